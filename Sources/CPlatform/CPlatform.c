@@ -9,16 +9,63 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+static _Thread_local struct cp_thread_end *thread_ends;
+static _Thread_local bool has_thread_end_key;
+static pthread_key_t thread_end_key;
+
 static uint32_t forks;
-static void count_fork(void) { __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED); }
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
+static void begin_child(void) {
+    __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED);
+    while (thread_ends) cp_remove_thread_end(thread_ends);
+}
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
 uint32_t cp_fork_generation(void) { return __atomic_load_n(&forks, __ATOMIC_RELAXED); }
+
+static void end_thread(void *unused) {
+    (void)unused;
+    // An action that is added from here on sets the key again, so that there is another round.
+    has_thread_end_key = false;
+    while (thread_ends) {
+        struct cp_thread_end *action = thread_ends;
+        cp_remove_thread_end(action);
+        action->ended(action->context);
+    }
+}
+
+__attribute__((constructor)) static void watch_thread_ends(void) {
+    if (pthread_key_create(&thread_end_key, end_thread) != 0) abort();
+}
+
+void cp_add_thread_end(struct cp_thread_end *action) {
+    action->next = thread_ends;
+    action->link = &thread_ends;
+    if (thread_ends) thread_ends->link = &action->next;
+    thread_ends = action;
+    if (has_thread_end_key) return;
+    // Any value but NULL has the destructor called. Without memory for it the next action tries again.
+    has_thread_end_key = pthread_setspecific(thread_end_key, &thread_end_key) == 0;
+}
+
+void cp_remove_thread_end(struct cp_thread_end *action) {
+    if (!action->link) return;
+    *action->link = action->next;
+    if (action->next) action->next->link = action->link;
+    action->link = NULL;
+}
+
+void *cp_thread_end_context(void (*ended)(void *context)) {
+    for (struct cp_thread_end *action = thread_ends; action; action = action->next) {
+        if (action->ended == ended) return action->context;
+    }
+    return NULL;
+}
 
 void cp_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, 9 /* SIGKILL */, 0, 0, 0); }
 

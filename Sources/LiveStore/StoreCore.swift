@@ -92,22 +92,14 @@ final class StoreCore: Sendable {
         if !isOpen { throw StoreError.closed }
     }
 
-    /// Takes the write lock and begins a transaction, which `endWrite` ends on the same thread.
+    /// Takes the write lock and begins a transaction, which `endWrite` ends on the same thread. If that thread ends first, the
+    /// transaction is cancelled and the lock released.
     func beginWrite(timeout: Double?) throws -> WriteTransaction {
-        try checkOpen()
-        let beganNs = recording.current?.nowNs
-        let limit = try TimeLimit(seconds: timeout, "timeout")
+        let (beganNs, limit) = try prepareWrite(timeout)
         let ownerDied = try storage.writeLock.lock(limit)
         do {
-            if ownerDied {
-                // It may have committed and died before it rang.
-                storage.page.ringAll()
-                storage.releaseDeadReaders()
-            }
-            let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
-            // A commit that was cut short after its last byte becomes visible only when the next transaction begins.
-            if ownerDied { storage.page.ringAll() }
-            transaction.beganNs = beganNs
+            let transaction = try beginTransaction(ownerDied, beganNs)
+            transaction.watchThread()
             return transaction
         } catch {
             storage.writeLock.unlock()
@@ -115,16 +107,54 @@ final class StoreCore: Sendable {
         }
     }
 
-    /// Gives the write lock back and rings; what was not committed is cancelled. After a silent commit it then waits where
+    /// Takes the write lock on a thread of its own and begins a transaction, which any thread may use and end, one at a time.
+    /// - Parameter isInside: whether the caller is inside of this write.
+    func beginWrite(timeout: Double?, isInside: @escaping @Sendable () -> Bool) throws -> WriteTransaction {
+        let (beganNs, limit) = try prepareWrite(timeout)
+        let (host, transaction) = try storage.writeLock.lockOnHost(limit, isInside: isInside) {
+            (ownerDied) throws(StoreError) in
+            try beginTransaction(ownerDied, beganNs)
+        }
+        transaction.host = host
+        return transaction
+    }
+
+    private func prepareWrite(_ timeout: Double?) throws -> (beganNs: Int64?, TimeLimit) {
+        try checkOpen()
+        return (recording.current?.nowNs, try TimeLimit(seconds: timeout, "timeout"))
+    }
+
+    /// Begins a transaction. With the write lock, on the thread that owns it.
+    private func beginTransaction(_ ownerDied: Bool, _ beganNs: Int64?) throws(StoreError) -> WriteTransaction {
+        if ownerDied {
+            // It may have committed and died before it rang.
+            storage.page.ringAll()
+            storage.releaseDeadReaders()
+        }
+        let transaction: WriteTransaction
+        do throws(StoreError) {
+            transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
+        } catch {
+            // Upkeep finds out now, not at its next poll, and tells observers.
+            if error.endsReading { storage.page.ringAll() }
+            throw error
+        }
+        // A commit that was cut short after its last byte becomes visible only when the next transaction begins.
+        if ownerDied { storage.page.ringAll() }
+        transaction.beganNs = beganNs
+        return transaction
+    }
+
+    /// Releases the write lock and rings; what was not committed is cancelled. After a silent commit it then waits where
     /// upkeep is too far behind: with no lock held, so that nobody waits with it.
     func endWrite(_ transaction: WriteTransaction) {
-        transaction.cancel()
-        if transaction.isCommitted {
-            if let beganNs = transaction.beganNs { record(transaction, beganNs: beganNs) }
-            storage.page.ring(committed: transaction.version)
-            if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
+        if let host = transaction.host {
+            storage.writeLock.unlock(host) { finish(transaction) }
+        } else {
+            transaction.unwatchThread()
+            finish(transaction)
+            storage.writeLock.unlock()
         }
-        storage.writeLock.unlock()
         // Upkeep does that where it hears of commits.
         if transaction.isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0,
             runningUpkeep?.hearsCommits.load(ordering: .sequentiallyConsistent) != true
@@ -132,6 +162,23 @@ final class StoreCore: Sendable {
             storage.tendHeldVersions(newest: transaction.version)
         }
         for wait in transaction.waitsForRoom { wait() }
+    }
+
+    /// Ends the transaction and announces its commit. With the write lock, on the thread that owns it.
+    private func finish(_ transaction: WriteTransaction) {
+        transaction.cancel()
+        guard transaction.isCommitted else { return }
+        if let beganNs = transaction.beganNs { record(transaction, beganNs: beganNs) }
+        storage.page.ring(committed: transaction.version)
+        if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
+    }
+
+    /// Cancels a write that nobody will end, and says so in the log. Any thread that has the write alone.
+    /// - Parameter event: what ended before the write did.
+    func abandonWrite(_ transaction: WriteTransaction, _ event: String) {
+        endWrite(transaction)
+        transaction.logCancelled(
+            "\(event) before commitWrite or cancelWrite was called; call one of them on every path, or use write { }")
     }
 
     /// Returns once a commit is as safe as the store promises. After `endWrite`.

@@ -45,7 +45,7 @@ public enum StoreError: Error, Sendable, Hashable {
     case writeInsideWrite
     /// A change was attempted outside a write block.
     case notInWrite
-    /// A write was ended on another thread than it was begun on.
+    /// A write block was ended on another thread than it runs on.
     case writeOnOtherThread
     /// The write lock was not granted in time.
     case writeTimedOut(seconds: Double)
@@ -118,6 +118,13 @@ extension StoreError {
 }
 
 extension StoreError {
+    /// Whether a snapshot that failed so will fail again until the store has been opened anew. Not for a limit that was reached: the
+    /// engine then reads again once there is room.
+    package var endsReading: Bool {
+        guard case .storage(_, let code, _) = self else { return false }
+        return ![ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR].contains(code)
+    }
+
     /// Whether it is about what the file holds, or how it is read, rather than about what was asked of the store.
     package var isOfFile: Bool {
         switch self {
@@ -170,8 +177,8 @@ extension StoreError: CustomStringConvertible {
             "write was called inside a write block of the same thread: make the change in the outer block"
         case .notInWrite: "stored objects change inside a write block only: wrap the change in connection.write { }"
         case .writeOnOtherThread:
-            "a write ends on the thread that began it: call beginWrite and commitWrite in one block of the queue, or "
-                + "use write { }"
+            "a write block ends on the thread that it runs on: call commitWrite or cancelWrite on that thread, or begin the "
+                + "write with beginWrite, which any block of the connection's queue may end"
         case .writeTimedOut(let seconds):
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
         case .invalidTimeout(let name): "\(name) is not a number: give seconds, or nil or infinity for no limit"

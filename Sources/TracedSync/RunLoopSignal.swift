@@ -2,25 +2,25 @@
 // CFRunLoopSource, signalled and followed by an explicit wake-up. On a thread whose schedule is being explored it is an
 // entry in the list of that thread's `ExploredLoop` instead.
 //
-// CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are documented as safe from any thread.
+// CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are documented as safe from any thread. The lock is held while
+// the loop is woken, never while a handler runs or is released.
 import Basis
 import CPlatform
 import CoreFoundation
 import Foundation
 
 /// Calls a handler on the run loop it was made on, soon after `signal()`. Signals that come before the handler starts
-/// are one call.
+/// are one call. A signal ends with its thread: until then the loop, and its three descriptors, stay with it.
 public final class RunLoopSignal: Sendable {
     /// The run loop: all signals of one speak of the same.
     public let resource: TracedResource
-    /// Both are called as Core Foundation allows from any thread.
-    nonisolated(unsafe) private let loop: CFRunLoop
-    nonisolated(unsafe) private let way: Way
-
-    private enum Way {
-        case source(CFRunLoopSource)
-        case explored(ExploredLoop, ExploredLoop.Source)
-    }
+    /// The loop's thread.
+    private let thread = cp_thread_number()
+    private let threadEnd = ThreadEnd.ofThisThread
+    private let lock = PlainMutex(false)
+    /// Guarded by `lock`. Nil once the signal is invalidated, and where schedules are explored.
+    nonisolated(unsafe) private var attached: (source: CFRunLoopSource, loop: CFRunLoop)?
+    private let explored: (loop: ExploredLoop, source: ExploredLoop.Source)?
 
     private final class Handler {
         let resource: TracedResource
@@ -39,11 +39,11 @@ public final class RunLoopSignal: Sendable {
                 "no descriptors are left for the run loop of '\(name)': close files, or raise the limit of open files (ulimit -n)"
             )
         }
-        loop = CFRunLoopGetCurrent()
         if let explored = ExploredLoop.ofThisThread {
-            way = .explored(explored, explored.add(handler))
+            self.explored = (explored, explored.add(handler))
             return
         }
+        let loop = CFRunLoopGetCurrent()!
         let held = Unmanaged.passRetained(Handler(resource, handler))
         var context = CFRunLoopSourceContext()
         context.info = held.toOpaque()
@@ -57,41 +57,47 @@ public final class RunLoopSignal: Sendable {
             Tracing.report(.released, handler.resource, SourcePlace())
         }
         let source = CFRunLoopSourceCreate(kCFAllocatorDefault, 0, &context)!
-        way = .source(source)
         CFRunLoopAddSource(loop, source, mode.asCFRunLoopMode)
         held.release()  // the source has its own reference
+        explored = nil
+        attached = (source, loop)
+        threadEnd.add(ObjectIdentifier(self)) { [weak self] in self?.invalidate() }
     }
+
+    deinit { threadEnd.remove(ObjectIdentifier(self)) }
 
     /// Any thread.
     public func signal() {
-        switch way {
-        case .source(let source):
-            if Tracing.isOn { Tracing.report(.enqueued, resource, SourcePlace()) }
-            CFRunLoopSourceSignal(source)
-            CFRunLoopWakeUp(loop)
-        case .explored(let explored, let source): explored.signal(source)
+        if let explored { return explored.loop.signal(explored.source) }
+        if Tracing.isOn { Tracing.report(.enqueued, resource, SourcePlace()) }
+        lock.with { _ in
+            guard let attached else { return }
+            CFRunLoopSourceSignal(attached.source)
+            CFRunLoopWakeUp(attached.loop)
         }
     }
 
     /// Detaches; the handler is not called again once a call that is running has returned. Any thread.
     public func invalidate() {
-        switch way {
-        case .source(let source): CFRunLoopSourceInvalidate(source)
-        case .explored(let explored, let source): explored.remove(source)
-        }
+        if let explored { return explored.loop.remove(explored.source) }
+        var taken: (source: CFRunLoopSource, loop: CFRunLoop)?
+        lock.with { _ in swap(&taken, &attached) }
+        guard let taken else { return }
+        // The source refers to the loop, and does not keep it.
+        withExtendedLifetime(taken.loop) { CFRunLoopSourceInvalidate(taken.source) }
     }
 
     /// Whether the loop is in a mode in which the handler may be called.
     public var isServed: Bool {
-        switch way {
-        case .source(let source):
-            CFRunLoopCopyCurrentMode(loop).map { CFRunLoopContainsSource(loop, source, $0) } ?? false
-        case .explored: true
+        if explored != nil { return true }
+        return lock.with { _ in
+            guard let attached, let mode = CFRunLoopCopyCurrentMode(attached.loop) else { return false }
+            return CFRunLoopContainsSource(attached.loop, attached.source, mode)
         }
     }
 
     /// Whether the calling thread runs this loop.
-    public var isCurrent: Bool { CFRunLoopGetCurrent() === loop }
+    public var isCurrent: Bool { cp_thread_number() == thread }
 }
 
 extension TracedResource {
@@ -102,10 +108,12 @@ extension TracedResource {
         let tid = cp_thread_id()
         let name = ThreadName.current
         return runLoops.with { runLoops in
-            // The kernel gives a number to another thread some day.
             if let known = runLoops[tid], known.name == name { return known }
             let new = TracedResource(.runLoop, name, servedBy: tid)
-            runLoops[tid] = new
+            // The kernel gives the number to another thread some day.
+            if runLoops.updateValue(new, forKey: tid) == nil {
+                ThreadEnd.ofThisThread.add { Self.runLoops.with { $0[tid] = nil } }
+            }
             return new
         }
     }

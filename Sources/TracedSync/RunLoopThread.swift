@@ -3,6 +3,7 @@
 //
 // Blocks run, and are released, on the thread without the lock.
 import Basis
+import CPlatform
 import CoreFoundation
 import Foundation
 import Glibc
@@ -35,7 +36,19 @@ public final class RunLoopThread: Sendable {
         state.wait(for: changed) { $0.handOff != nil }
     }
 
+    /// The threads of this kind that run, as `cp_thread_number` has them.
+    private static let running = PlainMutex<Set<UInt64>>([])
+
+    /// Whether the calling thread is one of this kind, whichever it is.
+    public static var isAnyCurrent: Bool {
+        let number = cp_thread_number()
+        return running.with { $0.contains(number) }
+    }
+
     private func run(_ name: String) {
+        let number = cp_thread_number()
+        Self.running.with { _ = $0.insert(number) }
+        defer { Self.running.with { _ = $0.remove(number) } }
         let explored = ScheduleControl.makeLoopOfThisThread()
         let handOff = RunLoopHandOff(name)
         let end = RunLoopSignal(name) { [unowned self] in endLoop() }

@@ -4,6 +4,7 @@
 #define CPLATFORM_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -113,6 +114,15 @@ void cp_unguard_map(int32_t place);
 /// or a number has led nowhere. For all maps, once.
 void cp_on_missing_page(void (*missing)(void));
 
+/// Installs a handler for faults of this process, on the stack that the earlier handler has asked for. `*earlier` is what was installed.
+void cp_install_fault_handler(
+    int number, void (*handle)(int number, siginfo_t *information, void *context), struct sigaction *earlier);
+/// Whether a signal comes from a fault of this thread, rather than from somebody who sent it.
+static inline bool cp_is_fault(const siginfo_t *information) { return information->si_code > 0; }
+/// Handles a signal as if the calling handler were not installed: calls the earlier handler with its own flags and mask, or has the
+/// system do what it does without a handler. The calling handler stays installed unless that ends the process.
+void cp_pass_signal(int number, siginfo_t *information, void *context, struct sigaction *earlier);
+
 /// Has the kernel copy a page of a private map of a file: nothing changes for those who read it meanwhile, nor later.
 void cp_copy_private_page(void *page);
 /// Whether anybody has read zeros so, or it was noted.
@@ -127,6 +137,24 @@ long cp_write_unsignalled(int descriptor, const void *bytes, unsigned long count
 
 /// Lets the kernel kill this process when the thread that started it ends.
 void cp_die_with_parent(void);
+
+/// An action that runs on the thread that added it, when that thread ends. The memory is the caller's, and stays valid until the action
+/// runs or is removed.
+struct cp_thread_end {
+    struct cp_thread_end *next;
+    /// The pointer that leads to this one; NULL while it is in no list.
+    struct cp_thread_end **link;
+    void (*ended)(void *context);
+    void *context;
+};
+/// Adds an action of the calling thread. The last one added runs first. It runs as a destructor of thread-specific data: after the
+/// destructors of `thread_local` variables, before the kernel marks robust mutexes of the thread as abandoned. An action that a
+/// destructor adds runs too, in the next of the system's `PTHREAD_DESTRUCTOR_ITERATIONS` rounds. A forked child inherits none.
+void cp_add_thread_end(struct cp_thread_end *action);
+/// Removes an action, if it has not run yet. On the thread that added it.
+void cp_remove_thread_end(struct cp_thread_end *action);
+/// The context of the calling thread's action that calls `ended`, or NULL if there is none.
+void *cp_thread_end_context(void (*ended)(void *context));
 
 /// Kernel id of the calling thread.
 int32_t cp_thread_id(void);

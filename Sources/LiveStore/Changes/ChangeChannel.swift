@@ -72,5 +72,14 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
         }
     }
 
+    /// Ends the sequence when the last reference to this goes: with the observer that has it, as when its connection ends.
+    final class Source: Sendable {
+        let channel: ChangeChannel
+
+        init(_ channel: ChangeChannel) { self.channel = channel }
+
+        deinit { channel.finish() }
+    }
+
     private static func ended(_ error: StoreError?) -> Taken { error.map { .failure($0) } ?? .success(nil) }
 }

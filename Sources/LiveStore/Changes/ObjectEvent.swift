@@ -42,13 +42,14 @@ extension LiveObject {
     ) throws -> LiveChanges<ObjectEvent> {
         guard let core = binding?.connection.core else { throw StoreError.notStored(type: "\(type(of: self))") }
         let channel = ChangeChannel<ObjectEvent> { $0.merged(with: $1) }
+        let made = ChangeChannel.Source(channel)
         let token = try observe(keyPaths: keyPaths, file: file, line: line) { change in
             switch change {
-            case .change(_, let changes): channel.offer(.changed(changes))
+            case .change(_, let changes): made.channel.offer(.changed(changes))
             case .deleted:
-                channel.offer(.deleted)
-                channel.finish()
-            case .error(let error): channel.finish(error)
+                made.channel.offer(.deleted)
+                made.channel.finish()
+            case .error(let error): made.channel.finish(error)
             }
         }
         return PendingSource(channel) { $0 }.keep(token, of: core)
@@ -61,8 +62,9 @@ extension Connection {
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func changes(file: String = #fileID, line: Int = #line) throws -> LiveChanges<StoreEvent> {
         let channel = ChangeChannel<StoreEvent> { $1 }
+        let made = ChangeChannel.Source(channel)
         let token = try observe(file: file, line: line) { notification, connection in
-            channel.offer(StoreEvent(notification: notification, version: connection.version))
+            made.channel.offer(StoreEvent(notification: notification, version: connection.version))
         }
         return PendingSource(channel) { $0 }.keep(token, of: core)
     }

@@ -36,13 +36,16 @@ struct NewestRows: Sendable {
         _ makeElement: @escaping (RankedTree?, NewestRows) -> Element?
     ) throws -> LiveChanges<Element> {
         let channel = ChangeChannel<NewestRows> { _, new in NewestRows(tree: new.tree, version: new.version) }
+        let made = ChangeChannel.Source(channel)
         let token = try connection.observe(query, madeAt: place) { [unowned connection, unowned query] change in
             switch change {
             case .initial:
-                if let tree = query.delivered { channel.offer(NewestRows(tree: tree, version: connection.version)) }
+                if let tree = query.delivered {
+                    made.channel.offer(NewestRows(tree: tree, version: connection.version))
+                }
             case .update(let known, to: let tree):
-                channel.offer(NewestRows(tree: tree, version: connection.version, known: known.changes))
-            case .failed(let error): channel.finish(error)
+                made.channel.offer(NewestRows(tree: tree, version: connection.version, known: known.changes))
+            case .failed(let error): made.channel.finish(error)
             }
         }
         var reported: RankedTree?

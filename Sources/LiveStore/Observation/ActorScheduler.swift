@@ -49,6 +49,17 @@ public final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
 
     public func invalidate() { isValid.store(false, ordering: .releasing) }
 
+    /// Whether the actor has been released, so that nothing runs on it any more.
+    var isGone: Bool { actor == nil }
+
+    /// Whether a later caller is in the task that is the current one here; nil outside of tasks.
+    static var isInThisTask: (@Sendable () -> Bool)? {
+        // Compared alone, on any thread. As long as it is held, no other task has its address.
+        nonisolated(unsafe) let task = withUnsafeCurrentTask { $0 }
+        guard task != nil else { return nil }
+        return { @Sendable in withUnsafeCurrentTask { $0 == task } }
+    }
+
     /// Always false: the language has no way to ask. `checkIsCurrent` can tell, and the compiler mostly has already.
     public var isCurrent: Bool { false }
 

@@ -9,12 +9,16 @@ class BlockConnection: Connection {
 
     /// The block has returned.
     final func end() {
+        endOpenWrite()
         delivered = nil
         read(from: nil)
         transaction = nil
         hasEnded = true
         thread = 0
     }
+
+    /// Cancels a write that the block has begun and not ended.
+    func endOpenWrite() { abandonWrite("its store.read or store.write block returned") }
 
     override final var isOver: Bool { hasEnded }
 
@@ -37,6 +41,9 @@ final class PartConnection: BlockConnection {
         super.init(store, at: nil)
         self.transaction = transaction
     }
+
+    /// The transaction goes on with other blocks.
+    override func endOpenWrite() {}
 
     override func ongoingWrite() throws -> WriteTransaction { throw StoreError.writeInsideWrite }
 }

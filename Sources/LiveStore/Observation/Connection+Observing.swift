@@ -82,13 +82,12 @@ extension LiveConnection {
     }
 
     /// Lets go of invalidated observers. Any thread. On the scheduler it is done at once where that is possible, because
-    /// a run loop that ends never turns again.
+    /// a run loop that ends never turns again. In a write too: if the connection is released with its observers, the write ends with it.
     private func requestSweep(_ subject: ObservedSubject) {
-        if scheduler.isCurrent, !isDelivering, transaction == nil {
-            sweep(subject)
-        } else {
-            mailbox.requestSweep(of: subject)
-        }
+        if scheduler.isCurrent, !isDelivering { return sweep(subject) }
+        mailbox.requestSweep(of: subject)
+        // Asked afterwards: a request that comes when the actor has gone is dropped. Nobody else can use the connection then.
+        if (scheduler as? ActorScheduler)?.isGone == true { endWithPlace("the actor of its connection was released") }
     }
 
     func sweep(_ subject: ObservedSubject) {

@@ -24,7 +24,7 @@ extension Connection {
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [],
         _ body: (Connection) throws -> Result
     ) throws -> Result {
-        try beginWrite(timeout: timeout)
+        try begin { try core.beginWrite(timeout: timeout) }
         let result: Result
         do {
             result = try body(self)
@@ -45,13 +45,19 @@ extension Connection {
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
     ) throws -> Result { try write(timeout: timeout, withoutNotifying: tokens) { _ in try body() } }
 
-    /// Takes the store's write lock; `commitWrite` or `cancelWrite` gives it back, on the same thread. `write` does both.
-    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `closed`.
-    public func beginWrite(timeout: Double? = nil) throws {
+    /// Takes the store's write lock; `commitWrite` or `cancelWrite` releases it. `write` does both, and costs less.
+    ///
+    /// The write may end in another block of the connection's queue, or in the actor's code after an `await`. Until it ends, all other
+    /// writers wait, of other processes too. If the connection is released before that, or the thread of its run loop ends, the write is
+    /// cancelled, and the log says so.
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `noThread`, `closed`.
+    public func beginWrite(timeout: Double? = nil) throws { try begin { try beginTransaction(timeout: timeout) } }
+
+    private func begin(_ beginTransaction: () throws -> WriteTransaction) throws {
         checkScheduler()
         if isFrozen { throw StoreError.frozen }
         guard transaction == nil else { throw StoreError.writeInsideWrite }
-        transaction = try core.beginWrite(timeout: timeout)
+        transaction = try beginTransaction()
         didBeginWrite()
     }
 

@@ -136,12 +136,27 @@ public class Connection {
 
     func didBeginWrite() {}
 
-    /// The write in progress, to be ended here. The lock belongs to the thread that took it; a queue may run its next
-    /// block on another one.
+    /// Begins a write that `commitWrite` or `cancelWrite` is to end.
+    func beginTransaction(timeout: Double?) throws -> WriteTransaction {
+        let thread = cp_thread_number()
+        return try core.beginWrite(timeout: timeout) { cp_thread_number() == thread }
+    }
+
+    /// The write in progress, to be ended here.
     func ongoingWrite() throws -> WriteTransaction {
         guard let transaction else { throw StoreError.notInWrite }
-        guard transaction.isOnItsThread else { throw StoreError.writeOnOtherThread }
+        guard transaction.mayEndHere else { throw StoreError.writeOnOtherThread }
         return transaction
+    }
+
+    /// Cancels the write in progress because nobody will end it.
+    /// - Parameter event: what ended before the write did, for the log.
+    final func abandonWrite(_ event: String) {
+        guard let transaction else { return }
+        self.transaction = nil
+        epoch += 1
+        madeAdditions?.end(isStored: false)
+        core.abandonWrite(transaction, event)
     }
 
     func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {

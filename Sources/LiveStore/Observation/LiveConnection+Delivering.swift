@@ -6,6 +6,8 @@ extension LiveConnection {
     func deliver() {
         guard transaction == nil, !isDelivering else {
             missedDelivery = true
+            // Their code may be all that keeps the connection, and with it the write.
+            if !isDelivering { for subject in mailbox.takeSweeps() { sweep(subject) } }
             return
         }
         if autorefresh {
@@ -56,6 +58,7 @@ extension LiveConnection {
         for failure in mail.failures {
             failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
         }
+        for update in mail.objectFailures { tell(update, from: nil, to: nil) }
     }
 
     private func tidy(_ mail: Mail) {
@@ -93,12 +96,12 @@ extension LiveConnection {
         for token in storeTokens where isConcerned(token) { run(token) { token.tell(notification) } }
     }
 
-    private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot) {
+    private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot?) {
         let token = update.token
         let change: DeliveredObjectChange?
         do throws(StoreError) {
             change = token.change(
-                update, old: try old?.readRow(token.table, token.id), new: try new.readRow(token.table, token.id))
+                update, old: try old?.readRow(token.table, token.id), new: try new?.readRow(token.table, token.id))
         } catch {
             // Whether it was changed or deleted, a row that cannot be read does not say.
             change = .failed(error)

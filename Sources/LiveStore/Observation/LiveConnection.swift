@@ -1,6 +1,8 @@
 // The connection of a run loop, queue or actor: live objects, live results and their observers, all at one version, which
 // deliveries move on. It shows its own writes at once. On its scheduler only.
 import CPlatform
+import Synchronization
+import TracedSync
 
 final class LiveConnection: Connection {
     let scheduler: any Scheduler
@@ -10,30 +12,43 @@ final class LiveConnection: Connection {
     @exclusivity(unchecked) var observedObjects: [ObjectIdentifier: ObjectToken] = [:]
     @exclusivity(unchecked) var storeTokens: [StoreToken] = []
     /// Properties that are observed one by one; nil while there are none.
-    @exclusivity(unchecked) private(set) var observedCells: ObservedCells?
+    @exclusivity(unchecked) var observedCells: ObservedCells?
     private lazy var trackingProbe = TrackingProbe()
     @exclusivity(unchecked) var isDelivering = false
     /// The last version it held before it went to sleep.
     private(set) var versionBeforeSleep: UInt64 = 0
     /// A delivery came while there could be none.
     @exclusivity(unchecked) var missedDelivery = false
+    /// The thread that it belongs to, with which it ends: that of a run loop.
+    private let home: ThreadEnd?
+    private let hasEnded = Atomic(false)
 
     init(_ store: Store, on scheduler: any Scheduler) throws {
         self.scheduler = scheduler
         mailbox = Mailbox(scheduler)
+        // An actor, or an executor, whose code runs on such a thread has it as its executor.
+        let isHome = scheduler is RunLoopScheduler || scheduler is ActorScheduler && RunLoopThread.isAnyCurrent
+        home = isHome ? .ofThisThread : nil
         let snapshot = try store.core.storage.openSnapshot()
         super.init(store, at: snapshot)
         // A run loop's thread is the one that it is made on. What other schedulers run on, they say themselves.
         thread = scheduler is RunLoopScheduler ? cp_thread_number() : 0
         let reference = WeakConnection(self)
         scheduler.setDelivery { reference.connection?.deliver() }
+        home?.add(ObjectIdentifier(self)) { reference.connection?.endWithPlace("the thread of its connection ended") }
         try core.startUpkeep().send(.connect(mailbox))
     }
 
     deinit {
-        scheduler.invalidate()
-        core.runningUpkeep?.disconnect(mailbox, Array(attached.values), Array(observedObjects.values))
+        home?.remove(ObjectIdentifier(self))
+        // In a forked child all of it is the parent's.
+        guard core.storage.isOfThisProcess, shouldEnd() else { return }
+        abandonWrite("its connection was released")
+        disconnect()
     }
+
+    /// Whether the caller is the first to end the connection.
+    func shouldEnd() -> Bool { !hasEnded.exchange(true, ordering: .acquiringAndReleasing) }
 
     override var autorefresh: Bool {
         didSet {
@@ -161,6 +176,17 @@ final class LiveConnection: Connection {
     }
 
     // MARK: Its own writes
+
+    /// Between two blocks of a queue, or two parts of an actor's code, other code may run on the same thread.
+    override func beginTransaction(timeout: Double?) throws -> WriteTransaction {
+        if let queue = scheduler as? QueueScheduler {
+            return try core.beginWrite(timeout: timeout) { queue.isCurrent }
+        }
+        if scheduler is ActorScheduler, let isInside = ActorScheduler.isInThisTask {
+            return try core.beginWrite(timeout: timeout, isInside: isInside)
+        }
+        return try super.beginTransaction(timeout: timeout)
+    }
 
     override func didBeginWrite() {
         // Own writes are shown on what was delivered before them.

@@ -76,6 +76,15 @@ package final class ConnectionQuery: @unchecked Sendable {
         return true
     }
 
+    /// Drops all observers: their connection has ended.
+    package func end() {
+        let ended = tokens
+        tokens = []
+        isAttached = false
+        (delivered, shown) = (nil, nil)
+        for token in ended { token.releaseCallback() }
+    }
+
     /// Takes a new root in; observers are told afterwards, when all queries of the connection have theirs.
     /// - Returns: false where it is of no use any more.
     @discardableResult

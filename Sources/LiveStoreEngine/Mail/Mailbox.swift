@@ -55,6 +55,8 @@ package struct Mail: Sendable {
     /// What the connection slept on, to be let go of.
     fileprivate var slept: Snapshot?
     package var failures: [QueryFailure] = []
+    /// News of objects that cannot be read any more, at whatever version.
+    package var objectFailures: [ObjectUpdate] = []
     package var held: [HeldRoot] = []
     /// Queries with an observer that waits for its initial callback, their root being here already.
     package var initials: [ConnectionQuery] = []
@@ -73,7 +75,9 @@ package struct Mail: Sendable {
     package var isOffer: Bool { updates.isEmpty && objects.isEmpty && !hasRequests }
 
     /// Whether there is something to be done besides moving on to a version.
-    fileprivate var hasRequests: Bool { !failures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty }
+    fileprivate var hasRequests: Bool {
+        !failures.isEmpty || !objectFailures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty
+    }
 }
 
 /// Something of a connection that has observers.
@@ -83,6 +87,10 @@ package enum ObservedSubject {
     case store
     /// Nothing observed, but something to be done in a turn of its own.
     case turn(Turn)
+
+    fileprivate var isTurn: Bool {
+        if case .turn = self { true } else { false }
+    }
 }
 
 /// What somebody on any thread wants done on the connection's scheduler, like a callback.
@@ -119,6 +127,8 @@ package final class Mailbox: Sendable {
         var minimumVersion: UInt64 = 0
         /// What the connection sleeps on, where nobody observes anything there; until mail comes.
         var sleeping: Snapshot?
+        /// The connection has ended: nothing is kept any more.
+        var isClosed = false
     }
 
     private let state = Guarded("mailbox", State())
@@ -132,6 +142,7 @@ package final class Mailbox: Sendable {
         var displaced: [RootUpdate] = []
         var oldSnapshot: Snapshot?
         let mustPost = state.withLock { state in
+            if state.isClosed { return false }
             oldSnapshot = state.mail.snapshot
             state.mail.snapshot = newSnapshot
             state.mail.keep(&mail.updates, &displaced)
@@ -146,6 +157,9 @@ package final class Mailbox: Sendable {
 
     /// Brings queries that could not be evaluated, at whatever version.
     package func put(_ failures: [QueryFailure]) { post { $0.failures += failures } }
+
+    /// Brings the end of observers of objects, at whatever version.
+    package func put(_ failures: [ObjectUpdate]) { post { $0.objectFailures += failures } }
 
     /// Moves waiting mail on to a newer snapshot in which its queries are the same.
     /// - Returns: whether mail is waiting.
@@ -197,10 +211,21 @@ package final class Mailbox: Sendable {
 
     private func post(_ add: (inout Mail) -> Void) {
         let mustPost = state.withLock { state in
+            if state.isClosed { return false }
             add(&state.mail)
             return state.shouldPost()
         }
         if mustPost { scheduler.post() }
+    }
+
+    /// Keeps nothing from here on: the connection has ended. What waits is released. Any thread.
+    package func close() {
+        let dropped = state.withLock { state in
+            state.isClosed = true
+            defer { (state.mail, state.sleeping) = (Mail(), nil) }
+            return (state.mail, state.sleeping)
+        }
+        withExtendedLifetime(dropped) {}
     }
 
     /// Asks for a turn once more: the last one came at a time when nothing could be delivered.
@@ -220,6 +245,16 @@ package final class Mailbox: Sendable {
         }
         for query in mail.initials { query.beginDelivery() }
         return mail
+    }
+
+    /// Takes the observers that are to be let go of, and leaves everything else for a later turn.
+    package func takeSweeps() -> [ObservedSubject] {
+        state.withLock { state in
+            state.isPosted = false
+            let all = state.mail.sweeps
+            state.mail.sweeps = all.filter(\.isTurn)
+            return all.filter { !$0.isTurn }
+        }
     }
 
     /// Takes what is there; roots and snapshot only if they stand at `minimum` or later. On the connection's scheduler.
@@ -245,6 +280,7 @@ extension Mailbox.State {
         swap(&taken.initials, &mail.initials)
         swap(&taken.sweeps, &mail.sweeps)
         swap(&taken.failures, &mail.failures)
+        swap(&taken.objectFailures, &mail.objectFailures)
         return taken
     }
 

@@ -229,6 +229,7 @@ package final class Storage: @unchecked Sendable {
         guard isOfThisProcess else { return }
         for reader in idleReaders.withLock({ $0 }) { reader.end() }
         heldVersions.end()
+        writeLock.end()
         flushing?.end()
         pageMap.endGuard()
         engine_close(environment)

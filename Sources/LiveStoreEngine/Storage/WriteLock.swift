@@ -26,26 +26,117 @@ package final class WriteLock: Sendable {
     private let page: SharedPage
     private let resource = TracedResource(.fileLock, "store write lock")
 
-    init(_ page: SharedPage) { self.page = page }
+    /// The action for a thread that ends inside a write block. Used by the thread that owns the lock.
+    nonisolated(unsafe) let threadEnd = UnsafeMutablePointer<cp_thread_end>.allocate(capacity: 1)
+
+    init(_ page: SharedPage) {
+        self.page = page
+        threadEnd.initialize(to: cp_thread_end())
+    }
+
+    deinit { threadEnd.deallocate() }
+
+    /// The write of this process that a host thread holds the lock for: whether the caller is inside of it. Nil while there is none.
+    private let hosted = Guarded<(@Sendable () -> Bool)?>("hosted write", nil)
+    /// A host thread between two writes.
+    private let idleHost = Guarded<HostThread?>("host of writes", nil)
+
+    /// Ends the idle host thread. The last use.
+    func end() { idleHost.withLock { $0.take() }?.end() }
 
     /// Waits for the lock, as long as `limit` allows.
     /// - Returns: true when the previous owner was killed holding it.
     /// - Throws: `writeInsideWrite` when the calling thread holds it, `writeTimedOut`.
     package func lock(_ limit: TimeLimit = .none) throws(StoreError) -> Bool {
+        try traced { () throws(StoreError) in try lockUntraced(limit) }
+    }
+
+    private func traced<Result>(_ acquire: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         Tracing.note(.willWait, on: resource)
+        do throws(StoreError) {
+            let result = try acquire()
+            Tracing.note(.acquired, on: resource)
+            return result
+        } catch {
+            Tracing.note(.gaveUp, on: resource)
+            throw error
+        }
+    }
+
+    private func lockUntraced(_ limit: TimeLimit) throws(StoreError) -> Bool {
         var ownerDied = false
         let error = acquire(limit, &ownerDied)
-        guard error == 0 else {
-            Tracing.note(.gaveUp, on: resource)
-            switch error {
-            case EDEADLK: throw .writeInsideWrite
-            case ETIMEDOUT: throw .writeTimedOut(seconds: limit.seconds)
-            default: throw .storage(operation: "write lock", code: error, reason: String(cString: strerror(error)))
-            }
+        switch error {
+        case 0: return ownerDied
+        case EDEADLK: throw .writeInsideWrite
+        case ETIMEDOUT: throw .writeTimedOut(seconds: limit.seconds)
+        default: throw .storage(operation: "write lock", code: error, reason: String(cString: strerror(error)))
         }
-        Tracing.note(.acquired, on: resource)
-        return ownerDied
     }
+
+    // MARK: Writes that any thread may end
+
+    /// Waits for the lock on a host thread, which owns it, and runs `body` there. The lock is kept if `body` returns.
+    /// - Parameters:
+    ///   - isInside: whether a caller is inside of this write, and so must not wait for it.
+    ///   - body: is told whether the previous owner was killed holding the lock.
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `noThread`, and what `body` throws.
+    package func lockOnHost<Result>(
+        _ limit: TimeLimit, isInside: @escaping @Sendable () -> Bool,
+        _ body: (_ ownerDied: Bool) throws(StoreError) -> Result
+    ) throws(StoreError) -> (HostThread, Result) {
+        if cp_mutex_is_mine(page.mutex) || isInHostedWrite { throw .writeInsideWrite }
+        let host = try takeHost()
+        do throws(StoreError) {
+            let result = try traced { () throws(StoreError) in
+                try host.run { () throws(StoreError) in
+                    let ownerDied = try lockUntraced(limit)
+                    do throws(StoreError) {
+                        return try body(ownerDied)
+                    } catch {
+                        cp_robust_mutex_unlock(page.mutex)
+                        throw error
+                    }
+                }
+            }
+            hosted.withLock { $0 = isInside }
+            return (host, result)
+        } catch {
+            giveBack(host)
+            throw error
+        }
+    }
+
+    /// Runs `body` on the host thread of a write, and gives the lock back there. Any thread, but one at a time.
+    package func unlock(_ host: HostThread, _ body: () -> Void) {
+        Tracing.note(.released, on: resource)
+        hosted.withLock { $0 = nil }
+        host.run {
+            body()
+            cp_robust_mutex_unlock(page.mutex)
+        }
+        giveBack(host)
+    }
+
+    private var isInHostedWrite: Bool { hosted.withLock { $0 }?() ?? false }
+
+    private func takeHost() throws(StoreError) -> HostThread {
+        if let host = idleHost.withLock({ $0.take() }) { return host }
+        do throws(ThreadError) { return try HostThread(starting: "livestore-write") } catch {
+            throw .noThread(reason: "\(error)")
+        }
+    }
+
+    private func giveBack(_ host: HostThread) {
+        let surplus = idleHost.withLock { idle in
+            if idle != nil { return true }
+            idle = host
+            return false
+        }
+        if surplus { host.end() }
+    }
+
+    // MARK: Waiting
 
     private func acquire(_ limit: TimeLimit, _ ownerDied: inout Bool) -> Int32 {
         let me = currentThread
@@ -56,6 +147,7 @@ package final class WriteLock: Sendable {
         } else if cp_mutex_is_mine(page.mutex) {
             return EDEADLK
         }
+        if isInHostedWrite { return EDEADLK }
         let deadlineNs = limit.deadlineNs
         var ahead = cp_add32(page.waiting, 1) &- 1
         if ahead > Self.maxWaiting {

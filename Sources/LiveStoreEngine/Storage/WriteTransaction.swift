@@ -1,5 +1,5 @@
 // One write transaction: rows, primary-key index and log entry change together or not at all. It exists only while the
-// write lock is held, on the thread that holds it.
+// write lock is held. It begins and ends on the thread that owns the lock: the caller's, or a host thread.
 //
 // The row being changed is kept open in a buffer, so that setting five properties of an object stores its row once. A
 // failure inside a property setter cannot be thrown there: it is kept in `failure`, and thrown instead of committing.
@@ -8,6 +8,7 @@
 import CEngine
 import CLMDB
 import Glibc
+import TracedSync
 
 package final class WriteTransaction {
     /// What became of a transaction, for objects that were added in it. Written on the writing thread.
@@ -60,7 +61,10 @@ package final class WriteTransaction {
     /// Of the parts that are over.
     @exclusivity(unchecked) private var fates: [Fate] = []
     private let thread = pthread_self()
-    package var isOnItsThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
+    /// The thread that owns the lock, if that is none of the caller's: then any thread may use and end the transaction.
+    @exclusivity(unchecked) package var host: HostThread?
+    /// Whether the caller may end the transaction.
+    package var mayEndHere: Bool { host != nil || pthread_equal(thread, pthread_self()) != 0 }
 
     /// Begins; the caller holds the write lock.
     package init(_ storage: Storage, buffer: RowBuffer) throws(StoreError) {
@@ -339,9 +343,9 @@ package final class WriteTransaction {
 
     // MARK: Ending
 
-    /// Commits, unless nothing was changed. The transaction is over either way.
+    /// Commits, unless nothing was changed. The transaction is over either way. On the thread that owns the lock.
     /// - Returns: the store's version now.
-    package func commit() throws(StoreError) -> UInt64 {
+    func commitHere() throws(StoreError) -> UInt64 {
         defer { cancel() }
         if let failure { throw failure }
         // Rows that were read for it may have been zeros.
@@ -368,7 +372,7 @@ package final class WriteTransaction {
         return version
     }
 
-    /// Forgets every change. Does nothing once the transaction is over.
+    /// Forgets every change. Does nothing once the transaction is over. On the thread that owns the lock.
     package func cancel() {
         guard !isOver else { return }
         cancelPart()

@@ -47,6 +47,8 @@ struct ConnectionList {
         connected[ObjectIdentifier(mailbox)] = nil
         storeObservers.removeAll { $0.mailbox === mailbox }
         waiting.removeAll { $0.mailbox === mailbox }
+        // It may have been added in this step too. Mail that nobody takes would hold a version.
+        touched.removeAll { $0.mailbox === mailbox }
     }
 
     /// nil once the connection has ended.

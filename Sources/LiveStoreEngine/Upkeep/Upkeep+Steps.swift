@@ -81,6 +81,24 @@ extension Upkeep {
         }
     }
 
+    /// Ends all observers of collections and objects with the error: the store cannot be read until it is opened again. Callers of
+    /// `refresh()` go on.
+    func lose(_ error: StoreError) {
+        let trees = tables.values.flatMap(\.evaluatedTrees)
+        let watches = tables.values.flatMap(\.allWatches).filter(\.token.isActive)
+        if !trees.isEmpty || !watches.isEmpty {
+            Logger(label: "livestore").error("upkeep cannot read the store, and ends its observers: \(error)")
+        }
+        connections.discard()
+        plannedSkips = [:]
+        fail(trees, error)
+        for watch in watches {
+            watch.connection.mailbox.put([ObjectUpdate(watch.token, failure: error)])
+            unwatch(watch.token)
+        }
+        endRefreshes()
+    }
+
     /// Takes trees and watched objects from one snapshot to the next, and gathers the mail.
     /// - Returns: whether the log told what has changed.
     @discardableResult

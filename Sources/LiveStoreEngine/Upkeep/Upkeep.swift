@@ -134,8 +134,7 @@ package final class Upkeep: @unchecked Sendable {
                 hearsCommits.store(true, ordering: .sequentiallyConsistent)
             }
         }
-        for waiting in catchingUp { waiting.reply.signal() }
-        catchingUp = []
+        endRefreshes()
         if let slot { storage.page.releaseSlot(slot) }
     }
 
@@ -152,8 +151,10 @@ package final class Upkeep: @unchecked Sendable {
     /// Publishes the newest version, if there is a newer one.
     private func advance() {
         let newest: Snapshot
-        do {
+        do throws(StoreError) {
             newest = try storage.openSnapshot()
+        } catch  where error.endsReading {
+            return lose(error)
         } catch {
             // Nothing is lost: the next wake-up, or the poll, reads the same log.
             Logger(label: "livestore").error("upkeep cannot read the store and will try again: \(error)")
@@ -298,7 +299,7 @@ package final class Upkeep: @unchecked Sendable {
         return snapshot.failure == nil ? entry.map { [$0] } ?? [] : []
     }
 
-    private func unwatch(_ token: ObjectToken) {
+    func unwatch(_ token: ObjectToken) {
         guard let upkeep = tables[token.table.id] else { return }
         upkeep.unwatch(token)
         forget(upkeep)
@@ -319,6 +320,12 @@ package final class Upkeep: @unchecked Sendable {
     /// Whether a query that a connection observes has not been evaluated yet.
     private func awaitsFirstRoot(_ mailbox: Mailbox) -> Bool {
         tables.values.contains { $0.unevaluated.contains { $0.isObserved(by: mailbox) } }
+    }
+
+    /// Has those who wait in a refresh go on without mail.
+    func endRefreshes() {
+        for waiting in catchingUp { waiting.reply.signal() }
+        catchingUp = []
     }
 
     /// Takes over trees evaluated at another version than the current one.

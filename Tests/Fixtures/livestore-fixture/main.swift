@@ -8,7 +8,8 @@ import TracedSync
 
 let usage =
     "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | open | observe | sample | samples | lists SEED | convert KILOBYTES (kill | refuse)"
-    + " | upgrade (old | new) COUNT | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | workerless | freeze COUNT | fork | threadless | filled)"
+    + " | upgrade (old | new) COUNT | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | workerless | freeze COUNT | fork | threadless | filled"
+    + " | abandon | endings COUNT | signals KIND NUMBER)"
 
 func say(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
@@ -103,6 +104,10 @@ do {
     case "unserved":
         try observeUnserved(arguments[0], durability)
         exit(0)
+    case "signals" where arguments.count == 5:
+        try takeSignals(
+            .init(path: arguments[0], models: Batches.models, durability: durability), arguments[3],
+            Int32(number(arguments[4])))
     default: break
     }
     if arguments[2] == "fill", arguments.count == 4 { mountSmall(arguments[0], kilobytes: number(arguments[3])) }
@@ -174,6 +179,12 @@ do {
     case ("filled", []):
         say("ready")
         try useWithoutDescriptors(store)
+    case ("abandon", []):
+        say("ready")
+        try abandonWrites(store)
+    case ("endings", let given) where given.count == 1:
+        say("ready")
+        try endInEveryState(store, count: number(given[0]))
     case ("drop", []):
         say("ready")
         try dropTokens(store)

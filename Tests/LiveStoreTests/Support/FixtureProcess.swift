@@ -117,6 +117,12 @@ final class FixtureProcess: @unchecked Sendable {
     /// Waits until its process id is free again, which is later.
     func waitUntilReaped() { process.waitUntilExit() }
 
+    /// The signal that ended it; nil where it ended by itself. Waits until it has.
+    var endingSignal: Int32? {
+        process.waitUntilExit()
+        return process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil
+    }
+
     /// Stops it, and waits until all its threads stand still: the signal alone takes effect some time later.
     func pause() throws {
         let pid = process.processIdentifier

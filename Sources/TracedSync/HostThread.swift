@@ -1,0 +1,71 @@
+// A thread that runs blocks for others, one at a time, while their callers wait: for what belongs to the thread that did it, such as the
+// ownership of a mutex, and must outlast any thread of the caller's.
+//
+// It is not traced. A caller that may wait reports for what, as if it ran the block itself. While schedules are explored, the caller alone
+// is under control.
+import Glibc
+
+/// Runs blocks for one caller at a time. Ends with `end()`.
+public final class HostThread: Sendable {
+    /// The caller has set `block`; the thread has run it.
+    private let asked = PlainSemaphore()
+    private let done = PlainSemaphore()
+    /// Set by the caller before `asked`, and taken by the thread after it. Nil ends the thread.
+    nonisolated(unsafe) private var block: (() -> Void)?
+
+    /// Starts the thread.
+    /// - Throws: `ThreadError` if the system has no room for another thread.
+    public init(starting name: String) throws(ThreadError) {
+        let (handle, error) = ThreadStart.start(name) { [self] in
+            while true {
+                asked.wait()
+                guard runBlock() else { return }
+                done.signal()
+            }
+        }
+        guard error == 0 else { throw ThreadError(name: name, code: error) }
+        pthread_detach(handle)
+    }
+
+    /// Runs `body` on the thread and waits for it. Any thread but this one.
+    public func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        var result: Swift.Result<Result, Failure>?
+        withoutActuallyEscaping({ result = Swift.Result(catching: body) }) { escaping in
+            block = escaping
+            asked.signal()
+            done.wait()
+        }
+        return try result!.get()
+    }
+
+    /// Runs the block, and has released it when this returns: it must not outlive the call that it belongs to.
+    @inline(never)
+    private func runBlock() -> Bool {
+        guard let block = block.take() else { return false }
+        block()
+        return true
+    }
+
+    /// Ends the thread. Nothing may be run afterwards.
+    public func end() { asked.signal() }
+}
+
+/// A POSIX semaphore that begins at 0.
+private final class PlainSemaphore: Sendable {
+    /// Its calls are for any thread.
+    nonisolated(unsafe) private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() {
+        semaphore.initialize(to: sem_t())
+        sem_init(semaphore, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func signal() { sem_post(semaphore) }
+
+    func wait() { while sem_wait(semaphore) != 0, errno == EINTR {} }
+}
