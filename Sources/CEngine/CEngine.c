@@ -10,6 +10,7 @@
 #include "RangeLook.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -87,20 +88,16 @@ static void leave_handler(int signal) {
 static void page_is_missing(void) { leave_handler(SIGBUS); }
 
 static void handle(int signal, siginfo_t *information, void *context) {
-    leave_handler(signal);
-    // Somebody else's: as if this handler were not there.
+    // One that was sent says nothing about the call.
+    if (cp_is_fault(information)) leave_handler(signal);
     struct sigaction *earlier = signal == SIGBUS ? &earlier_bus : signal == SIGFPE ? &earlier_division : &earlier_fault;
-    if (earlier->sa_flags & SA_SIGINFO && earlier->sa_sigaction) return earlier->sa_sigaction(signal, information, context);
-    if (earlier->sa_handler != SIG_DFL && earlier->sa_handler != SIG_IGN) return earlier->sa_handler(signal);
-    sigaction(signal, earlier, NULL);
+    cp_pass_signal(signal, information, context, earlier);
 }
 
 static void install(void) {
-    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, &earlier_fault);
-    sigaction(SIGBUS, &action, &earlier_bus);
-    sigaction(SIGFPE, &action, &earlier_division);
+    cp_install_fault_handler(SIGSEGV, handle, &earlier_fault);
+    cp_install_fault_handler(SIGBUS, handle, &earlier_bus);
+    cp_install_fault_handler(SIGFPE, handle, &earlier_division);
     cp_on_missing_page(page_is_missing);
 }
 
@@ -226,8 +223,17 @@ static int look_first(MDB_txn *transaction, MDB_dbi table, const MDB_val *key, c
     RUN(transaction, breaks(mdb_txn_env(transaction)), engine_call)
 
 // What it has locked by then goes with the files that the environment closes.
-GUARDED int engine_open(MDB_env *environment, const char *path, unsigned int flags, mdb_mode_t mode) {
+static GUARDED int open_environment(MDB_env *environment, const char *path, unsigned int flags, mdb_mode_t mode) {
     READ(mdb_env_open(environment, path, flags, mode));
+}
+
+int engine_open(MDB_env *environment, const char *path, unsigned int flags, mdb_mode_t mode) {
+    int code = open_environment(environment, path, flags, mode);
+    if (code != 0) return code;
+    // The engine has programs that this one starts inherit the data file, unlike its other descriptors.
+    int file;
+    code = mdb_env_get_fd(environment, &file);
+    return code != 0 ? code : fcntl(file, F_SETFD, FD_CLOEXEC) == 0 ? 0 : errno;
 }
 
 static GUARDED int open_table(MDB_txn *transaction, const char *name, unsigned int flags, MDB_dbi *table) {

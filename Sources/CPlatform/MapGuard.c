@@ -55,17 +55,12 @@ static void handle(int signal, siginfo_t *information, void *context) {
         void *zeros = mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         if (zeros == page) return;
     }
-    // Somebody else's, or not to be helped: as if this handler were not there.
-    if (earlier.sa_flags & SA_SIGINFO && earlier.sa_sigaction) return earlier.sa_sigaction(signal, information, context);
-    if (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN) return earlier.sa_handler(signal);
-    sigaction(SIGBUS, &earlier, NULL);
+    cp_pass_signal(signal, information, context, &earlier);
 }
 
 static void install(void) {
     page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGBUS, &action, &earlier);
+    cp_install_fault_handler(SIGBUS, handle, &earlier);
 }
 
 int32_t cp_guard_map(const void *begin, uint64_t bytes, int32_t first) {

@@ -6,7 +6,7 @@ import Glibc
 enum KernelFile {
     /// What `body` makes of the fields of a line, for the first line that it makes something of.
     static func first<Result>(_ path: String, _ body: ([Substring]) -> Result?) -> Result? {
-        guard let file = fopen(path, "r") else { return nil }
+        guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }
         var line: UnsafeMutablePointer<CChar>?
         var capacity = 0
