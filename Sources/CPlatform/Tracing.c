@@ -17,6 +17,7 @@ void cp_set_trace_mode(uint32_t mode) { __atomic_store_n(&cp_trace_mode_word, mo
 static _Thread_local void *slots[CP_TRACE_SLOTS];
 static pthread_key_t release_key;
 static int has_release;
+static void (*release_slot)(void *);
 
 void *cp_trace_slot(int slot) { return slots[slot]; }
 
@@ -25,9 +26,16 @@ void cp_set_trace_slot(int slot, void *value) {
     if (slot == 0 && has_release) pthread_setspecific(release_key, value);
 }
 
+// Destructors that run after this one may ask for the slot: they make a new value, which another round releases.
+static void end_slot(void *value) {
+    slots[0] = NULL;
+    release_slot(value);
+}
+
 void cp_on_trace_release(void (*release)(void *)) {
     if (has_release) return;
-    has_release = pthread_key_create(&release_key, release) == 0;
+    release_slot = release;
+    has_release = pthread_key_create(&release_key, end_slot) == 0;
 }
 
 long cp_futex_call(void) { return SYS_futex; }

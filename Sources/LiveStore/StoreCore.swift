@@ -148,15 +148,10 @@ final class StoreCore: Sendable {
     /// Releases the write lock and rings; what was not committed is cancelled. After a silent commit it then waits where
     /// upkeep is too far behind: with no lock held, so that nobody waits with it.
     func endWrite(_ transaction: WriteTransaction) {
-        if let host = transaction.host {
-            storage.writeLock.unlock(host) { finish(transaction) }
-        } else {
-            transaction.unwatchThread()
-            finish(transaction)
-            storage.writeLock.unlock()
-        }
+        var isCommitted = false
+        transaction.end { isCommitted = finish(transaction) }
         // Upkeep does that where it hears of commits.
-        if transaction.isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0,
+        if isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0,
             runningUpkeep?.hearsCommits.load(ordering: .sequentiallyConsistent) != true
         {
             storage.tendHeldVersions(newest: transaction.version)
@@ -165,12 +160,14 @@ final class StoreCore: Sendable {
     }
 
     /// Ends the transaction and announces its commit. With the write lock, on the thread that owns it.
-    private func finish(_ transaction: WriteTransaction) {
+    /// - Returns: whether there is a commit.
+    private func finish(_ transaction: WriteTransaction) -> Bool {
         transaction.cancel()
-        guard transaction.isCommitted else { return }
+        guard transaction.isCommitted else { return false }
         if let beganNs = transaction.beganNs { record(transaction, beganNs: beganNs) }
         storage.page.ring(committed: transaction.version)
         if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
+        return true
     }
 
     /// Cancels a write that nobody will end, and says so in the log. Any thread that has the write alone.

@@ -11,7 +11,7 @@ extension WriteTransaction {
         return try host.run { () throws(StoreError) in try commitHere() }
     }
 
-    /// Cancels the write and releases the lock if the calling thread, which owns the lock, ends before `unwatchThread`.
+    /// Cancels the write and releases the lock if the calling thread, which owns the lock, ends before `end`.
     package func watchThread() {
         let action = storage.writeLock.threadEnd
         action.pointee.context = Unmanaged.passUnretained(self).toOpaque()
@@ -20,7 +20,15 @@ extension WriteTransaction {
     }
 
     /// The write ends. On the thread that called `watchThread`.
-    package func unwatchThread() { cp_remove_thread_end(storage.writeLock.threadEnd) }
+    private func unwatchThread() { cp_remove_thread_end(storage.writeLock.threadEnd) }
+
+    /// Runs `finish` with the write lock, on the thread that owns it, and releases the lock.
+    package func end(_ finish: () -> Void) {
+        if let host { return storage.writeLock.unlock(host, finish) }
+        unwatchThread()
+        finish()
+        storage.writeLock.unlock()
+    }
 
     /// The thread has left a write block without returning from it, as `Thread.exit()` does.
     private func endWithThread() {
