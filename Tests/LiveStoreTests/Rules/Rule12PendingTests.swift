@@ -42,7 +42,8 @@ struct Rule12PendingTests {
     private var upkeep: Upkeep { get throws { try feed.connection.core.startUpkeep() } }
 
     init() throws {
-        test = try TestStore([Note.self, Human.self, Dog.self])
+        // Upkeep takes no reader by itself.
+        test = try TestStore([Note.self, Human.self, Dog.self], upkeepPollNs: nil)
         try test.store.write { connection in
             try connection.add(Note(id: 0))
             let human = Human(1, "a")
