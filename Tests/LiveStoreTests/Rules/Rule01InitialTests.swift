@@ -81,7 +81,8 @@ struct Rule01InitialTests {
 
     @Test("a query that could not be evaluated says so once, and can be observed again")
     func failedEvaluation() throws {
-        let test = try TestStore()
+        // Upkeep takes no reader by itself.
+        let test = try TestStore(upkeepPollNs: nil)
         let storage = test.store.core.storage
         let scheduler = ManualScheduler()
         let connection = try test.store.connect(on: .scheduler(scheduler))
