@@ -27,7 +27,7 @@ struct context {
     struct engine_look *look;
     // NULL: not known.
     const char *map;
-    // Of the environment that writes; NULL where reads are not checked.
+    // Context of the environment that writes. NULL if reads are not checked.
     struct context *checked;
     // By their handles, as many as have been opened: room for all that may be took 25 000 instructions of each opening.
     unsigned int count;
@@ -88,7 +88,7 @@ static void leave_handler(int signal) {
 static void page_is_missing(void) { leave_handler(SIGBUS); }
 
 static void handle(int signal, siginfo_t *information, void *context) {
-    // One that was sent says nothing about the call.
+    // A signal that was sent says nothing about the call.
     if (cp_is_fault(information)) leave_handler(signal);
     struct sigaction *earlier = signal == SIGBUS ? &earlier_bus : signal == SIGFPE ? &earlier_division : &earlier_fault;
     cp_pass_signal(signal, information, context, earlier);
@@ -305,7 +305,7 @@ int engine_check_range(
     struct engine_look *look = context->checked->look;
     if (context->checked == context && writes(transaction)) {
         if (!look) return 0;
-        // What the transaction itself has changed is whole. The rest is as it was found.
+        // Pages that the transaction itself has changed are whole. The others are as they were found.
         struct tree tree;
         int code = look_for_tree(look, mdb_txn_id(transaction), read, &tree);
         struct page_view view = look_view(look);

@@ -23,7 +23,7 @@ struct page_view {
 /// A table that has been opened.
 struct named_table {
     char *name;
-    /// Where its tree was as `transaction` began. With the write lock.
+    /// Number of the transaction at whose start `tree` was noted. Guarded by the write lock.
     uint64_t transaction;
     struct tree tree;
 };

@@ -25,7 +25,7 @@ static int compare_values(struct tree tree, const MDB_val *one, const MDB_val *o
     return first < second ? -1 : first > second;
 }
 
-// What a look at one tree goes by.
+// State of the check of one tree.
 struct pass {
     const struct page_view *view;
     struct tree tree;

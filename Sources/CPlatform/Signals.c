@@ -38,7 +38,7 @@ void cp_pass_signal(int number, siginfo_t *information, void *context, struct si
         return;
     }
     if (action.sa_flags & (int)SA_RESETHAND) earlier->sa_handler = SIG_DFL;
-    // What was blocked as the signal came, and what the earlier handler wants blocked besides. The kernel writes eight bytes of the first.
+    // Signal masks: `mask` was in force as the signal came, `own` is added for the earlier handler. The kernel fills eight bytes of `mask`.
     sigset_t mask, own;
     sigemptyset(&mask);
     memcpy(&mask, &((ucontext_t *)context)->uc_sigmask, 8);

@@ -38,7 +38,7 @@ struct engine_entry {
 /// Keys that a read has gone over. An end without data is open, and so are values.
 struct engine_range {
     MDB_val low, high;
-    /// Where the read ended before it came to the end of the range: of a key with many values, those behind are left out.
+    /// Entry at which the read ended before the end of the range. Later values of the same key are left out.
     struct engine_entry end;
     /// Whether values were read in descending order.
     bool is_backward;

@@ -3,7 +3,7 @@
 
 extension LiveConnection {
     /// Ends the connection with its place: releases its version, its observers and its place in upkeep, and cancels a write in progress.
-    /// What a program still holds of it, such as tokens, may be released later, on any thread.
+    /// Tokens and other references that a program still holds may be released later, on any thread.
     ///
     /// On the thread that ends; or, after the actor has gone, on the thread that lets go of an observer first.
     /// - Parameter event: what ended, for the log.

@@ -5,7 +5,7 @@ import Basis
 import Synchronization
 
 final class CheckedNodes: Sendable {
-    /// Of the lists of a property: whether they were found to have as many elements as there are rows of them.
+    /// Whether the lists of a property were found to have as many elements as there are element rows.
     let areCounted = Atomic(false)
     /// One that is put where another is remembered takes its place.
     private let slots = InlineArray<512, Atomic<UInt64>> { _ in Atomic(0) }

@@ -206,7 +206,7 @@ private struct IndexScan {
     /// The entries of one key.
     init(from key: [UInt8]) { (first, end, start, step) = (key, [], MDB_SET, MDB_NEXT_DUP) }
 
-    /// Those from one key to below another, both cut.
+    /// Range of entries from one key to below another. Both keys are cut to the length of an index key.
     init(from low: [UInt8]?, below high: [UInt8]?, _ step: MDB_cursor_op) {
         let (first, end) = ColumnIndex.bounds(from: low, below: high)
         // No key is empty.

@@ -46,7 +46,7 @@ final class HeldFiles: Sendable {
             File(name: StoreFolder.data, path: directory + "/" + StoreFolder.data, identity: self.data),
             File(name: StoreFolder.shared, path: directory + "/" + StoreFolder.shared, identity: try page.identity()),
         ]
-        // Whoever opens a store has its folder locked, so these are the files that were opened just now.
+        // The opening process holds the lock of the folder, so these are the files that were opened just now.
         for name in hasRecord ? [StoreFolder.lock, StoreFolder.durable] : [StoreFolder.lock] {
             let path = directory + "/" + name
             guard let identity = try FileIdentity.at(path) else {

@@ -82,7 +82,7 @@ enum StoreFolder {
     /// whole store or none.
     static func removeStore(_ directory: String) throws(StoreError) {
         let (file, unfinished) = ("\(directory)/\(data)", "\(directory)/\(newData)")
-        // What has this name is no store.
+        // A data file under the unfinished name does not count as a store.
         guard rename(file, unfinished) == 0 || errno == ENOENT else { throw FolderLock.failure("remove", file) }
         try synchronize(directory)
         let copy = "\(compact)/\(data)"
