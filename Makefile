@@ -100,7 +100,7 @@ tsan: setup  ## the concurrent tests under ThreadSanitizer (FILTER=regular expre
 asan: setup  ## the same tests under AddressSanitizer
 	Tools/sanitize.sh address '$(FILTER)'
 
-faults: setup  ## proof that the tests can fail: each patch of Tests/Faults must turn its tests red (PART=1/4)
+faults: setup  ## proof that the tests can fail: each patch of Tests/Faults must turn its tests red (PART=1/3)
 	Tools/faults.sh $(if $(PART),--part $(PART))
 
 setup:  ## install missing system packages, or say the one line that does

@@ -4,11 +4,12 @@
 #
 #   Tools/faults.sh            all faults
 #   Tools/faults.sh NAME…      these only (the file's name without .patch)
-#   Tools/faults.sh --part 1/4 the first of four parts of them, for who cannot spare the hours in one piece
+#   Tools/faults.sh --part 1/3 the first of three parts of them
 #   Tools/faults.sh --check    do all of them still apply? Builds and runs nothing
 #   Tools/faults.sh --bench    those that a scenario sees, by the release build; names may follow
 #
 # A patch begins with lines that git does not read:
+#   # class: the class of claims it stands for; one or two patches for each class, at most 90 in all
 #   # fault: what is broken, in a few words
 #   # guards: the tests that must turn red, each of them, as patterns of `swift test --filter` separated by blanks
 #   # bench: a scenario of which `tidegauge run` must fail, a blank, and a pattern that one of its lines matches then

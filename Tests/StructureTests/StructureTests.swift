@@ -1,5 +1,6 @@
 // What keeps a change small: files that do not hang together in circles, switches that a new case cannot slip through, names that
 // mean one thing. The bounds are what holds today; each may only be lowered.
+import Foundation
 import Testing
 
 @Suite struct StructureTests {
@@ -96,6 +97,20 @@ import Testing
         let end = try #require(file.lines[start...].firstIndex { $0 == "    }" })
         #expect(end - start + 1 <= 40, "Trial.measure has \(end - start + 1) lines")
         #expect(!file.lines[start...end].contains { $0.contains("fault") || $0.contains("Fault") })
+    }
+
+    /// Each change of a line that a patch touches costs a change of the patch.
+    @Test func faultPatchesAreFewAndOneOrTwoForEachClassOfClaims() throws {
+        let folder = "\(Module.root)/Tests/Faults"
+        let patches = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".patch") }
+        #expect(patches.count <= 90, "\(patches.count) patches: keep one or two for each class of claims")
+        let headers = try patches.map {
+            try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8).prefix { $0 != "@" }
+        }
+        for (patch, header) in zip(patches, headers) where !header.contains("# class: ") {
+            Issue.record("\(patch) has no line '# class: …'")
+        }
+        #expect(headers.count { $0.contains("# gate: yes") } <= 10, ".ci/run runs at most ten patches")
     }
 
     @Test func aCircleIsFound() {
