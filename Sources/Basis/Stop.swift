@@ -3,6 +3,7 @@
 
 /// Ends the process with a text on standard error, in every kind of build.
 /// - Parameter text: what was wrong, where, and what to do.
+@inline(never)
 public func stopProgram(
     _ text: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) -> Never {

@@ -197,10 +197,16 @@ static bool note_name(MDB_txn *transaction, MDB_dbi table, const char *name) {
     return named->name != NULL;
 }
 
-// Looks at what changing a key may change, where that has to be looked at.
-static int look_first(MDB_txn *transaction, MDB_dbi table, const MDB_val *key, const MDB_val *value) {
+static __attribute__((noinline)) int look_at_change(
+    MDB_txn *transaction, MDB_dbi table, const MDB_val *key, const MDB_val *value) {
     struct engine_look *look = look_of(transaction);
     return look ? look_at_way(look, mdb_txn_id(transaction), named(transaction, table), key, value) : 0;
+}
+
+// Looks at what changing a key may change, where that has to be looked at.
+static inline int look_first(MDB_txn *transaction, MDB_dbi table, const MDB_val *key, const MDB_val *value) {
+    if (!atomic_load_explicit(&any_look, memory_order_relaxed)) return 0;
+    return look_at_change(transaction, table, key, value);
 }
 
 // Never inlined into a caller, whose locals would have to be in memory.

@@ -3,15 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <linux/magic.h>
 #include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -259,6 +261,26 @@ uint64_t cp_heap_bytes(void) {
     if (__sanitizer_get_current_allocated_bytes) return __sanitizer_get_current_allocated_bytes();
     struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
+}
+
+int cp_look_in(const char *folder, const char *name, struct stat *status) {
+    char path[PATH_MAX];
+    size_t length = strlen(folder), rest = strlen(name);
+    if (length + rest + 2 > sizeof path) return ENAMETOOLONG;
+    memcpy(path, folder, length);
+    path[length] = '/';
+    memcpy(path + length + 1, name, rest + 1);
+    return lstat(path, status) == 0 ? 0 : errno;
+}
+
+int cp_note_file(cp_file_at *file, const char *folder, const char *name, int descriptor) {
+    struct stat found;
+    int error = descriptor < 0 ? cp_look_in(folder, name, &found) : fstat(descriptor, &found) == 0 ? 0 : errno;
+    if (error != 0) return error;
+    char *path;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) return ENOMEM;
+    *file = (cp_file_at){.device = found.st_dev, .inode = found.st_ino, .path = path};
+    return 0;
 }
 
 bool cp_are_files_at(const cp_file_at *files, size_t count) {

@@ -95,79 +95,31 @@ final class StoreCore: Sendable {
     /// Takes the write lock and begins a transaction, which `endWrite` ends on the same thread. If that thread ends first, the
     /// transaction is cancelled and the lock released.
     func beginWrite(timeout: Double?) throws -> WriteTransaction {
-        let (beganNs, limit) = try prepareWrite(timeout)
-        let ownerDied = try storage.writeLock.lock(limit)
-        do {
-            let transaction = try beginTransaction(ownerDied, beganNs)
-            transaction.watchThread()
-            return transaction
-        } catch {
-            storage.writeLock.unlock()
-            throw error
-        }
+        try checkOpen()
+        let beganNs = recording.current?.nowNs
+        return try WriteTransaction.begin(storage, TimeLimit(seconds: timeout, "timeout"), beganNs: beganNs)
     }
 
     /// Takes the write lock on a thread of its own and begins a transaction, which any thread may use and end, one at a time.
     /// - Parameter isInside: whether the caller is inside of this write.
     func beginWrite(timeout: Double?, isInside: @escaping @Sendable () -> Bool) throws -> WriteTransaction {
-        let (beganNs, limit) = try prepareWrite(timeout)
-        let (host, transaction) = try storage.writeLock.lockOnHost(limit, isInside: isInside) {
-            (ownerDied) throws(StoreError) in
-            try beginTransaction(ownerDied, beganNs)
-        }
-        transaction.host = host
-        return transaction
-    }
-
-    private func prepareWrite(_ timeout: Double?) throws -> (beganNs: Int64?, TimeLimit) {
         try checkOpen()
-        return (recording.current?.nowNs, try TimeLimit(seconds: timeout, "timeout"))
-    }
-
-    /// Begins a transaction. With the write lock, on the thread that owns it.
-    private func beginTransaction(_ ownerDied: Bool, _ beganNs: Int64?) throws(StoreError) -> WriteTransaction {
-        if ownerDied {
-            // It may have committed and died before it rang.
-            storage.page.ringAll()
-            storage.releaseDeadReaders()
-        }
-        let transaction: WriteTransaction
-        do throws(StoreError) {
-            transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
-        } catch {
-            // Upkeep finds out now, not at its next poll, and tells observers.
-            if error.endsReading { storage.page.ringAll() }
-            throw error
-        }
-        // A commit that was cut short after its last byte becomes visible only when the next transaction begins.
-        if ownerDied { storage.page.ringAll() }
-        transaction.beganNs = beganNs
-        return transaction
+        let beganNs = recording.current?.nowNs
+        let limit = try TimeLimit(seconds: timeout, "timeout")
+        return try WriteTransaction.beginOnHost(storage, limit, beganNs: beganNs, isInside: isInside)
     }
 
     /// Releases the write lock and rings; what was not committed is cancelled. After a silent commit it then waits where
     /// upkeep is too far behind: with no lock held, so that nobody waits with it.
     func endWrite(_ transaction: WriteTransaction) {
-        var isCommitted = false
-        transaction.end { isCommitted = finish(transaction) }
+        transaction.end { record(transaction, beganNs: $0) }
         // Upkeep does that where it hears of commits.
-        if isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0,
+        if transaction.isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0,
             runningUpkeep?.hearsCommits.load(ordering: .sequentiallyConsistent) != true
         {
             storage.tendHeldVersions(newest: transaction.version)
         }
         for wait in transaction.waitsForRoom { wait() }
-    }
-
-    /// Ends the transaction and announces its commit. With the write lock, on the thread that owns it.
-    /// - Returns: whether there is a commit.
-    private func finish(_ transaction: WriteTransaction) -> Bool {
-        transaction.cancel()
-        guard transaction.isCommitted else { return false }
-        if let beganNs = transaction.beganNs { record(transaction, beganNs: beganNs) }
-        storage.page.ring(committed: transaction.version)
-        if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
-        return true
     }
 
     /// Cancels a write that nobody will end, and says so in the log. Any thread that has the write alone.

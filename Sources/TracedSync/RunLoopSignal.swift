@@ -19,7 +19,7 @@ public final class RunLoopSignal: Sendable {
     private let threadEnd = ThreadEnd.ofThisThread
     private let lock = PlainMutex(false)
     /// Guarded by `lock`. Nil once the signal is invalidated, and where schedules are explored.
-    nonisolated(unsafe) private var attached: (source: CFRunLoopSource, loop: CFRunLoop)?
+    @exclusivity(unchecked) nonisolated(unsafe) private var attached: (source: CFRunLoopSource, loop: CFRunLoop)?
     private let explored: (loop: ExploredLoop, source: ExploredLoop.Source)?
 
     private final class Handler {

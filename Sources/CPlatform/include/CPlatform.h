@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <time.h>
 
 // Atomics on memory that several processes map. Sequentially consistent unless the name says otherwise.
@@ -95,6 +96,13 @@ typedef struct {
     uint64_t device, inode;
     const char *path;
 } cp_file_at;
+
+/// `lstat` of the file of a name in a folder. Returns 0 or an error number.
+int cp_look_in(const char *folder, const char *name, struct stat *status);
+
+/// Notes the file of a name in a folder: the one that `descriptor` has open, or, if that is negative, the one that is there. Allocates
+/// the path. Returns 0 or an error number.
+int cp_note_file(cp_file_at *file, const char *folder, const char *name, int descriptor);
 
 /// Whether each path leads to its file. False also where the system does not tell.
 bool cp_are_files_at(const cp_file_at *files, size_t count);

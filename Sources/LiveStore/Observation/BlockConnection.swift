@@ -9,7 +9,7 @@ class BlockConnection: Connection {
 
     /// The block has returned.
     final func end() {
-        endOpenWrite()
+        if transaction != nil { endOpenWrite() }
         delivered = nil
         read(from: nil)
         transaction = nil

@@ -53,6 +53,7 @@ extension Connection {
     /// - Throws: `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `noThread`, `closed`.
     public func beginWrite(timeout: Double? = nil) throws { try begin { try beginTransaction(timeout: timeout) } }
 
+    @inline(__always)
     private func begin(_ beginTransaction: () throws -> WriteTransaction) throws {
         checkScheduler()
         if isFrozen { throw StoreError.frozen }

@@ -56,9 +56,12 @@ extension LiveConnection {
 
     private func tellFailures(_ mail: Mail) {
         for failure in mail.failures {
-            failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
+            switch failure {
+            case .query(let failure):
+                failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
+            case .object(let update): tell(update, from: nil, to: nil)
+            }
         }
-        for update in mail.objectFailures { tell(update, from: nil, to: nil) }
     }
 
     private func tidy(_ mail: Mail) {

@@ -45,6 +45,12 @@ package struct QueryFailure: Sendable {
     let error: StoreError
 }
 
+/// Something observed that cannot be read any more.
+package enum ReadFailure: Sendable {
+    case query(QueryFailure)
+    case object(ObjectUpdate)
+}
+
 /// What waits for a connection, and what a turn of its scheduler finds.
 package struct Mail: Sendable {
     /// The version all of `updates` stand at; nil when upkeep has left nothing, or nothing new enough.
@@ -54,9 +60,7 @@ package struct Mail: Sendable {
     package var storeSkips: [SkipRecord] = []
     /// What the connection slept on, to be let go of.
     fileprivate var slept: Snapshot?
-    package var failures: [QueryFailure] = []
-    /// News of objects that cannot be read any more, at whatever version.
-    package var objectFailures: [ObjectUpdate] = []
+    package var failures: [ReadFailure] = []
     package var held: [HeldRoot] = []
     /// Queries with an observer that waits for its initial callback, their root being here already.
     package var initials: [ConnectionQuery] = []
@@ -75,9 +79,7 @@ package struct Mail: Sendable {
     package var isOffer: Bool { updates.isEmpty && objects.isEmpty && !hasRequests }
 
     /// Whether there is something to be done besides moving on to a version.
-    fileprivate var hasRequests: Bool {
-        !failures.isEmpty || !objectFailures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty
-    }
+    fileprivate var hasRequests: Bool { !failures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty }
 }
 
 /// Something of a connection that has observers.
@@ -138,6 +140,7 @@ package final class Mailbox: Sendable {
 
     /// Upkeep's one call per version and connection.
     /// - Parameter mail: what it holds is taken out of it.
+    @inline(__always)
     package func put(_ newSnapshot: Snapshot, _ mail: inout VersionMail) {
         var displaced: [RootUpdate] = []
         var oldSnapshot: Snapshot?
@@ -155,11 +158,8 @@ package final class Mailbox: Sendable {
         if mustPost { scheduler.post() }
     }
 
-    /// Brings queries that could not be evaluated, at whatever version.
-    package func put(_ failures: [QueryFailure]) { post { $0.failures += failures } }
-
-    /// Brings the end of observers of objects, at whatever version.
-    package func put(_ failures: [ObjectUpdate]) { post { $0.objectFailures += failures } }
+    /// Brings queries that could not be evaluated, and the end of observers of objects, at whatever version.
+    package func put(_ failures: [ReadFailure]) { post { $0.failures += failures } }
 
     /// Moves waiting mail on to a newer snapshot in which its queries are the same.
     /// - Returns: whether mail is waiting.
@@ -280,7 +280,6 @@ extension Mailbox.State {
         swap(&taken.initials, &mail.initials)
         swap(&taken.sweeps, &mail.sweeps)
         swap(&taken.failures, &mail.failures)
-        swap(&taken.objectFailures, &mail.objectFailures)
         return taken
     }
 

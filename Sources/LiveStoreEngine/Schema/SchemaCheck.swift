@@ -51,7 +51,6 @@ extension StoreSchema {
     /// when the class was deleted that the columns led to. They gave the table of a hidden list a name that another table had.
     private var repaired: StoreSchema {
         var schema = self
-        let names = Dictionary(grouping: tables, by: \.name)
         for (index, table) in tables.enumerated() where table.isOfList {
             if table.columns.count == ListTable.columnNames.count {
                 for (column, name) in ListTable.columnNames.enumerated()
@@ -60,7 +59,7 @@ extension StoreSchema {
                     schema.tables[index].columns[column].isHidden = nil
                 }
             }
-            if table.name.hasSuffix("#\(table.id)"), (names[table.name]?.count ?? 0) > 1 {
+            if table.name.hasSuffix("#\(table.id)"), tables.count(where: { $0.name == table.name }) > 1 {
                 schema.tables[index].name += "#\(table.id)"
             }
         }
@@ -70,7 +69,7 @@ extension StoreSchema {
 
 extension TableSchema {
     /// Whether it is the table of a list's elements. Classes have no such names.
-    var isOfList: Bool { name.contains(".") }
+    var isOfList: Bool { name.utf8.contains(UInt8(ascii: ".")) }
 
     fileprivate var isPossible: Bool {
         columns.count <= StoreSchema.maxColumns && primaryKey.map(columns.indices.contains) ?? true

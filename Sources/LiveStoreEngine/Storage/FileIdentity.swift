@@ -1,4 +1,5 @@
 // Which file a path leads to, or a descriptor has open.
+import CPlatform
 import Glibc
 
 /// Device and inode of a file.
@@ -27,8 +28,19 @@ struct FileIdentity: Equatable, Sendable {
         return identity
     }
 
+    /// Identity of the file of a name in a folder; nil if there is none.
+    /// - Throws: `cannotOpen` if the system does not tell.
+    static func at(_ folder: String, _ name: String) throws(StoreError) -> FileIdentity? {
+        var status = stat()
+        let code = cp_look_in(folder, name, &status)
+        if code == 0 { return FileIdentity(status) }
+        if code == ENOENT || code == ENOTDIR { return nil }
+        errno = code
+        throw FolderLock.failure("look at", "\(folder)/\(name)")
+    }
+
     /// Identity of the file at a path; nil if there is none, or if the system does not tell and says why by an error number.
-    static func look(_ path: String) -> (identity: FileIdentity?, code: Int32) {
+    static func look(_ path: UnsafePointer<CChar>) -> (identity: FileIdentity?, code: Int32) {
         var status = stat()
         if lstat(path, &status) == 0 { return (FileIdentity(status), 0) }
         return (nil, errno == ENOENT || errno == ENOTDIR ? 0 : errno)

@@ -15,21 +15,16 @@ final class HeldFiles: Sendable {
         case mixed(String)
     }
 
-    private struct File {
-        let name: String
-        let path: String
-        let identity: FileIdentity
-    }
+    /// The file at each index. A store that is never flushed has no record, which is the last.
+    static let names = [StoreFolder.data, StoreFolder.lock, StoreFolder.shared, StoreFolder.durable]
 
     /// Commits between two looks at the paths, in a store that is never flushed.
     private static let lookEvery = 64
 
     let directory: String
-    let data: FileIdentity
     /// The data file, open as long as the storage is there.
     private let descriptor: Int32
-    private let files: [File]
-    // The same for the system's calls. Constant, and freed with this object.
+    // Constant, and freed with this object.
     nonisolated(unsafe) private let listed: UnsafeMutableBufferPointer<cp_file_at>
     /// Whether the last look found other files at the paths.
     private let wereReplaced = Atomic(false)
@@ -41,25 +36,15 @@ final class HeldFiles: Sendable {
     init(_ directory: String, data: Int32, _ page: SharedPage, hasRecord: Bool) throws(StoreError) {
         self.directory = directory
         descriptor = data
-        self.data = try FileIdentity(of: data, directory + "/" + StoreFolder.data)
-        var files = [
-            File(name: StoreFolder.data, path: directory + "/" + StoreFolder.data, identity: self.data),
-            File(name: StoreFolder.shared, path: directory + "/" + StoreFolder.shared, identity: try page.identity()),
-        ]
-        // The opening process holds the lock of the folder, so these are the files that were opened just now.
-        for name in hasRecord ? [StoreFolder.lock, StoreFolder.durable] : [StoreFolder.lock] {
-            let path = directory + "/" + name
-            guard let identity = try FileIdentity.at(path) else {
-                errno = ENOENT
-                throw FolderLock.failure("look at", path)
-            }
-            files.append(File(name: name, path: path, identity: identity))
-        }
-        self.files = files
-        listed = .allocate(capacity: files.count)
-        for (index, file) in files.enumerated() {
-            let (device, inode) = (file.identity.device, file.identity.inode)
-            listed.initializeElement(at: index, to: cp_file_at(device: device, inode: inode, path: strdup(file.path)))
+        listed = .allocate(capacity: hasRecord ? Self.names.count : Self.names.count - 1)
+        listed.initialize(repeating: cp_file_at())
+        // The opening process holds the lock of the folder, so the files that are there are those that were opened just now.
+        let descriptors = [data, -1, page.descriptor, -1]
+        for index in listed.indices {
+            let code = cp_note_file(&listed[index], directory, Self.names[index], descriptors[index])
+            if code == 0 { continue }
+            errno = code
+            throw FolderLock.failure("look at", "\(directory)/\(Self.names[index])")
         }
     }
 
@@ -68,18 +53,23 @@ final class HeldFiles: Sendable {
         listed.deallocate()
     }
 
+    /// Identity of an open file.
+    func identity(_ index: Int) -> FileIdentity {
+        FileIdentity(device: listed[index].device, inode: listed[index].inode)
+    }
+
     /// Looks at the paths. Takes a system call for each file. A process that has given up the right to look there learns from the open
     /// data file only whether that has a name.
     func state() throws(StoreError) -> State {
         var missing: [String] = []
-        for file in files {
-            let (identity, code) = FileIdentity.look(file.path)
+        for index in listed.indices {
+            let (found, code) = FileIdentity.look(listed[index].path)
             if code == EACCES { return note(hasName ? .present : .gone) }
             errno = code
-            if code != 0 { throw FolderLock.failure("look at", file.path) }
-            if identity != file.identity { missing.append(file.name) }
+            if code != 0 { throw FolderLock.failure("look at", String(cString: listed[index].path)) }
+            if found != identity(index) { missing.append(Self.names[index]) }
         }
-        return note(missing.isEmpty ? .present : missing.count == files.count ? .gone : .mixed(missing[0]))
+        return note(missing.isEmpty ? .present : missing.count == listed.count ? .gone : .mixed(missing[0]))
     }
 
     private func note(_ state: State) -> State {
@@ -113,13 +103,11 @@ final class HeldFiles: Sendable {
     /// Whether any data file is at the path.
     func isPathTaken() throws(StoreError) -> Bool { try FileIdentity.at(directory + "/" + StoreFolder.data) != nil }
 
-    /// Whether one of the files is among others, under the same name.
-    func overlap(_ others: [String: FileIdentity]) -> Bool { files.contains { others[$0.name] == $0.identity } }
+    /// Whether one of the files is among others, at the same index.
+    func overlap(_ others: [FileIdentity?]) -> Bool { listed.indices.contains { others[$0] == identity($0) } }
 
-    /// The store's files that a folder has.
-    static func identities(in folder: String) throws(StoreError) -> [String: FileIdentity] {
-        var found: [String: FileIdentity] = [:]
-        for name in StoreFolder.all { found[name] = try FileIdentity.at("\(folder)/\(name)") }
-        return found
+    /// The store's files that a folder has, at the indices of their names.
+    static func identities(in folder: String) throws(StoreError) -> [FileIdentity?] {
+        try names.map { (name) throws(StoreError) in try FileIdentity.at(folder, name) }
     }
 }

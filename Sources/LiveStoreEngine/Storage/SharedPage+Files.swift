@@ -4,20 +4,19 @@ import CPlatform
 import Glibc
 
 extension SharedPage {
-    /// The files that must be the same for all processes.
-    private static let names = [StoreFolder.data, StoreFolder.lock]
+    /// The files that must be the same for all processes: the first ones of `HeldFiles`.
+    private static let names = HeldFiles.names.prefix(2)
 
     private func words(_ index: Int) -> (device: UnsafeMutablePointer<UInt64>, inode: UnsafeMutablePointer<UInt64>) {
         let offset = Layout.files + 16 * index
         return (longWord(offset), longWord(offset + 8))
     }
 
-    /// Notes the files at a path, which this process has just opened alone.
-    func noteFiles(in directory: String) throws(StoreError) {
-        for (index, name) in Self.names.enumerated() {
-            guard let file = try FileIdentity.at("\(directory)/\(name)") else { continue }
-            cp_store64(words(index).device, file.device)
-            cp_store64(words(index).inode, file.inode)
+    /// Notes the files that this process has just opened alone.
+    func note(_ files: HeldFiles) {
+        for index in Self.names.indices {
+            cp_store64(words(index).device, files.identity(index).device)
+            cp_store64(words(index).inode, files.identity(index).inode)
         }
     }
 
@@ -28,7 +27,7 @@ extension SharedPage {
             let noted = FileIdentity(device: cp_load64(words(index).device), inode: cp_load64(words(index).inode))
             // 0 where whoever opened the store alone was killed before it noted them.
             if noted.inode == 0 { continue }
-            if try FileIdentity.at("\(directory)/\(name)") == noted { continue }
+            if try FileIdentity.at(directory, name) == noted { continue }
             throw .cannotOpen(
                 path: directory,
                 reason: """

@@ -139,8 +139,8 @@ package final class SharedPage: @unchecked Sendable {
     /// Another process that has the store open; nil if there is none, or the system does not tell.
     var holder: pid_t? { FolderLock.holder(of: file, besides: getpid()) }
 
-    /// Identity of the page's file.
-    func identity() throws(StoreError) -> FileIdentity { try FileIdentity(of: file, StoreFolder.shared) }
+    /// The page's file; negative in a forked child.
+    var descriptor: Int32 { file }
 
     /// In a forked child: gives back what it shares with its parent, which keeps its lock.
     func closeInChild() {

@@ -150,8 +150,8 @@ package final class Storage: @unchecked Sendable {
             try guardEnd()
         }
         flushing?.letGo()
-        if page.wasAlone { try page.noteFiles(in: directory) }
         let held = try HeldFiles(directory, data: StoreFile.descriptor(environment), page, hasRecord: flushing != nil)
+        if page.wasAlone { page.note(held) }
         files = held
         flushing?.watch(held)
         readApart()
@@ -183,7 +183,7 @@ package final class Storage: @unchecked Sendable {
 
     /// Makes a new mapping for the snapshots to come.
     func replaceReadMap() throws {
-        let next = try ReadMap(directory, mapBytes: mapBytes, tables: handles, pageMap, of: files?.data)
+        let next = try ReadMap(directory, mapBytes: mapBytes, tables: handles, pageMap, of: files?.identity(0))
         // Damage to a store in memory is not looked for.
         if durability != .memory, pageMap.base != nil { engine_check_reads(next.environment, environment) }
         let last = current.withLock { current in

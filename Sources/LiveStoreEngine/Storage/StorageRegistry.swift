@@ -111,8 +111,11 @@ package final class StorageRegistry: @unchecked Sendable {
                         departed.append(entry)
                     }
                 }
-                let present = try HeldFiles.identities(in: directory)
-                let entry = (Array(entries.values) + departed).first { $0.files?.overlap(present) == true }
+                var entry: Entry?
+                if !entries.isEmpty || !departed.isEmpty {
+                    let present = try HeldFiles.identities(in: directory)
+                    entry = (Array(entries.values) + departed).first { $0.files?.overlap(present) == true }
+                }
                 guard let entry else {
                     entries[directory] = Entry()
                     return nil

@@ -1,6 +1,7 @@
 // The folder of a store and the files in it: whose they are, who may read them, and what was never finished. Nothing is
 // opened through a symbolic link in place of a file, and what is made here is for its user alone unless asked otherwise.
 import CLMDB
+import CPlatform
 import Glibc
 
 /// Who may read and write what a store makes.
@@ -51,18 +52,17 @@ enum StoreFolder {
     /// Refuses files that are something else: a link leads to a file that nobody meant.
     static func checkFiles(_ directory: String) throws(StoreError) {
         for name in all {
-            let path = "\(directory)/\(name)"
             var status = stat()
-            if lstat(path, &status) != 0 {
-                if errno == ENOENT { continue }
-                throw FolderLock.failure("look at", path)
-            }
+            let code = cp_look_in(directory, name, &status)
+            if code == ENOENT { continue }
+            errno = code
+            if code != 0 { throw FolderLock.failure("look at", "\(directory)/\(name)") }
             switch status.st_mode & S_IFMT {
             case S_IFREG: continue
             case S_IFLNK: errno = ELOOP
             default: errno = EISDIR
             }
-            throw FolderLock.failure("open", path)
+            throw FolderLock.failure("open", "\(directory)/\(name)")
         }
     }
 

@@ -51,6 +51,7 @@ package final class WriteLock: Sendable {
         try traced { () throws(StoreError) in try lockUntraced(limit) }
     }
 
+    @inline(__always)
     private func traced<Result>(_ acquire: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         Tracing.note(.willWait, on: resource)
         do throws(StoreError) {
@@ -63,6 +64,7 @@ package final class WriteLock: Sendable {
         }
     }
 
+    @inline(__always)
     private func lockUntraced(_ limit: TimeLimit) throws(StoreError) -> Bool {
         var ownerDied = false
         let error = acquire(limit, &ownerDied)

@@ -93,7 +93,7 @@ extension Upkeep {
         plannedSkips = [:]
         fail(trees, error)
         for watch in watches {
-            watch.connection.mailbox.put([ObjectUpdate(watch.token, failure: error)])
+            watch.connection.mailbox.put([.object(ObjectUpdate(watch.token, failure: error))])
             unwatch(watch.token)
         }
         endRefreshes()

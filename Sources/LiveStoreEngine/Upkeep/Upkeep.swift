@@ -362,7 +362,7 @@ package final class Upkeep: @unchecked Sendable {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {
                 let failure = QueryFailure(query: subscription.query, attachment: subscription.attachment, error: error)
-                subscription.connection.mailbox.put([failure])
+                subscription.connection.mailbox.put([.query(failure)])
             }
             drop(tree, upkeep)
         }
