@@ -5,7 +5,6 @@ import Scenario
 
 enum Completions {
     static let drivers = CompletionKind.custom { _, _, _ in Drivers.names }
-    static let metrics = CompletionKind.list(Metric.allCases.map(\.rawValue))
     static let settings = CompletionKind.custom { _, _, _ in Setting.allCases.map { $0.rawValue + "=" } }
     static let scenarioNames = CompletionKind.custom { _, _, _ in ScenarioPaths.library.names }
     /// Names, and the files and folders that `prefix` leads to.

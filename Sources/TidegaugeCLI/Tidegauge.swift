@@ -68,7 +68,6 @@ struct Tidegauge: ParsableCommand {
         subcommands: [
             InitCommand.self, RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self,
             ListCommand.self, ReportCommand.self, CompareCommand.self, CalibrateCommand.self, HistoryCommand.self,
-            BisectCommand.self,
             SchemaCommand.self, TrialCommandLine.self, AgentCommandLine.self,
         ] + further.withLock { $0 })
 }

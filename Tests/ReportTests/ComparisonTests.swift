@@ -68,7 +68,9 @@ enum WholeComparison {
             try report.add(record)
             engine.take(record)
         }
-        try report.end(exitCode: freshPairs == nil ? 1 : 130, .fixed)
+        var record = ComparisonRecord(plan, .fixed)
+        record.isFinished = freshPairs == nil
+        try report.end(JudgedComparison(record, engine), exitCode: record.isFinished ? 1 : 130)
     }
 }
 
@@ -148,8 +150,8 @@ struct ComparisonReportTests {
             #expect(try ComparisonRecord.load(root).isCounting)
             try report.add(uncounted: [])
             #expect(try !ComparisonRecord.load(root).isCounting)
-            try report.end(exitCode: 130, .fixed)
             let judged = try JudgedComparison(root)
+            try report.end(judged, exitCode: 130)
             let summary = try String(contentsOfFile: "\(root)/summary.md", encoding: .utf8)
             let page = try String(contentsOfFile: "\(root)/compare.html", encoding: .utf8)
             for text in [ComparisonConsole.render(judged), summary, page] {
@@ -180,7 +182,7 @@ struct ComparisonReportTests {
                 ], files: [:])
             let uncounted = OneSided(what: "by time, counted", why: "a fault goes by time")
             try report.add(uncounted: [uncounted])
-            try report.end(exitCode: 130, .fixed)
+            try report.end(JudgedComparison(root), exitCode: 130)
             let lines = try String(contentsOfFile: "\(root)/annotations.txt", encoding: .utf8).split(separator: "\n")
             let title = "::error title=Tidegauge: regressed::slow livestore durability=memory"
             #expect(

@@ -17,15 +17,19 @@ struct CountedOnlyReportTests {
         var plan = WholeComparison.plan
         plan.pairs = 0
         let report = try ComparisonReport(root, plan, .fixed)
+        var record = ComparisonRecord(plan, .fixed)
         for (subject, head) in zip(plan.subjects, heads) {
             guard let head else { continue }
             let row = CountedRow(
                 scenario: subject.scenario, driver: subject.driver, variant: subject.points[0].variant,
                 metric: .upkeepInstructions, counter: "callgrind", base: 50_000, again: 50_010, head: head)
             try report.add([row], files: [:])
+            record.counted.append(row)
         }
-        try report.add(uncounted: heads.contains(nil) ? [OneSided(what: "slow, counted", why: "hang")] : [])
-        try report.end(exitCode: 0, .fixed)
+        record.uncounted = heads.contains(nil) ? [OneSided(what: "slow, counted", why: "hang")] : []
+        try report.add(uncounted: record.uncounted)
+        record.isFinished = true
+        try report.end(JudgedComparison(record, record.replayed()), exitCode: 0)
         let texts = try Self.names.map { ($0, try String(contentsOfFile: "\(root)/\($0)", encoding: .utf8)) }
         return (try JudgedComparison(root), Dictionary(uniqueKeysWithValues: texts))
     }

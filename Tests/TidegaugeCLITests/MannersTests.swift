@@ -49,9 +49,9 @@ import Testing
         #expect(ran.output.split(separator: "\n").contains(Substring(offer)), "\(ran.output) \(ran.errors)")
     }
 
-    @Test func tabOffersMetrics() throws {
+    @Test func aCompletionScriptIsPrinted() throws {
         let script = try said(["--generate-completion-script", "bash"])
-        #expect(script.status == 0 && script.output.contains("end_to_end_latency") && script.output.contains("drivers"))
+        #expect(script.status == 0 && script.output.contains("---completion") && script.output.contains("drivers"))
     }
 
     @Test func aPartOfNamesOfDriversIsAnswered() throws {

@@ -34,7 +34,6 @@ import Testing
         ["run", "a.yaml", "--driver", "noop", "--profile", "smoke"],
         ["compare", "BINARY", "BINARY", "--scenarios", "a.yaml", "--driver", "noop", "--pairs", "6"],
         ["calibrate", "--scenarios", "a.yaml", "--driver", "noop", "--comparisons", "1"],
-        ["bisect", "HEAD~1", "HEAD"],
         ["history", "--add", "HEAD", "--anchor", "HEAD~1"],
     ]
 
@@ -87,7 +86,7 @@ import Testing
     func aHistoryThatCannotGrowIsRefused(_ file: String) throws {
         let folder = try folder()
         try folder.write("out/x", Data())
-        let ran = try run(Self.commands[4] + ["--file", file, "--out", "out"], in: folder)
+        let ran = try run(Self.commands[3] + ["--file", file, "--out", "out"], in: folder)
         #expect(ran.status == 64 && ran.errors.contains(file.split(separator: "/").first!), "\(ran.errors)")
         #expect(!ran.errors.contains("Domain"), "\(ran.errors)")
     }

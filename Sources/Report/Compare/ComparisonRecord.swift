@@ -9,7 +9,7 @@ public struct ComparisonRecord: Sendable {
     public static let journalName = "comparison.ndjson"
 
     public var plan: ComparisonPlan
-    public var pairs: [PairRecord]
+    public var pairs: [PairRecord] = []
     /// Before any pair.
     public var counted: [CountedRow] = []
     /// Whether counting was begun, and not brought to its end.
@@ -18,7 +18,7 @@ public struct ComparisonRecord: Sendable {
     public var uncounted: [OneSided] = []
     public var environment: EnvironmentReport
     /// Whether the comparison came to its end.
-    public var isFinished: Bool
+    public var isFinished = false
 
     /// One line: exactly one of its fields is there.
     struct Line: Codable {
@@ -31,6 +31,11 @@ public struct ComparisonRecord: Sendable {
         func text() throws -> String { try JSONLines.text(self) }
     }
 
+    /// A comparison that begins.
+    public init(_ plan: ComparisonPlan, _ environment: EnvironmentReport) {
+        (self.plan, self.environment) = (plan, environment)
+    }
+
     public static func isComparison(_ directory: String) -> Bool {
         FileManager.default.fileExists(atPath: "\(directory)/\(journalName)")
     }
@@ -39,28 +44,19 @@ public struct ComparisonRecord: Sendable {
     public static func load(_ directory: String) throws -> ComparisonRecord {
         let path = "\(directory)/\(journalName)"
         let lines: [Line] = try JSONLines.read(path, "a comparison", hint: "is this the folder of a comparison?")
-        let environment = try EnvironmentJSON.read(directory)
-        var plan: ComparisonPlan?
-        var pairs: [PairRecord] = []
-        var counted: [CountedRow] = []
-        var uncounted: [OneSided] = []
-        var isCounting = false
-        var isFinished = false
-        for line in lines {
-            if let known = line.plan { plan = known }
-            if let pair = line.pair { pairs.append(pair) }
-            counted += line.counted ?? []
-            uncounted += line.uncounted ?? []
-            if line.counted != nil { isCounting = true }
-            if line.uncounted != nil { isCounting = false }
-            if let ended = line.ended { isFinished = ended.exitCode != 130 }
-        }
-        guard let plan, plan.version == ComparisonPlan.currentVersion else {
+        guard let plan = lines.lazy.compactMap(\.plan).last, plan.version == ComparisonPlan.currentVersion else {
             throw DamagedReport("\(path): this is no comparison of this version")
         }
-        return ComparisonRecord(
-            plan: plan, pairs: pairs, counted: counted, isCounting: isCounting, uncounted: uncounted,
-            environment: environment, isFinished: isFinished)
+        var record = ComparisonRecord(plan, try EnvironmentJSON.read(directory))
+        for line in lines {
+            if let pair = line.pair { record.pairs.append(pair) }
+            record.counted += line.counted ?? []
+            record.uncounted += line.uncounted ?? []
+            if line.counted != nil { record.isCounting = true }
+            if line.uncounted != nil { record.isCounting = false }
+            if let ended = line.ended { record.isFinished = ended.exitCode != 130 }
+        }
+        return record
     }
 
     /// The state that the pairs lead to; `next` names the pair that comes behind them.

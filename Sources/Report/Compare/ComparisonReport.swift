@@ -43,16 +43,19 @@ public final class ComparisonReport {
     }
 
     /// - Parameter exitCode: what a shell sees; 130 of an interrupted comparison, which can be gone on with.
-    public func end(exitCode: Int32, _ environment: EnvironmentReport) throws {
+    public func end(_ judged: JudgedComparison, exitCode: Int32) throws {
         try journal.append(ComparisonRecord.Line(ended: .init(exitCode: exitCode)).text())
-        try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: environment.json())
-        try Self.write(into: directory)
+        try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: judged.record.environment.json())
+        try Self.write(judged, into: directory)
     }
 
     /// Makes everything but journal and pairs from those.
     /// - Throws: `DamagedReport`, `ReportError`.
     public static func write(into directory: String) throws {
-        let judged = try JudgedComparison(directory)
+        try write(JudgedComparison(directory), into: directory)
+    }
+
+    private static func write(_ judged: JudgedComparison, into directory: String) throws {
         for (name, text) in [
             ("effects.csv", EffectsCSV.render(judged)), ("compare.json", try ComparisonJSON.render(judged)),
             (summaryName, ComparisonMarkdown.render(judged)),

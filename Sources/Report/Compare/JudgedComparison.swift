@@ -10,16 +10,19 @@ public struct JudgedComparison: Sendable {
     public let rows: [ComparedRow]
     public let outcome: ComparisonOutcome
 
+    /// Judges a comparison from its folder.
     /// - Throws: `DamagedReport`.
-    public init(_ directory: String) throws { try self.init(ComparisonRecord.load(directory)) }
-
-    /// - Throws: `DamagedReport`.
-    public init(_ record: ComparisonRecord) throws {
-        self.record = record
+    public init(_ directory: String) throws {
+        let record = try ComparisonRecord.load(directory)
         var engine = try record.replayed()
         // The last pair of a stage does not yet enter the next one.
         if record.isFinished { _ = engine.next() }
-        self.engine = engine
+        self.init(record, engine)
+    }
+
+    /// - Parameter engine: the state that the pairs of `record` lead to.
+    public init(_ record: ComparisonRecord, _ engine: ComparisonEngine) {
+        (self.record, self.engine) = (record, engine)
         rows = Judge(engine).rows()
         outcome = ComparisonOutcome(engine, rows, record.counted)
     }

@@ -5,9 +5,9 @@ import Comparison
 import Scenario
 import Statistics
 
-public enum WeakComparison {
+enum WeakComparison {
     /// A row per figure that both runs have, gates first.
-    public static func rows(base: RunRecord, head: RunRecord) -> [ComparedRow] {
+    static func rows(base: RunRecord, head: RunRecord) -> [ComparedRow] {
         let gates = Dictionary(
             head.header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })
         let before = figures(base)
@@ -69,10 +69,7 @@ public enum WeakComparison {
 
 extension ComparisonConsole {
     /// Two runs that were measured one after the other.
-    /// - Parameter columns: of the terminal; nil: the table is as wide as it is.
-    public static func weak(
-        _ rows: [ComparedRow], _ base: RunRecord, _ head: RunRecord, columns: Int? = nil
-    ) -> String {
+    static func weak(_ rows: [ComparedRow], _ base: RunRecord, _ head: RunRecord) -> String {
         var lines = [
             "\(base.runID) → \(head.runID): finished runs, one after the other. What the machine did in between is in "
                 + "one side alone, and about one such comparison in four sees a change that is none. Nothing here is a "
@@ -82,7 +79,7 @@ extension ComparisonConsole {
         if base.environment.cpuModel != head.environment.cpuModel || base.environment.cores != head.environment.cores {
             lines.insert("the machines differ: \(base.environment.cpuModel), \(head.environment.cpuModel)", at: 1)
         }
-        lines += ComparedCells.aligned(rows.filter { $0.isGate || $0.remark.isEmpty }, columns: columns)
+        lines += ComparedCells.aligned(rows.filter { $0.isGate || $0.remark.isEmpty }, columns: nil)
         lines += rows.filter { !$0.remark.isEmpty }.map { "! \(ComparedCells($0).what): \($0.remark)" }
         return lines.joined(separator: "\n") + "\n"
     }

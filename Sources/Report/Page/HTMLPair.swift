@@ -14,14 +14,15 @@ public enum PairReport {
     public static func write(base: String, head: String) throws -> (path: String, text: String) {
         let (before, after) = (try RunRecord.load(base), try RunRecord.load(head))
         let path = "\(head)/against-\(before.runID).html"
-        try ReportFile.replace(path, with: HTMLPair.render(before, after).utf8)
-        return (path, ComparisonConsole.weak(WeakComparison.rows(base: before, head: after), before, after))
+        let rows = WeakComparison.rows(base: before, head: after)
+        try ReportFile.replace(path, with: HTMLPair.render(before, after, rows).utf8)
+        return (path, ComparisonConsole.weak(rows, before, after))
     }
 }
 
 enum HTMLPair {
-    static func render(_ base: RunRecord, _ head: RunRecord) throws -> String {
-        let rows = WeakComparison.rows(base: base, head: head)
+    /// - Parameter rows: the rows of `WeakComparison` for both runs.
+    static func render(_ base: RunRecord, _ head: RunRecord, _ rows: [ComparedRow]) throws -> String {
         // What has no ratio has no place among those that have one, and stands behind them.
         let changed = rows.filter { !$0.remark.isEmpty && $0.change != nil }.sorted {
             (($0.isDifference ? 1 : 0), -abs($0.change ?? 0)) < (($1.isDifference ? 1 : 0), -abs($1.change ?? 0))

@@ -9,7 +9,7 @@ struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare", abstract: "Tell whether one commit is slower than another, and how sure that is.",
         discussion: """
-            BASE and HEAD are commits, which are built; or binaries; or folders of finished runs, which say much less.
+            BASE and HEAD are commits, which are built; or binaries. `tidegauge report A B` makes a page of two finished runs.
             Exit codes: 0 no gate is worse, 1 a gate regressed, 2 a gate is inconclusive or suspected, 3 the head hangs, 4 it breaks a \
             promise, 64 and 65 the command or a scenario is wrong, 69 a driver cannot run here, 70 a build or the harness failed, \
             130 interrupted. With --count-only: 0 nothing counted is worse, 1 something is, 2 it cannot be told of all.
@@ -45,8 +45,9 @@ struct CompareCommand: ParsableCommand {
 
     private func start(_ base: String) throws -> Outcome {
         if let head, Self.isRun(base), Self.isRun(head) {
-            if countOnly { throw ValidationError("--count-only takes commits or binaries, not finished runs") }
-            return try Self.compareRuns(base, head)
+            throw ValidationError(
+                "\(base) and \(head) are folders of runs, and compare takes commits or binaries: "
+                    + "tidegauge report \(base) \(head) makes a page of both")
         }
         try options.prepareOut()
         let run = CompareRun(isQuiet: options.quiet)
@@ -57,15 +58,6 @@ struct CompareCommand: ParsableCommand {
 
     private static func isRun(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: "\(path)/\(Journal.fileName)")
-    }
-
-    /// Two finished runs, for what they are worth: they were measured one after the other, so whatever the machine did in
-    /// between is in one side alone. Nothing of it is ever called a regression.
-    private static func compareRuns(_ base: String, _ head: String) throws -> Outcome {
-        let (base, head) = (try RunRecord.load(base), try RunRecord.load(head))
-        let rows = WeakComparison.rows(base: base, head: head)
-        print(ComparisonConsole.weak(rows, base, head, columns: TerminalOutput.columns), terminator: "")
-        return rows.contains { $0.isGate && $0.verdict == .inconclusive } ? .inconclusive : .pass
     }
 
     private func goOn(_ directory: String) throws -> Outcome {

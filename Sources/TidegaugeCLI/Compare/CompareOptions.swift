@@ -4,7 +4,7 @@ import Foundation
 import Report
 import Scenario
 
-/// What `compare`, `calibrate` and `bisect` share.
+/// Options that `compare`, `calibrate` and `history` share.
 struct CompareOptions: ParsableArguments {
     @Option(
         help: """

@@ -31,9 +31,9 @@ final class CompareRun {
             secondsSince1970: Int(Date().timeIntervalSince1970), entropy: .random(in: 0 ... .max))
         let directory = "\(options.out)/compare-\(id)"
         let report = try ComparisonReport(directory, plan, environment)
-        if options.count { try count(plan, binaries, report) }
-        let engine = try ComparisonRecord.load(directory).replayed()
-        return try measure(engine, report, environment, binaries)
+        var record = ComparisonRecord(plan, environment)
+        if options.count { try count(&record, binaries, report) }
+        return try measure(record, record.replayed(), report, binaries)
     }
 
     func goOn(_ directory: String, _ record: ComparisonRecord, _ engine: ComparisonEngine) throws -> Outcome {
@@ -42,36 +42,35 @@ final class CompareRun {
         }
         let binaries = (base: try binary(record.plan.base), head: try binary(record.plan.head))
         let report = try ComparisonReport(directory, record.plan, record.environment)
-        var engine = engine
-        if record.isCounting {
-            try count(record.plan, binaries, known: record.counted, report)
-            engine = try ComparisonRecord.load(directory).replayed()
-        }
-        return try measure(engine, report, record.environment, binaries)
+        guard record.isCounting else { return try measure(record, engine, report, binaries) }
+        var record = record
+        try count(&record, binaries, report)
+        return try measure(record, record.replayed(), report, binaries)
     }
 
     private func measure(
-        _ start: ComparisonEngine, _ report: ComparisonReport, _ environment: EnvironmentReport,
+        _ record: ComparisonRecord, _ start: ComparisonEngine, _ report: ComparisonReport,
         _ binaries: (base: OtherBinary, head: OtherBinary)
     ) throws -> Outcome {
-        var engine = start
+        var (record, engine) = (record, start)
         let directory = report.directory
         try pool(&engine, binaries, "\(directory)/trials") { try report.add($0) }
-        let counted = try ComparisonRecord.load(directory).counted
-        let judged = ComparisonOutcome(engine, Judge(engine).rows(), counted)
-        let outcome = interruption.isRaised ? .interrupted : Outcome(judged)
-        var complete = environment
-        complete.finish()
-        try report.end(exitCode: outcome.rawValue, complete)
-        let judgement = ComparisonConsole.render(try JudgedComparison(directory), columns: TerminalOutput.columns)
+        let isInterrupted = interruption.isRaised
+        record.isFinished = !isInterrupted
+        record.environment.finish()
+        let judged = JudgedComparison(record, engine)
+        let outcome = isInterrupted ? .interrupted : Outcome(judged.outcome)
+        try report.end(judged, exitCode: outcome.rawValue)
+        let judgement = ComparisonConsole.render(judged, columns: TerminalOutput.columns)
         print(TerminalOutput.coloured(judgement), terminator: "")
         print("Report: \(directory)/\(ComparisonReport.htmlName)")
         if outcome == .interrupted { printError("go on with it: tidegauge compare --resume \(directory)") }
         return outcome
     }
 
+    /// Counts what `record` has no counts of, and adds it.
     private func count(
-        _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary), known: [CountedRow] = [],
+        _ record: inout ComparisonRecord, _ binaries: (base: OtherBinary, head: OtherBinary),
         _ report: ComparisonReport
     ) throws {
         try report.add([], files: [:])
@@ -79,17 +78,21 @@ final class CompareRun {
         do {
             counter = try .ofThisMachine()
         } catch {
-            return try report.add(uncounted: [OneSided(what: "instructions", why: "\(error)")])
+            record.uncounted = [OneSided(what: "instructions", why: "\(error)")]
+            return try report.add(uncounted: record.uncounted)
         }
         let stage = CountStage(
             counter: counter, binaries: binaries, folder: "\(report.directory)/counting", interruption: interruption)
-        let apart = try stage.run(plan, known: known) { title, index, count in
+        let apart = try stage.run(record.plan, known: record.counted) { title, index, count in
             progress.began("\(title) counted", index: index, of: count)
             progress.show()
         } keep: { rows, files in
             try report.add(rows, files: files)
+            record.counted += rows
         }
-        if !interruption.isRaised { try report.add(uncounted: apart) }
+        if interruption.isRaised { return }
+        record.uncounted = apart
+        try report.add(uncounted: apart)
     }
 
     /// Runs pairs until the engine wants no more.

@@ -28,7 +28,7 @@ struct Repository {
         do {
             return Revision(name: name, commit: try git(["rev-parse", "--verify", "--quiet", "\(name)^{commit}"]))
         } catch {
-            throw ShellFailure(description: "'\(name)' is no commit of \(root), no folder of a run and no binary")
+            throw ShellFailure(description: "'\(name)' is no commit of \(root) and no binary")
         }
     }
 
@@ -51,12 +51,6 @@ struct Repository {
         }
         let commit = try git(["commit-tree", tree, "-p", head.commit, "-m", "working tree"], identity)
         return Revision(name: "working tree", commit: commit, isDirty: true)
-    }
-
-    /// First-parent commits after `good` up to `bad`, oldest first.
-    func commits(after good: String, upTo bad: String) throws -> [String] {
-        let text = try git(["rev-list", "--first-parent", "--reverse", "\(good)..\(bad)"])
-        return text.split(separator: "\n").map(String.init)
     }
 
     func subject(of commit: String) -> String { (try? git(["log", "-1", "--format=%s", commit])) ?? "" }
