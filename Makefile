@@ -18,7 +18,7 @@ FIRST = make: the first build takes three to four minutes on two quiet cores, la
 # The folders of scenarios; those of peers, of reading and of servers have targets of their own.
 SCENARIOS = $(filter-out Scenarios/peers Scenarios/reading Scenarios/servers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
-.PHONY: bench peers reading servers smoke compare calibrate test page-test data-test external stress powercut damage fuzz micro explore check lint docs tsan asan faults setup build build-peers clean help
+.PHONY: bench peers reading servers smoke compare calibrate test page-test data-test external stress powercut damage fuzz explore check lint docs tsan asan faults setup build build-peers clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -59,10 +59,6 @@ data-test:  ## the questions of Reports/README.md in pandas and DuckDB, on the r
 
 external: setup  ## packages that depend on this one: the store alone, a driver by itself and beside other engines
 	Tools/external.sh
-
-micro: setup  ## what tracing costs where it is off, the notification queue beside Foundation's, a row's way to a delegate, reading
-	$(BUILD) tidegauge-micro
-	.build/release/tidegauge-micro
 
 explore: build  ## search the interleavings of the store's own protocol (SCHEDULES=10000, SEED=)
 	$(TIDEGAUGE) explore Scenarios/deadlock/refresh-close.yaml --schedules $(or $(SCHEDULES),10000) $(if $(SEED),--seed $(SEED))

@@ -188,11 +188,6 @@ let package = Package(
                 "NullServerDriver", "PostgresDriver", "SQLiteHooksDriver", "TidegaugeCLI",
             ]),
 
-        // Measurements too small for a scenario.
-        .executableTarget(
-            name: "tidegauge-micro",
-            dependencies: ["FetchedResults", "LiveStore", "Measure", "TracedSync", "TypedNotifications"]),
-
         // The program of the README.
         .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),
         // The one that the tutorial builds.

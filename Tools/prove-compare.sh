@@ -7,20 +7,10 @@
 #                                      that the true rate is under 5 % (95 %, one-sided). About an hour
 #   Tools/prove-compare.sh power       5 % of CPU more per commit is called in 19 of 20, a tail and a coalescing flaw are
 #                                      seen by their figures, 1 % is not called. Half an hour
-#   Tools/prove-compare.sh counted     counts are to be believed, whatever else the machine does. A build first;
-#                                      each part can be named alone:
-#                  counted-null        20 comparisons of a program with itself, three gates each, all counted anew: no
-#                                      role moves by more than 0.3 %
-#                  counted-power       1.5 % more instructions in the commit, in upkeep and in the delivery are called on
-#                                      that role alone, and by that function's name, 20 times of 20; 0.5 % never is
-#                  counted-pair        what waits is called by clocks and not by counts, a few instructions the other way
-#                                      round, and reports say so
-#                  counted-all         all counted gates of LiveStore, twice, in five minutes on two cores
 #   Tools/prove-compare.sh             all of them
 #
-# COMPARISONS (100), POWER (20) and PAIRS (20) make null and power shorter, COUNTED (20) the counted ones. With
-# COUNTED_FAST=1 the base of counted-power is counted once and not each time. COUNTED_LIMIT_S (300) is what counted-all
-# may take. TIDEGAUGE is the program that compares. Writes to Reports/proof.
+# COMPARISONS (100), POWER (20) and PAIRS (20) make null and power shorter. TIDEGAUGE is the program that compares.
+# Writes to Reports/proof.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -116,23 +106,14 @@ prove_power() {
         grep -q '^end_to_end_latency p99' || fail "power: a flaw in the tail was not seen by the p99"
 }
 
-# shellcheck source=Tools/prove-counted.sh
-. Tools/prove-counted.sh
-
 case "${1:-all}" in
 upkeep) prove_upkeep ;;
 null) prove_null ;;
 power) prove_power ;;
-counted) prove_counted ;;
-counted-null) prove_counted_null ;;
-counted-power) prove_counted_power ;;
-counted-pair) prove_counted_pair ;;
-counted-all) prove_counted_all ;;
 all)
     prove_upkeep
     prove_null
     prove_power
-    prove_counted
     ;;
-*) fail "there is no proof '$1': upkeep, null, power, counted or counted-null, -power, -pair, -all" ;;
+*) fail "there is no proof '$1': upkeep, null or power" ;;
 esac
