@@ -174,19 +174,18 @@ let package = Package(
             ], plugins: ["EmbedScenarios"]),
         // The scenarios, as text inside the command line.
         .plugin(name: "EmbedScenarios", capability: .buildTool(), path: "Tools/EmbedScenarios"),
-        .executableTarget(
-            name: "tidegauge",
+        // The drivers and commands of both programs.
+        .target(
+            name: "TidegaugeShipped",
             dependencies: [
                 "FetchedResultsDriver", "FlawedDriver", "LiveStore", "LiveStoreDriver", "NotificationQueueDriver",
-                "SQLiteHooksDriver", "TidegaugeCLI", argumentParser,
+                "SQLiteHooksDriver", "StoreDriver", "TidegaugeCLI", argumentParser,
             ]),
+        .executableTarget(name: "tidegauge", dependencies: ["TidegaugeShipped"]),
         // The same with GRDB, whose build is the longest of all, and with PostgreSQL.
         .executableTarget(
             name: "tidegauge-peers",
-            dependencies: [
-                "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver",
-                "NullServerDriver", "PostgresDriver", "SQLiteHooksDriver", "TidegaugeCLI",
-            ]),
+            dependencies: ["GRDBDriver", "NullServerDriver", "PostgresDriver", "TidegaugeShipped"]),
 
         // The program of the README.
         .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),

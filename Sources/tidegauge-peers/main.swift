@@ -1,17 +1,7 @@
-// The tidegauge that ships, GRDB and PostgreSQL.
-import FetchedResultsDriver
-import FlawedDriver
+// The tidegauge that ships, with GRDB and PostgreSQL.
 import GRDBDriver
-import LiveStoreDriver
-import NotificationQueueDriver
 import NullServerDriver
 import PostgresDriver
-import SQLiteHooksDriver
-import TidegaugeCLI
+import TidegaugeShipped
 
-tidegaugeMain(
-    drivers: [LiveStoreDriver()],
-    peers: [
-        GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NullServerDriver(), NotificationQueueDriver(),
-        NotificationQueueDriver(.typed), FetchedResultsDriver(), LegacyDriver(),
-    ] + PostgresDriver.all + FlawedDriver.all)
+shippedMain(peers: [GRDBDriver(.pool), GRDBDriver(.memory), NullServerDriver()] + PostgresDriver.all)

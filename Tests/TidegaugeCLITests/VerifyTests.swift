@@ -29,6 +29,14 @@ import Testing
         #expect(ran.output.contains("Page: 3 whole") && ran.output.hasSuffix("whole\n"))
     }
 
+    @Test func bothProgramsHaveTheSameCommands() throws {
+        let folder = try Folder()
+        let helps = try [Binary.tidegauge, .peers].map { try $0.run(["--help"], in: folder).output }
+        #expect(helps[0] == helps[1] && helps[0].contains("salvage"), "\(helps)")
+        try makeStore(in: folder)
+        #expect(try Binary.peers.run(["verify", "store"], in: folder).status == 0)
+    }
+
     @Test func aDamagedOneIs1AndItsWholeObjectsAreCarriedOver() throws {
         let folder = try Folder()
         try makeStore(in: folder)
