@@ -163,7 +163,8 @@ let package = Package(
             dependencies: [
                 "Comparison", "Measure", "Profiles", "Scenario", "Statistics", "Trials",
                 needed(by: "Harness", "Mustache", from: "swift-mustache"),
-            ]),
+            ],
+            exclude: ["Pages"], plugins: ["EmbedTexts"]),
         .target(
             name: "TidegaugeCLI",
             dependencies: [
@@ -171,9 +172,9 @@ let package = Package(
                 "StoreDriver", "TracedSync", "TrialRunner", "Trials",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
-            ], plugins: ["EmbedScenarios"]),
-        // The scenarios, as text inside the command line.
-        .plugin(name: "EmbedScenarios", capability: .buildTool(), path: "Tools/EmbedScenarios"),
+            ], plugins: ["EmbedTexts"]),
+        // The scenarios as text inside the command line, and the templates of pages inside their target.
+        .plugin(name: "EmbedTexts", capability: .buildTool(), path: "Tools/EmbedTexts"),
         // The drivers and commands of both programs.
         .target(
             name: "TidegaugeShipped",

@@ -1,11 +1,12 @@
 #!/bin/sh
-# embed.sh ROOT OUTPUT FILE…: a Swift file with the text of each FILE, by its path from ROOT. Run by the build.
+# embed.sh ROOT OUTPUT NAME FILE…: a Swift file with an enum NAME, which has the text of each FILE by its path from ROOT. Run by
+# the build.
 set -eu
-root=$1 output=$2
-shift 2
+root=$1 output=$2 name=$3
+shift 3
 {
-    echo '// Made by Tools/embed.sh of what stands in Scenarios/.'
-    echo 'enum EmbeddedScenarios {'
+    echo '// Made by Tools/embed.sh.'
+    echo "enum $name {"
     echo '    static let texts: [String: String] = ['
     for file; do
         printf '"%s": ##"""\n' "$file"

@@ -21,6 +21,20 @@ struct PageTests {
         return text
     }
 
+    @Test("Every file of Pages is embedded as it is, and every template that one includes is there")
+    func files() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Sources/Report/Pages")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(Set(names) == Set(PageTexts.texts.keys) && names.count > 10)
+        for name in names {
+            let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+            #expect(PageTexts.texts[name] == text, "\(name)")
+            guard name.hasSuffix(".html") else { continue }
+            #expect(!HTMLPage.template(String(name.dropLast(5))).contains("{{>"), "\(name)")
+        }
+    }
+
     @Test("All eight questions stand before the first table, and every link leads somewhere")
     func firstScreen() throws {
         let page = try page()

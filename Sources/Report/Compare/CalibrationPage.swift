@@ -65,7 +65,7 @@ enum CalibrationPage {
                 ]
             },
         ]
-        return try HTMLPage.render(title: title, body: body, page)
+        return try HTMLPage.render("calibration", title: "Tidegauge calibration: \(calibration.machine)", page)
     }
 
     /// The share of p-values at or under each: the diagonal where nothing is to be found.
@@ -112,29 +112,4 @@ enum CalibrationPage {
             ]
         ).drawable()
     }
-
-    private static let title = "Tidegauge calibration: {{machine}}"
-
-    private static let body = """
-        <header><h1>Tidegauge calibration</h1><p>This machine {{fitness}}.</p><p class="quiet">{{machine}}</p></header>
-        <main>
-        <section>
-        <h2>The judge on trial</h2>
-        <p>{{reds}}.</p>
-        <div class="plots">{{#plots}}\(HTMLPage.figure){{/plots}}</div>
-        <div class="scroll"><table>
-        <tr><th>flaw</th><th>called</th><th>a comparison took</th><th>moved in most of them</th></tr>
-        {{#power}}<tr><td>{{shim}}</td><td>{{called}}</td><td>{{seconds}}</td><td>{{seen}}</td></tr>{{/power}}
-        </table></div>
-        </section>
-        <section>
-        <h2>Noise</h2>
-        <div class="scroll"><table>
-        <tr><th>figure</th><th></th><th class="figure">σ of a pair</th><th class="figure">20 pairs see</th><th class="figure">a pair takes</th></tr>
-        {{#noise}}<tr><td>{{what}}</td><td>{{#isGate}}gate{{/isGate}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>{{/noise}}
-        </table></div>
-        </section>
-        </main>
-
-        """
 }

@@ -49,7 +49,8 @@ enum ComparisonHTML {
             "suspects": judged.suspects.map(cells), "hasSuspects": !judged.suspects.isEmpty,
             "hasApart": !(plan.oneSided + judged.record.uncounted).isEmpty || !judged.voids.isEmpty,
         ]
-        return try HTMLPage.render(title: title, body: body, page)
+        let title = "Tidegauge compare: \(page["base"]!) → \(page["head"]!)"
+        return try HTMLPage.render("compare", title: title, page)
     }
 
     private static func tone(_ word: ComparisonOutcome.Word) -> String {
@@ -77,90 +78,4 @@ enum ComparisonHTML {
             "remarks": cells.remark.isEmpty ? [] : [Escaped.visible(cells.remark)],
         ]
     }
-
-    private static let table = """
-        <tr><td><span class="badge {{tone}}">{{verdict}}</span></td><td>{{what}}{{#remarks}}<br><span class="quiet">{{.}}</span>{{/remarks}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
-        """
-
-    private static let head =
-        "<tr>{{#words}}<th>{{.}}</th>{{/words}}{{#titles}}<th class=\"figure\">{{.}}</th>{{/titles}}</tr>"
-
-    private static let title = "Tidegauge compare: {{base}} → {{head}}"
-
-    private static let body = """
-        <header>
-        <h1>Tidegauge compare <span class="badge {{tone}}">{{word}}</span></h1>
-        <p>{{verdict}}</p>
-        <p class="quiet">{{base}} → {{head}}{{#isDirty}}; the head is the working tree, with what is not committed in it{{/isDirty}}{{#isOpen}}; not finished{{/isOpen}}</p>
-        </header>
-        <main>
-        {{#hasSuspects}}
-        <section>
-        <h2>Suspected, and not confirmed</h2>
-        <div class="scroll"><table>
-        \(head)
-        {{#suspects}}\(table){{/suspects}}
-        </table></div>
-        </section>
-        {{/hasSuspects}}
-        {{#hasCounted}}
-        <section>
-        <h2>Counted</h2>
-        <p>{{countedSummary}}</p>
-        <div class="scroll"><table>
-        <tr>{{#countedWords}}<th>{{.}}</th>{{/countedWords}}{{#countedTitles}}<th class="figure">{{.}}</th>{{/countedTitles}}</tr>
-        {{#counted}}
-        <tr><td><span class="badge {{tone}}">{{verdict}}</span></td><td>{{what}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
-        <tr><td></td><td colspan="5"><ul class="facts">{{#causes}}<li>{{.}}</li>{{/causes}}</ul>{{#hasFlameGraph}}<a href="{{flameGraph}}">flame graph of the difference</a>{{/hasFlameGraph}}<details><summary>calls that grew most</summary><ul class="facts">{{#paths}}<li>{{.}}</li>{{/paths}}</ul></details></td></tr>
-        {{/counted}}
-        </table></div>
-        </section>
-        {{/hasCounted}}
-        <section>
-        <h2>Gates</h2>
-        <p>{{clockSummary}}</p>
-        {{#hasGates}}
-        <div class="scroll"><table>
-        <tr><th>#</th>{{#words}}<th>{{.}}</th>{{/words}}{{#titles}}<th class="figure">{{.}}</th>{{/titles}}</tr>
-        {{#subjects}}
-        {{#cells}}
-        <tr><td>{{number}}</td><td><span class="badge {{tone}}">{{verdict}}</span></td><td><a href="#{{anchor}}">{{what}}</a>{{#remarks}}<br><span class="quiet">{{.}}</span>{{/remarks}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
-        {{/cells}}
-        {{/subjects}}
-        </table></div>
-        <div class="plots">{{#forest}}\(HTMLPage.figure){{/forest}}</div>
-        {{/hasGates}}
-        </section>
-        {{#hasNews}}
-        <section>
-        <h2>Also moved</h2>
-        <p>Advice: of these, one in twenty is expected to be chance.</p>
-        <div class="scroll"><table>
-        \(head)
-        {{#news}}\(table){{/news}}
-        </table></div>
-        </section>
-        {{/hasNews}}
-        {{#subjects}}
-        <section id="{{anchor}}">
-        <h2>{{number}} {{name}} <span class="badge {{tone}}">{{verdict}}</span></h2>
-        <p>{{purpose}}</p>
-        <div class="plots">{{#plots}}\(HTMLPage.figure){{/plots}}</div>
-        <details><summary>all figures</summary>
-        <div class="scroll"><table>
-        {{#others}}\(table){{/others}}
-        </table></div>
-        </details>
-        </section>
-        {{/subjects}}
-        {{#hasApart}}
-        <section>
-        <h2>Not compared, and void</h2>
-        <ul class="facts">{{#oneSided}}<li>{{.}}</li>{{/oneSided}}{{#voids}}<li>void, run again: {{.}}</li>{{/voids}}</ul>
-        </section>
-        {{/hasApart}}
-        </main>
-        <footer class="quiet">would see: the smallest change that so many pairs show in four of five comparisons. Every pair is in pairs.csv, every judgement in effects.csv; Reports/README.md says what each means.</footer>
-
-        """
 }

@@ -31,7 +31,7 @@ public enum FlameGraph {
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 \(Int(height))\" preserveAspectRatio=\"xMidYMin\" font-size=\"11\" "
                 + "font-family=\"ui-monospace, monospace\">",
-            "<style>\n\(style)\n</style>",
+            "<style>\n\(HTMLPage.text("flame.css"))\n</style>",
             "<rect class=\"page\" width=\"1200\" height=\"\(Int(height))\"/>",
             "<text class=\"heading\" x=\"10\" y=\"20\">\(Escaped.xml(title))</text>",
             "<text x=\"10\" y=\"37\">\(Escaped.xml(cost(difference.total, unit)))</text>",
@@ -43,7 +43,7 @@ public enum FlameGraph {
             "<g id=\"frames\">",
         ]
         lines += shown.map { element($0, whole, unit) }
-        lines += ["</g>", "<script><![CDATA[\n\(script)\n]]></script>", "</svg>", ""]
+        lines += ["</g>", "<script><![CDATA[\n\(HTMLPage.text("flame.js"))\n]]></script>", "</svg>", ""]
         return lines.joined(separator: "\n")
     }
 

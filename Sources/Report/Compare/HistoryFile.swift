@@ -71,7 +71,7 @@ public enum HistoryPage {
                 }
             }.map { Escaped.visible($0) },
         ]
-        try ReportFile.replace(path, with: HTMLPage.render(title: "Tidegauge history", body: body, page).utf8)
+        try ReportFile.replace(path, with: HTMLPage.render("history", title: "Tidegauge history", page).utf8)
     }
 
     /// The change against the anchor over commits, with breaks as uprights.
@@ -94,15 +94,4 @@ public enum HistoryPage {
             ]
         ).drawable()
     }
-
-    private static let body = """
-        <header><h1>Tidegauge history</h1></header>
-        <main>
-        <section>
-        <ul class="facts">{{#breaks}}<li>{{.}}</li>{{/breaks}}</ul>
-        <div class="plots">{{#plots}}\(HTMLPage.figure){{/plots}}</div>
-        </section>
-        </main>
-
-        """
 }

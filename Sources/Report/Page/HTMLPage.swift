@@ -1,31 +1,31 @@
-// What all pages have in common: a head, the style, the script, nothing from elsewhere; and how a plot stands on a page. Each
-// page is a template of its own for what lies between. Pure.
+// Parts that all pages share: the head, the style, the script and plots. The templates, the style and the script are the files of
+// `Sources/Report/Pages`, which the build embeds (`Tools/EmbedTexts`). Pure.
 import Mustache
 
 enum HTMLPage {
     /// - Parameters:
-    ///   - title: of the window; a template.
-    ///   - body: from the header to the footer; a template.
-    ///   - values: what both are filled with.
-    /// - Throws: a template that cannot be read, which a test sees first.
-    static func render(title: String, body: String, _ values: [String: Any]) throws -> String {
-        var values = values
-        values["style"] = PageStyle.text
-        values["script"] = PageScript.text
-        return try MustacheTemplate(string: start + title + middle + body + end).render(values)
+    ///   - name: the template of the body, a file of `Pages`.
+    ///   - title: the title of the window.
+    ///   - values: the values that fill the template.
+    /// - Throws: an error of a template that cannot be parsed, which a test sees first.
+    static func render(_ name: String, title: String, _ values: [String: Any]) throws -> String {
+        let body = try MustacheTemplate(string: template(name)).render(values)
+        let page = ["title": title, "body": body, "style": text("page.css"), "script": text("page.js")]
+        return try MustacheTemplate(string: template("page")).render(page) + "\n"
     }
 
-    /// A plot; a template, filled by `figure(_:)`.
-    static let figure = """
-        <figure>
-        <figcaption>{{title}}</figcaption>
-        {{{svg}}}
-        <ul class="legend">{{#legend}}<li class="c{{slot}}"><label><input type="checkbox" value="{{slot}}" checked><span>{{label}}</span></label></li>{{/legend}}</ul>
-        <p class="quiet">{{caption}}</p>
-        </figure>
-        """
+    /// A file of `Pages`, without the line break at its end.
+    static func text(_ file: String) -> String {
+        guard let text = PageTexts.texts[file] else { preconditionFailure("Sources/Report/Pages has no \(file)") }
+        return String(text.dropLast())
+    }
 
-    /// What the template of a plot is filled with.
+    /// A template with the templates in place that it includes as `{{> name}}`.
+    static func template(_ name: String) -> String {
+        text("\(name).html").replacing(/\{\{> ([a-z-]+)\}\}/) { template(String($0.output.1)) }
+    }
+
+    /// Values for the template `figure`.
     static func figure(_ plot: Plot) -> [String: Any] {
         [
             "title": Escaped.visible(plot.title), "caption": plot.caption, "svg": PlotSVG.text(plot),
@@ -37,33 +37,4 @@ enum HTMLPage {
 
     /// Long variants may wrap behind a semicolon: a zero-width space says where.
     static func breakable(_ text: String) -> String { Escaped.visible(text).replacing(";", with: ";\u{200B}") }
-
-    private static let start = """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <title>
-        """
-
-    private static let middle = """
-        </title>
-        <style>
-        {{{style}}}
-        </style>
-        </head>
-        <body>
-
-        """
-
-    private static let end = """
-        <script type="module">
-        {{{script}}}
-        </script>
-        </body>
-        </html>
-
-        """
 }

@@ -50,7 +50,8 @@ enum HTMLPair {
             "groups": HTMLReport.groups(both, isPair: true), "scenarioCount": "\(HTMLReport.listed(both).count)",
             "environment": HTMLReport.environment(head),
         ]
-        return try HTMLPage.render(title: title, body: body, page)
+        let title = "Tidegauge \(Escaped.visible(base.runID)) → \(Escaped.visible(head.runID))"
+        return try HTMLPage.render("pair", title: title, page)
     }
 
     /// The rest is folded.
@@ -104,62 +105,6 @@ enum HTMLPair {
         both.judgements = new.judgements
         return both
     }
-
-    private static let title = "Tidegauge {{base}} → {{head}}"
-
-    private static let body =
-        """
-        <header>
-        <h1>Tidegauge · two runs <small>{{base}} ({{baseCommit}}) → {{head}} ({{headCommit}})</small></h1>
-        </header>
-        <main>
-        <section id="findings">
-        <h2>What changed{{#hasChanges}} ({{changeCount}}){{/hasChanges}}</h2>
-        <p class="quiet">Two runs, one after the other: what the machine did in between is in one of them alone, and about one such comparison in four sees a change that is none. Nothing here is a regression; <code>tidegauge compare</code> can tell.</p>
-        {{#machines}}
-        <p><span class="badge bad">{{.}}</span></p>
-        {{/machines}}
-        {{#hasChanges}}
-        <div class="scroll"><table class="wide">
-        <tr><th>figure</th><th class="figure">before</th><th class="figure">now</th><th>by</th></tr>
-        {{#changes}}
-        <tr><td>{{what}}</td><td class="figure">{{base}}</td><td class="figure">{{head}}</td><td class="by {{tone}}">{{#bars}}<span style="width:{{width}}rem"></span>{{text}}{{/bars}}</td></tr>
-        {{/changes}}
-        </table></div>
-        {{#hasRest}}
-        <details><summary>{{restCount}} more</summary>
-        <div class="scroll"><table class="wide">
-        {{#rest}}
-        <tr><td>{{what}}</td><td class="figure">{{base}}</td><td class="figure">{{head}}</td><td class="by {{tone}}">{{#bars}}<span style="width:{{width}}rem"></span>{{text}}{{/bars}}</td></tr>
-        {{/rest}}
-        </table></div>
-        </details>
-        {{/hasRest}}
-        {{/hasChanges}}
-        {{^hasChanges}}
-        <p>Nothing by more than its threshold.</p>
-        {{/hasChanges}}
-        <details><summary>All gates</summary>
-        <div class="scroll"><table>
-        <tr><th>gate</th>{{#titles}}<th class="figure">{{.}}</th>{{/titles}}</tr>
-        {{#gates}}
-        <tr><td>{{what}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
-        {{/gates}}
-        </table></div>
-        </details>
-        </section>
-        <h2>Answers</h2>
-
-        """ + HTMLReport.answerList + """
-            {{#states}}
-            <p class="state {{tone}}"><b>Machine, {{name}}:</b> {{text}} <b>{{limits}}</b></p>
-            {{/states}}
-
-            """ + HTMLReport.scenarioList + "<h2>More</h2>\n" + HTMLReport.machineFold + """
-            </main>
-            <footer class="quiet">Curves of both runs lie over one another; a box in a legend takes one away. Every figure is in the metrics.csv of each run.</footer>
-
-            """
 }
 
 extension RunRecord {

@@ -1,5 +1,5 @@
 // report.html: the whole run on one page that needs nothing else: no font, no picture, no library from anywhere. What stands
-// in it is decided here and in its extensions; how it looks, in HTMLReport+Template. Pure.
+// in it is decided here and in its extensions; how it looks, in `Pages/report.html`. Pure.
 import Foundation
 import Scenario
 
@@ -17,7 +17,7 @@ enum HTMLReport {
             "problems": problems(record), "environment": environment(record),
         ]) { _, new in new }
         page["since"] = record.compared?.page
-        return try HTMLPage.render(title: title, body: body, page)
+        return try HTMLPage.render("report", title: "Tidegauge \(Escaped.visible(record.runID))", page)
     }
 
     private static func head(_ record: RunRecord) -> [String: Any] {
