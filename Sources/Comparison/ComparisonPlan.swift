@@ -57,8 +57,8 @@ public struct OneSided: Codable, Sendable, Equatable {
 }
 
 public struct ComparisonPlan: Codable, Sendable, Equatable {
-    /// Raised with what decides the order of pairs: a journal of another order leads nowhere.
-    public static let currentVersion = 3
+    /// Raised with the order of pairs and with the void rule: a journal made by others cannot be replayed.
+    public static let currentVersion = 4
 
     public var version = ComparisonPlan.currentVersion
     public var base: ComparedSide

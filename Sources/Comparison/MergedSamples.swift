@@ -13,9 +13,9 @@ public enum MergedSamples {
     }
 
     private static func counts(_ metric: String, _ trial: SideTrial) -> SampleCounts? {
-        guard let samples = trial.samples.first(where: { $0.metric == metric }) else { return nil }
+        guard let samples = trial.samples.first(where: { $0.metric.rawValue == metric }) else { return nil }
         var distribution = ValueDistribution()
-        guard (try? distribution.add(samples: samples.text, negated: samples.negated)) != nil else { return nil }
+        guard (try? distribution.add(samples: samples.samples, negated: samples.negated)) != nil else { return nil }
         var before: UInt64 = 0
         return distribution.cumulative().map { value, seen in
             defer { before = seen }

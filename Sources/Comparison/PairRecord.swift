@@ -16,27 +16,6 @@ public struct FigureName: Codable, Hashable, Sendable, Comparable, CustomStringC
     }
 }
 
-/// What disturbed a trial, none of it a property of what was measured.
-public struct TrialNoise: Codable, Sendable, Equatable {
-    /// Of the trial's time and all its cores, what the hypervisor gave to others.
-    public var stealShare: Double
-    /// Of the trial's time, when some task waited for a core; of anybody's.
-    public var pressureShare: Double
-    public var involuntarySwitches: Int64
-    public var majorFaults: Int64
-    /// 99th percentile of how late a sleeping thread was woken.
-    public var hiccupP99Ns: Double?
-
-    public init(
-        stealShare: Double = 0, pressureShare: Double = 0, involuntarySwitches: Int64 = 0, majorFaults: Int64 = 0,
-        hiccupP99Ns: Double? = nil
-    ) {
-        (self.stealShare, self.pressureShare) = (stealShare, pressureShare)
-        (self.involuntarySwitches, self.majorFaults) = (involuntarySwitches, majorFaults)
-        self.hiccupP99Ns = hiccupP99Ns
-    }
-}
-
 /// One side of a pair at one point.
 public struct SideTrial: Codable, Sendable, Equatable {
     public struct Value: Codable, Sendable, Equatable {
@@ -46,30 +25,19 @@ public struct SideTrial: Codable, Sendable, Equatable {
         public init(_ name: FigureName, _ value: Double) { (self.name, self.value) = (name, value) }
     }
 
-    /// Samples of a distribution, as `HistogramRecord` has them.
-    public struct Samples: Codable, Sendable, Equatable {
-        public var metric: String
-        public var text: String
-        /// Magnitudes of those under zero; nil where there are none.
-        public var negated: String?
-
-        public init(metric: String, text: String, negated: String? = nil) {
-            (self.metric, self.text, self.negated) = (metric, text, negated)
-        }
-    }
-
     public var fate: TrialFate
     public var values: [Value]
-    public var samples: [Samples]
-    public var noise: TrialNoise
+    public var samples: [HistogramRecord]
+    /// The worst of the trial and its companions; nil from a binary that kept no account.
+    public var noise: NoiseAccount?
     /// Commits that were due in the measured window.
     public var dueCommits: Int?
     /// Why a trial ended early, for people.
     public var notes: [String]
 
     public init(
-        fate: TrialFate, values: [Value], samples: [Samples] = [], noise: TrialNoise = .init(), dueCommits: Int? = nil,
-        notes: [String] = []
+        fate: TrialFate, values: [Value], samples: [HistogramRecord] = [], noise: NoiseAccount? = nil,
+        dueCommits: Int? = nil, notes: [String] = []
     ) {
         (self.fate, self.values, self.samples) = (fate, values, samples)
         (self.noise, self.dueCommits, self.notes) = (noise, dueCommits, notes)

@@ -56,8 +56,7 @@ public final class Runner {
     private let executor: any TrialExecutor
     private let interruption: Interruption
     private unowned let delegate: any RunnerDelegate
-    /// p99 of hiccups at rest, where it was taken.
-    private let calibratedHiccupNs: Int64?
+    private let noiseLimits: NoiseLimits
     /// Nil where this machine counts no instructions.
     private let counter: InstructionCounter?
     /// Takes a yardstick.
@@ -72,11 +71,11 @@ public final class Runner {
 
     public init(
         drivers: [any StoreDriver], executor: any TrialExecutor, interruption: Interruption,
-        delegate: any RunnerDelegate, calibratedHiccupNs: Int64? = nil, counter: InstructionCounter? = nil,
+        delegate: any RunnerDelegate, noiseLimits: NoiseLimits = NoiseLimits(), counter: InstructionCounter? = nil,
         yardstickNs: @escaping (Yardstick) throws -> Double = YardstickProbe.readNs
     ) {
         (self.counter, self.yardstickNs) = (counter, yardstickNs)
-        self.calibratedHiccupNs = calibratedHiccupNs
+        self.noiseLimits = noiseLimits
         self.drivers = Dictionary(drivers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         (self.executor, self.interruption, self.delegate) = (executor, interruption, delegate)
     }
@@ -215,7 +214,7 @@ public final class Runner {
             // What a figure is the difference to is disturbed no less than the trial itself.
             let disturbance =
                 [group.measured, group.baseline].lazy
-                .compactMap { $0?.disturbance(calibratedNs: self.calibratedHiccupNs) }.first
+                .compactMap { $0?.disturbance(self.noiseLimits) }.first
             group.disturbance = disturbance
             run = group
             guard let disturbance, repeatsLeft > 0 else { break }

@@ -7,9 +7,10 @@ import Trials
 public struct SideRun: Sendable {
     public var result: TrialResult
     public var figures: [Figure]
-    /// Counters of the machine over the whole of it.
-    public var pressure: Pressure
-    public var lengthNs: Int64
+    /// The worst of the trial and its companions.
+    public var noise: NoiseAccount?
+    /// How often its processes gave their processor away.
+    public var voluntarySwitches: Int64
 }
 
 /// Runs trials on one binary. One thread.
@@ -25,7 +26,6 @@ public final class SideRunner {
     public func run(_ spec: TrialSpec) -> SideRun {
         let group = TrialGroup(spec)
         let before = PressureProbe.read()
-        let startNs = MonotonicClock.nowNs()
         var results: [TrialGroup.Role: TrialResult] = [:]
         for (role, spec) in group.members {
             begin()
@@ -33,11 +33,11 @@ public final class SideRunner {
             results[role] = result
             if result.fate != .completed { break }
         }
-        let lengthNs = MonotonicClock.nowNs() - startNs
         let failed = results.values.first { $0.fate != .completed }
         let measured = failed ?? results[.measured] ?? TrialResult(fate: .harnessFault(reason: "no_trial"))
         return SideRun(
             result: measured, figures: GroupFigures(spec, measured, beside: results).figures(),
-            pressure: PressureProbe.read().since(before), lengthNs: lengthNs)
+            noise: results.values.compactMap(\.noise).reduce(nil) { $0?.worse($1) ?? $1 },
+            voluntarySwitches: PressureProbe.read().since(before).voluntarySwitches)
     }
 }

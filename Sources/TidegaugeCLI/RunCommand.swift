@@ -166,11 +166,11 @@ struct RunCommand: ParsableCommand {
     }
 
     /// p99 of a sleeper's lateness before anything runs.
-    private static func hiccupsAtRest() -> Int64? {
+    private static func hiccupP99AtRestNs() -> Double? {
         let probe = HiccupProbe()
         probe.start()
         Pacing.sleep(untilNs: MonotonicClock.nowNs() + 300_000_000)
-        return probe.stop().percentile(.p99)?.value
+        return probe.stop().percentile(.p99).map { Double($0.value) }
     }
 
     /// Where clocks are judged, what else runs here is given a minute to end: a build, mostly.
@@ -217,7 +217,8 @@ struct RunCommand: ParsableCommand {
             drivers: Drivers.all,
             executor: ChildProcess(directory: trials, interruption: interruption, hosts: plan.header.hosts ?? []),
             interruption: interruption, delegate: console,
-            calibratedHiccupNs: plan.jobs.contains(where: \.repeatsVoid) ? Self.hiccupsAtRest() : nil,
+            noiseLimits: NoiseLimits(
+                calibratedHiccupNs: plan.jobs.contains(where: \.repeatsVoid) ? Self.hiccupP99AtRestNs() : nil),
             counter: try? InstructionCounter.ofThisMachine())
         let outcome = try runner.run(plan.jobs)
         try removeIfEmpty(trials)

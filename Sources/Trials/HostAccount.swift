@@ -44,11 +44,10 @@ public struct HostAccount: Codable, Sendable, Equatable {
 
 extension TrialResult {
     /// Why the trial says nothing about the store: what disturbed this machine, or any host.
-    /// - Parameter calibratedNs: p99 of hiccups on this machine at rest.
-    package func disturbance(calibratedNs: Int64?) -> String? {
-        if let own = noise?.void(calibratedNs: calibratedNs) { return own }
+    package func disturbance(_ limits: NoiseLimits) -> String? {
+        if let own = noise?.disturbance(limits) { return own.text }
         for host in hosts ?? [] {
-            if let theirs = host.noise?.void(calibratedNs: calibratedNs) { return "\(theirs) on \(host.name)" }
+            if let theirs = host.noise?.disturbance(limits) { return "\(theirs.text) on \(host.name)" }
         }
         return nil
     }

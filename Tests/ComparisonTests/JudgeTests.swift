@@ -85,10 +85,14 @@ struct JudgeTests {
 
     @Test("Pairs are void by noise, and by nothing that was measured")
     func voidRule() {
-        func side(steal: Double = 0, hiccup: Double? = nil, due: Int? = 100, value: Double = 1) -> SideTrial {
-            SideTrial(
+        func side(
+            steal: Double = 0, hiccup: Int64? = nil, wait: Double = 0, due: Int? = 100, value: Double = 1
+        ) -> SideTrial {
+            var noise = NoiseAccount(stealShare: steal, hiccupP99Ns: hiccup)
+            noise.waitShare = wait
+            return SideTrial(
                 fate: .completed, values: [.init(FigureName("lock_wait", "p50"), value)],
-                noise: TrialNoise(stealShare: steal, hiccupP99Ns: hiccup), dueCommits: due)
+                noise: noise, dueCommits: due)
         }
         func reason(
             _ base: SideTrial, _ head: SideTrial, _ rule: VoidRule = VoidRule(), inTurns: Bool? = nil
@@ -97,8 +101,10 @@ struct JudgeTests {
         }
         #expect(reason(side(), side(value: 1_000)) == nil)
         #expect(reason(side(steal: 0.03), side()) == "steal on base")
-        #expect(reason(side(), side(hiccup: 6e6)) == "hiccups on head")
-        #expect(reason(side(), side(hiccup: 6e6), VoidRule(calibratedHiccupNs: 2e6)) == nil)
+        #expect(reason(side(), side(hiccup: 6_000_000)) == "hiccup_p99 on head")
+        #expect(reason(side(), side(hiccup: 6_000_000), VoidRule(NoiseLimits(calibratedHiccupNs: 2e6))) == nil)
+        #expect(reason(side(), side(wait: 0.11)) == "cpu_wait on head" && reason(side(), side(wait: 0.09)) == nil)
+        #expect(reason(side(), side(wait: 0.5), inTurns: true) == nil)
         #expect(reason(side(), side(due: 98)) == "pacing")
         #expect(reason(side(due: nil), side(due: 98)) == nil)
         #expect(VoidRule().mostVoids(pairs: 20) == 4)

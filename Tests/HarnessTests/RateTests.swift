@@ -78,7 +78,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         let heard = Heard()
         let runner = Runner(
             drivers: [NoopDriver()], executor: executor, interruption: Interruption(), delegate: heard,
-            calibratedHiccupNs: 100_000, yardstickNs: { _ in 1_000 })
+            noiseLimits: NoiseLimits(calibratedHiccupNs: 100_000), yardstickNs: { _ in 1_000 })
         let outcome = try runner.run([
             .init(
                 scenario: "tiny", limits: limits, trials: specs(rates), searchSteps: search, repeatsVoid: repeatsVoid)
@@ -151,12 +151,12 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
     }
 
     @Test func theRuleLooksAtTheMachineAlone() {
-        #expect(noise().void(calibratedNs: 100_000) == nil)
-        #expect(noise(stealShare: 0.031).void(calibratedNs: nil) == "steal=3.1%")
-        #expect(noise(hiccupUs: 4_900).void(calibratedNs: 100_000) == nil)
-        #expect(noise(hiccupUs: 6_000).void(calibratedNs: 100_000)?.hasPrefix("hiccup_p99=") == true)
+        #expect(noise().disturbance(NoiseLimits(calibratedHiccupNs: 100_000)) == nil)
+        #expect(noise(stealShare: 0.031).disturbance(NoiseLimits())?.text == "steal=3.1%")
+        #expect(noise(hiccupUs: 4_900).disturbance(NoiseLimits(calibratedHiccupNs: 100_000)) == nil)
+        #expect(noise(hiccupUs: 6_000).disturbance(NoiseLimits(calibratedHiccupNs: 100_000))?.kind == .hiccups)
         // Where the machine is no better at rest, it is the machine.
-        #expect(noise(hiccupUs: 6_000).void(calibratedNs: 2_000_000) == nil)
+        #expect(noise(hiccupUs: 6_000).disturbance(NoiseLimits(calibratedHiccupNs: 2_000_000)) == nil)
     }
 
     @Test func stolenTimeIsOfAllProcessorsAndKnowsTicks() {
@@ -166,10 +166,10 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
             return NoiseAccount(pressure, LatencyHistogram(), lengthNs: 400_000_000, cores: cores)
         }
         // One tick in 400 ms may have been stolen before them.
-        #expect(steal(10_000_000, cores: 1).void(calibratedNs: nil) == nil)
+        #expect(steal(10_000_000, cores: 1).disturbance(NoiseLimits()) == nil)
         // Two of sixteen hundred.
-        #expect(steal(40_000_000, cores: 4).void(calibratedNs: nil) == nil)
-        #expect(steal(60_000_000, cores: 4).void(calibratedNs: nil) == "steal=3.1%")
+        #expect(steal(40_000_000, cores: 4).disturbance(NoiseLimits()) == nil)
+        #expect(steal(60_000_000, cores: 4).disturbance(NoiseLimits())?.text == "steal=3.1%")
         #expect(steal(60_000_000, cores: 4).stealShare == 0.03125)
     }
 
@@ -179,8 +179,8 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
             account.waitShare = share
             return account
         }
-        #expect(contended(0.09).void(calibratedNs: nil) == nil)
-        #expect(contended(0.25).void(calibratedNs: nil) == "cpu_wait=25.0%")
+        #expect(contended(0.09).disturbance(NoiseLimits()) == nil)
+        #expect(contended(0.25).disturbance(NoiseLimits())?.text == "cpu_wait=25.0%")
         let limits = [
             Limit(.scheduleStarted, .greaterOrEqual, 0.9), Limit(.oracleViolations, .lessOrEqual, 0),
             Limit(.sustainableRate, .greaterOrEqual, 30_000),

@@ -37,7 +37,8 @@ struct ContentionTests {
         #expect(share(own: [(500, 500), (500, 500), (500, 480), (480, 500)], neighbours: 0) == 0)
         // A system's usual errands beside it.
         #expect(
-            share(own: [(490, 500), (490, 500), (490, 490), (480, 500)], neighbours: 40) < NoiseLimits.mostWaitShare / 2
+            share(own: [(490, 500), (490, 500), (490, 490), (480, 500)], neighbours: 40) < NoiseLimits().mostWaitShare
+                / 2
         )
     }
 
@@ -48,7 +49,7 @@ struct ContentionTests {
         // Twenty of them: a tenth of the speed is left.
         #expect(share(own: [(90, 910)], neighbours: 1_910) > 0.85)
         // A full trial, and one neighbour that takes a processor from it.
-        #expect(share(own: [(330, 670), (330, 670), (340, 660)], neighbours: 1_000) > NoiseLimits.mostWaitShare)
+        #expect(share(own: [(330, 670), (330, 670), (340, 660)], neighbours: 1_000) > NoiseLimits().mostWaitShare)
     }
 
     @Test("A neighbour that leaves a processor free takes nothing")
@@ -60,7 +61,7 @@ struct ContentionTests {
     @Test("Another process of the trial is no neighbour")
     func helpers() {
         #expect(share(own: [(700, 300), (600, 400)], neighbours: 0, helpers: [(690, 300)]) == 0)
-        #expect(share(own: [(500, 500)], neighbours: 900, helpers: [(600, 400)]) > NoiseLimits.mostWaitShare)
+        #expect(share(own: [(500, 500)], neighbours: 900, helpers: [(600, 400)]) > NoiseLimits().mostWaitShare)
     }
 
     @Test("What the kernel writes is read, and what it does not is no reading")

@@ -45,8 +45,8 @@ enum WholeComparison {
                 .init(
                     FigureName("coalescing_ratio", "value"), isHead && isSlow ? 1.5 + ripple / 1e5 : 1 + ripple / 1e5),
             ] + more,
-            samples: [.init(metric: gate.rawValue, text: record.samples)],
-            noise: TrialNoise(stealShare: 0.001, hiccupP99Ns: 150_000), dueCommits: 400)
+            samples: [record],
+            noise: NoiseAccount(stealShare: 0.001, hiccupP99Ns: 150_000), dueCommits: 400)
     }
 
     /// - Parameter freshPairs: of the slower gate, behind which it is interrupted; nil: it goes on to its end.

@@ -29,7 +29,7 @@ struct MachineState {
             return Double(new - old)
         }
         let measuredNs = record.trials.reduce(0.0) { $0 + Double($1.spec.warmUpNs + $1.spec.durationNs) }
-        if let stolenNs, stolenNs > NoiseLimits.mostStealShare * measuredNs * Double(max(environment.cores, 1)),
+        if let stolenNs, stolenNs > NoiseLimits().mostStealShare * measuredNs * Double(max(environment.cores, 1)),
             stolenNs > 0
         {
             disturbances.append("\(Humanised.text(stolenNs, unit: "ns")) stolen by the hypervisor")

@@ -57,7 +57,7 @@ public struct Calibration: Codable, Sendable, Equatable {
             nulls.flatMap { $0.tracks[index].screen + $0.tracks[index].confirm }
         }
         let trials = pairs.joined().flatMap { $0.points.flatMap { [$0.base, $0.head] } }
-        hiccupP99Ns = median(trials.compactMap(\.noise.hiccupP99Ns)) ?? 0
+        hiccupP99Ns = median(trials.compactMap { $0.noise?.hiccupP99Ns }.map(Double.init)) ?? 0
         noise = subjects.indices.flatMap { index -> [Noise] in
             let gate = nulls[0].tracks[index].gate
             return ([gate] + Self.companions.filter { $0 != gate }).compactMap { name in

@@ -7,7 +7,7 @@ import Measure
 public final class CalibrationJournal {
     /// What is to be done.
     public struct Work: Codable, Sendable, Equatable {
-        public static let currentVersion = 1
+        public static let currentVersion = 2
 
         public var version = Work.currentVersion
         public var plan: ComparisonPlan

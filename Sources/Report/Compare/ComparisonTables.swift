@@ -25,9 +25,9 @@ enum PairsCSV {
                     number(record.atSeconds, digits: 3), point.headFirst ? "head" : "base", record.void ?? "",
                     name.metric, name.statistic, MetricsCSV.value(base, unit: criterion.unit),
                     MetricsCSV.value(head, unit: criterion.unit), number(ratio), outcome(point.base),
-                    outcome(point.head), number(point.base.noise.stealShare), number(point.head.noise.stealShare),
-                    MetricsCSV.value(point.base.noise.hiccupP99Ns, unit: "ns"),
-                    MetricsCSV.value(point.head.noise.hiccupP99Ns, unit: "ns"),
+                    outcome(point.head), number(point.base.noise?.stealShare), number(point.head.noise?.stealShare),
+                    MetricsCSV.value(point.base.noise?.hiccupP99Ns.map(Double.init), unit: "ns"),
+                    MetricsCSV.value(point.head.noise?.hiccupP99Ns.map(Double.init), unit: "ns"),
                 ])
             }.joined()
         }.joined()

@@ -67,7 +67,8 @@ struct CalibrateCommand: ParsableCommand {
         var plan = try sides.plan(options)
         // What is void is not known before the machine is: nothing is, but for steal and pacing. Many void pairs end a
         // comparison; here they are told, and the judge is asked all the same.
-        plan.rule.mostHiccupNs = .greatestFiniteMagnitude
+        plan.rule.limits.mostHiccupNs = .greatestFiniteMagnitude
+        plan.rule.limits.mostWaitShare = .greatestFiniteMagnitude
         plan.rule.mostVoidShare = 5
         return .init(plan: plan, comparisons: comparisons, power: power, flaws: flaw)
     }

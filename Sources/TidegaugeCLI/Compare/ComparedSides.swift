@@ -114,7 +114,7 @@ struct ComparedSides {
             profile: options.profile, pairs: isCountedOnly ? 0 : options.pairs,
             budgetSeconds: try options.budgetSeconds,
             seed: options.seed ?? .random(in: 1 ... .max),
-            rule: options.keepNoisy ? .keepingEverything : VoidRule(calibratedHiccupNs: calibratedNs),
+            rule: options.keepNoisy ? .keepingEverything : VoidRule(NoiseLimits(calibratedHiccupNs: calibratedNs)),
             resamples: options.resamples)
     }
 

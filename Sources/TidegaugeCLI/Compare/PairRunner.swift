@@ -115,10 +115,8 @@ extension SideTrial {
         let tails = Self.tails(run.result, beside: own)
         self.init(
             fate: run.result.fate, values: own + foreign + tails + (spec.turns == nil ? [Self.switches(run)] : []),
-            samples: run.result.recordings.histograms.map {
-                Samples(metric: $0.metric.rawValue, text: $0.samples, negated: $0.negated)
-            },
-            noise: TrialNoise(run), dueCommits: isPaced ? run.result.counts["measured_commits"] : nil,
+            samples: run.result.recordings.histograms, noise: run.noise,
+            dueCommits: isPaced ? run.result.counts["measured_commits"] : nil,
             notes: run.result.fate == .completed ? [] : run.result.notes + run.result.violations)
     }
 
@@ -129,7 +127,7 @@ extension SideTrial {
     /// A figure of whole trials, loading included, so no metric that a scenario could ask for; the kernel adds up all
     /// children, so not of sides that run at the same time.
     private static func switches(_ run: SideRun) -> Value {
-        Value(FigureName("voluntary_switches", "value"), Double(run.pressure.voluntarySwitches))
+        Value(FigureName("voluntary_switches", "value"), Double(run.voluntarySwitches))
     }
 
     private static func tails(_ result: TrialResult, beside own: [Value]) -> [Value] {
@@ -141,24 +139,8 @@ extension SideTrial {
     }
 }
 
-extension TrialNoise {
-    init(_ run: SideRun) {
-        let lengthNs = Double(max(run.lengthNs, 1))
-        self.init(
-            stealShare: run.pressure.stealShare(lengthNs: run.lengthNs) ?? 0,
-            pressureShare: Double(run.pressure.cpuSomeNs ?? 0) / lengthNs,
-            involuntarySwitches: run.pressure.involuntarySwitches, majorFaults: run.pressure.majorFaults,
-            hiccupP99Ns: Self.hiccupP99Ns(run.result))
-    }
-
-    /// A second's trial wakes under a thousand times, too few for a figure that is reported; for a rule they do.
-    private static func hiccupP99Ns(_ result: TrialResult) -> Double? {
-        result.recordings.histograms.first { $0.metric == .harnessHiccup }?.p99()
-    }
-}
-
 extension HistogramRecord {
-    fileprivate func p99(fewest: UInt64 = 1) -> Double? {
+    fileprivate func p99(fewest: UInt64) -> Double? {
         var distribution = ValueDistribution()
         guard (try? distribution.add(samples: samples, negated: negated)) != nil, distribution.total >= fewest else {
             return nil

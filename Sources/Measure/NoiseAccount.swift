@@ -1,0 +1,92 @@
+// Disturbances of a trial by its machine, and the rule by which they make the trial void: the same rule for the trials of a run and
+// the pairs of a comparison. The rule is fixed before anything is measured, and knows nothing of what was. Pure.
+
+/// Disturbances from the start of the measured window to the end of the load.
+public struct NoiseAccount: Codable, Sendable, Equatable {
+    /// Of the time of all processors, what the hypervisor gave to somebody else; nil where the kernel does not say.
+    public var stealShare: Double?
+    /// Of the time, that some task waited for a processor.
+    public var pressureShare: Double?
+    public var hiccupP99Ns: Int64?
+    public var hiccups = 0
+    public var involuntarySwitches: Int64 = 0
+    /// How much of their time neighbours on this machine took from the trial's threads; nil where the kernel does not say.
+    public var waitShare: Double?
+
+    public init(stealShare: Double? = nil, hiccupP99Ns: Int64? = nil) {
+        (self.stealShare, self.hiccupP99Ns) = (stealShare, hiccupP99Ns)
+    }
+
+    package init(
+        _ pressure: Pressure, _ hiccups: LatencyHistogram, contention: Contention? = nil, lengthNs: Int64,
+        cores: Int = PressureProbe.cores
+    ) {
+        let length = Double(max(lengthNs, 1))
+        stealShare = pressure.stealShare(lengthNs: lengthNs, cores: cores)
+        waitShare = contention?.waitShare
+        pressureShare = pressure.cpuSomeNs.map { Double($0) / length }
+        hiccupP99Ns = hiccups.percentile(.p99)?.value
+        self.hiccups = hiccups.count
+        involuntarySwitches = pressure.involuntarySwitches
+    }
+
+    /// An account with the larger share or time of each kind of disturbance, for a figure of both trials.
+    package func worse(_ other: NoiseAccount) -> NoiseAccount {
+        var worse = self
+        worse.stealShare = [stealShare, other.stealShare].compactMap { $0 }.max()
+        worse.waitShare = [waitShare, other.waitShare].compactMap { $0 }.max()
+        worse.hiccupP99Ns = [hiccupP99Ns, other.hiccupP99Ns].compactMap { $0 }.max()
+        return worse
+    }
+
+    /// The first disturbance beyond its limit, which makes the trial void; nil if there is none.
+    public func disturbance(_ limits: NoiseLimits) -> Disturbance? {
+        if let stealShare, stealShare > limits.mostStealShare {
+            return .init(kind: .steal, amount: percent(stealShare))
+        }
+        if let waitShare, waitShare > limits.mostWaitShare { return .init(kind: .wait, amount: percent(waitShare)) }
+        if let hiccupP99Ns, Double(hiccupP99Ns) > limits.mostHiccupNs {
+            return .init(kind: .hiccups, amount: "\(hiccupP99Ns / 1_000)us")
+        }
+        return nil
+    }
+
+    private func percent(_ share: Double) -> String { "\((share * 1_000).rounded() / 10)%" }
+}
+
+/// A disturbance beyond its limit.
+public struct Disturbance: Sendable, Equatable {
+    public enum Kind: String, Sendable {
+        case steal
+        case wait = "cpu_wait"
+        case hiccups = "hiccup_p99"
+    }
+
+    public var kind: Kind
+    public var amount: String
+
+    /// `steal=3.1%`, as flags have it.
+    public var text: String { "\(kind.rawValue)=\(amount)" }
+}
+
+/// Limits beyond which a disturbance makes a trial void.
+public struct NoiseLimits: Codable, Sendable, Equatable {
+    /// Of the machine's time, taken by the hypervisor.
+    public var mostStealShare = 0.02
+    /// Of the time in which a trial's threads ran or were kept from it by others: see `Contention`.
+    public var mostWaitShare = 0.1
+    /// Late wake-ups, 99th percentile.
+    public var mostHiccupNs: Double
+
+    /// - Parameter calibratedHiccupNs: p99 of hiccups on this machine at rest, if known; four times it is not noise.
+    public init(calibratedHiccupNs: Double? = nil) { mostHiccupNs = max(5e6, 4 * (calibratedHiccupNs ?? 0)) }
+}
+
+extension Pressure {
+    /// Of the time of all processors over a window, what the hypervisor gave to others: as little as the kernel's ticks allow.
+    /// nil where the kernel does not say.
+    /// - Parameter cores: those that the kernel counts stolen time of.
+    public func stealShare(lengthNs: Int64, cores: Int = PressureProbe.cores) -> Double? {
+        stealAtLeastNs.map { Double($0) / (Double(max(lengthNs, 1)) * Double(max(cores, 1))) }
+    }
+}
