@@ -93,7 +93,7 @@ extension FigureFlag.Word {
                 + "had returned"
         case .queueThreads:
             "`observer_cpu` has no value: a queue's threads are shared with everything else that is dispatched, and their "
-                + "CPU stands in `other_cpu`; `observers.deliver: run-loop` gives observers threads of their own"
+                + "CPU is a part of `process_cpu` alone; `observers.deliver: run-loop` gives observers threads of their own"
         case .clock:
             "of `recording_cost`: what the clock takes beside it, readings per commit and callback, and one of them"
         case .atFloor:

@@ -76,30 +76,20 @@ struct GroupFigures {
     }
 
     /// In the order of the rows; nil where the trial does not have the metric.
-    static let providers: KeyValuePairs<Metric, @Sendable (GroupFigures) -> Figure?> = [
+    static let providers: [(key: Metric, value: @Sendable (GroupFigures) -> Figure?)] = uncounted.map { $0 } + counted
+
+    /// Every quantity of every role.
+    private static let counted = Metric.allCases.filter(\.isOfCountedTrial).map { metric in
+        (key: metric, value: { @Sendable (group: GroupFigures) in group.counted(metric) })
+    }
+
+    private static let uncounted: KeyValuePairs<Metric, @Sendable (GroupFigures) -> Figure?> = [
         .upkeepCost: { $0.measured.cpu == nil ? nil : $0.upkeepCost },
         .harnessCost: { $0.measured.cpu == nil ? nil : $0.harnessCost },
         .unsubscribedCost: { $0.measured.cpu == nil ? nil : $0.unsubscribedCost },
         .writerPenalty: { $0.ratio(.writerPenalty, of: .writeServiceTime, .p50) },
         .upkeepAllocations: { $0.allocations(.upkeepAllocations) { $0.count } },
         .upkeepBytes: { $0.allocations(.upkeepBytes) { $0.bytes } },
-        .writerInstructions: { $0.counted(.writerInstructions, [.writer]) { $0.instructions } },
-        .upkeepInstructions: { $0.counted(.upkeepInstructions, [.upkeep]) { $0.instructions } },
-        .observerInstructions: { $0.counted(.observerInstructions, [.observer]) { $0.instructions } },
-        .engineInstructions: { $0.counted(.engineInstructions, ThreadRole.allCases) { $0.instructions } },
-        .writerAllocations: { $0.counted(.writerAllocations, [.writer]) { $0.allocations } },
-        .observerAllocations: { $0.counted(.observerAllocations, [.observer]) { $0.allocations } },
-        .engineAllocations: { $0.counted(.engineAllocations, ThreadRole.allCases) { $0.allocations } },
-        .writerSystemCalls: { $0.counted(.writerSystemCalls, [.writer]) { $0.systemCalls } },
-        .upkeepSystemCalls: { $0.counted(.upkeepSystemCalls, [.upkeep]) { $0.systemCalls } },
-        .observerSystemCalls: { $0.counted(.observerSystemCalls, [.observer]) { $0.systemCalls } },
-        .writerContextSwitches: { $0.counted(.writerContextSwitches, [.writer]) { $0.contextSwitches } },
-        .upkeepContextSwitches: { $0.counted(.upkeepContextSwitches, [.upkeep]) { $0.contextSwitches } },
-        .observerContextSwitches: { $0.counted(.observerContextSwitches, [.observer]) { $0.contextSwitches } },
-        .writerWrittenBytes: { $0.counted(.writerWrittenBytes, [.writer]) { $0.writtenBytes } },
-        .writerReads: { $0.counted(.writerReads, [.writer]) { $0.reads } },
-        .upkeepReads: { $0.counted(.upkeepReads, [.upkeep]) { $0.reads } },
-        .observerReads: { $0.counted(.observerReads, [.observer]) { $0.reads } },
         .observedRateRatio: { $0.ratio(.observedRateRatio, of: .achievedRate, .value, n: 1) },
         .trialOutcome: { $0.trialOutcome },
         .voidedTrials: { $0.voidedTrials },
@@ -161,16 +151,15 @@ struct GroupFigures {
         return Figure(metric, .value, extra / Double(with.affectingCommits), n: with.affectingCommits)
     }
 
-    /// What threads of some roles did for each commit of a counted trial. Nil of repetitions, which would count the same; where
-    /// the first has none, that is said, or a limit on it would be silent.
-    private func counted(
-        _ metric: Metric, _ roles: [ThreadRole], _ part: (CountAccount.Amounts) -> Int64?
-    ) -> Figure? {
+    /// A quantity of a role, per commit of a counted trial. Nil of repetitions, which would count the same; where the first has
+    /// none, that is said, or a limit on it would be silent.
+    private func counted(_ metric: Metric) -> Figure? {
+        guard let (quantity, role) = metric.counted else { return nil }
         guard let count = counted?.count else {
             return spec.trial == 0 ? Figure(metric, .value, nil, n: 0, flags: [.notCounted]) : nil
         }
-        return Figure(
-            metric, .value, count.perCommit(roles, part), n: count.commits, flags: [.counted(by: count.counter)])
+        let value = count.perCommit(role.threadRoles, quantity.amount)
+        return Figure(metric, .value, value, n: count.commits, flags: [.counted(by: count.counter)])
     }
 
     /// CPU of a commit when all observers have gone, less that of a store that nobody ever observed.
@@ -197,5 +186,27 @@ struct GroupFigures {
         var marked = figure
         marked.flags.append(.atFloor)
         return marked
+    }
+}
+
+extension CountedRole {
+    fileprivate var threadRoles: [ThreadRole] {
+        switch self {
+        case .writer: [.writer]
+        case .upkeep: [.upkeep]
+        case .observer: [.observer]
+        case .engine: ThreadRole.allCases
+        }
+    }
+}
+
+extension CountedQuantity {
+    fileprivate func amount(_ amounts: CountAccount.Amounts) -> Int64? {
+        switch self {
+        case .instructions: amounts.instructions
+        case .allocations: amounts.allocations
+        case .systemCalls: amounts.systemCalls
+        case .reads: amounts.reads
+        }
     }
 }

@@ -46,14 +46,9 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case engineInstructions = "engine_instructions"
     case writerAllocations = "writer_allocations"
     case observerAllocations = "observer_allocations"
-    case engineAllocations = "engine_allocations"
     case writerSystemCalls = "writer_system_calls"
     case upkeepSystemCalls = "upkeep_system_calls"
     case observerSystemCalls = "observer_system_calls"
-    case writerContextSwitches = "writer_context_switches"
-    case upkeepContextSwitches = "upkeep_context_switches"
-    case observerContextSwitches = "observer_context_switches"
-    case writerWrittenBytes = "writer_written_bytes"
     case writerReads = "writer_reads"
     case upkeepReads = "upkeep_reads"
     case observerReads = "observer_reads"
@@ -61,7 +56,6 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case writerCPU = "writer_cpu"
     case upkeepCPU = "upkeep_cpu"
     case observerCPU = "observer_cpu"
-    case otherCPU = "other_cpu"
     case processCPU = "process_cpu"
     case achievedRate = "achieved_rate"
     case sustainableRate = "sustainable_rate"
@@ -234,77 +228,10 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             .init(
                 .bytesPerCommit, .allocation, needs: [.allocationCounters],
                 "bytes that all other threads allocated: the engine's own")
-        case .writerInstructions:
-            .init(
-                .instructionsPerCommit, .instruction, from: .companions, needs: [.setting(.countedForm)],
-                "of a counted trial: instructions in user space that the writing threads execute, per commit that affects an "
-                    + "observer, less what the harness's turns take without a commit; the flag says who counted")
-        case .upkeepInstructions:
-            .init(
-                .instructionsPerCommit, .instruction, from: .companions, needs: [.setting(.countedForm)],
-                "the same of the engine's background threads, as far as the driver names them")
-        case .observerInstructions:
-            .init(
-                .instructionsPerCommit, .instruction, from: .companions, needs: [.setting(.countedForm)],
-                "the same of the threads that deliveries run on")
-        case .engineInstructions:
-            .init(
-                .instructionsPerCommit, .instruction, from: .companions, needs: [.setting(.countedForm)],
-                "the same of all threads but the conducting one: what the process does for a commit")
-        case .writerAllocations:
-            .init(
-                .allocationsPerCommit, .allocation, from: .companions, needs: [.setting(.countedForm)],
-                "of a counted trial under callgrind: calls of the allocator on the writing threads, as above")
-        case .observerAllocations:
-            .init(
-                .allocationsPerCommit, .allocation, from: .companions, needs: [.setting(.countedForm)],
-                "the same on the threads that deliveries run on")
-        case .engineAllocations:
-            .init(
-                .allocationsPerCommit, .allocation, from: .companions, needs: [.setting(.countedForm)],
-                "the same on all threads but the conducting one")
-        case .writerSystemCalls:
-            .init(
-                .systemCallsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
-                "of a counted trial under callgrind: system calls of the writing threads, as above")
-        case .upkeepSystemCalls:
-            .init(
-                .systemCallsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
-                "the same of the engine's background threads, as far as the driver names them")
-        case .observerSystemCalls:
-            .init(
-                .systemCallsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
-                "the same of the threads that deliveries run on")
-        case .writerContextSwitches:
-            .init(
-                .switchesPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
-                "of a counted trial: how often the writing threads went to sleep, as above")
-        case .upkeepContextSwitches:
-            .init(
-                .switchesPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
-                "the same of the engine's background threads, as far as the driver names them")
-        case .observerContextSwitches:
-            .init(
-                .switchesPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
-                "the same of the threads that deliveries run on")
-        case .writerWrittenBytes:
-            .init(
-                .bytesPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
-                "of a counted trial: bytes that the writing threads hand to the kernel, as above; of an engine that writes "
-                    + "whole pages the pages that a commit dirties")
-        case .writerReads:
-            .init(
-                .readsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
-                "of a counted trial under callgrind: what the writing threads ask the storage engine for, rows, entries of "
-                    + "indexes and of logs (calls of `mdb_get`, `mdb_cursor_get` and `sqlite3_step`), as above")
-        case .upkeepReads:
-            .init(
-                .readsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
-                "the same of the engine's background threads, as far as the driver names them")
-        case .observerReads:
-            .init(
-                .readsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
-                "the same of the threads that deliveries run on")
+        case .writerInstructions, .upkeepInstructions, .observerInstructions, .engineInstructions, .writerAllocations,
+            .observerAllocations, .writerSystemCalls, .upkeepSystemCalls, .observerSystemCalls, .writerReads,
+            .upkeepReads, .observerReads:
+            countedEntry
         case .unsubscribedCost:
             .init(
                 .nsPerCommit, .processor, from: .companions,
@@ -320,10 +247,6 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 .nsPerCommit, .processor, needs: [.observers],
                 "CPU of the observing threads: what notification costs the interface; no value where deliveries run "
                     + "on queues, which have no threads of their own")
-        case .otherCPU:
-            .init(
-                .nsPerCommit, .processor,
-                "CPU of all other threads, and of those that were born or ended within the window")
         case .processCPU: .init(.nsPerCommit, .processor, "CPU of the whole process")
         case .achievedRate: .init(.commitsPerSecond, .clock, worse: .less, "commits per second of the measured window")
         case .sustainableRate:

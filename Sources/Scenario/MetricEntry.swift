@@ -14,7 +14,6 @@ public struct MetricEntry: Sendable {
         case instructionsPerCommit = "instructions/commit"
         case systemCallsPerCommit = "calls/commit"
         case readsPerCommit = "reads/commit"
-        case switchesPerCommit = "switches/commit"
         case commitsPerSecond = "commits/s"
         case objectsPerSecond = "objects/s"
         /// Of a ratio, which has none.

@@ -58,11 +58,5 @@ extension Metric {
     }
 
     /// A figure of counted trials, and of no others.
-    public var isOfCountedTrial: Bool {
-        switch entry.kind {
-        case .instruction, .access: entry.source == .companions
-        case .allocation: [.writerAllocations, .observerAllocations, .engineAllocations].contains(self)
-        case .event, .holding, .processor, .clock: false
-        }
-    }
+    public var isOfCountedTrial: Bool { counted != nil }
 }

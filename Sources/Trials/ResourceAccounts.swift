@@ -60,17 +60,12 @@ public struct CountAccount: Codable, Sendable, Equatable {
         public var systemCalls: Int64?
         /// Of the storage engine.
         public var reads: Int64?
-        /// Handed to the kernel.
-        public var writtenBytes: Int64?
-        /// Of a thread's own accord: it slept.
-        public var contextSwitches: Int64?
 
         public init(
-            instructions: Int64 = 0, allocations: Int64? = nil, systemCalls: Int64? = nil, reads: Int64? = nil,
-            writtenBytes: Int64? = nil, contextSwitches: Int64? = nil
+            instructions: Int64 = 0, allocations: Int64? = nil, systemCalls: Int64? = nil, reads: Int64? = nil
         ) {
-            (self.instructions, self.allocations, self.systemCalls) = (instructions, allocations, systemCalls)
-            (self.reads, self.writtenBytes, self.contextSwitches) = (reads, writtenBytes, contextSwitches)
+            (self.instructions, self.allocations) = (instructions, allocations)
+            (self.systemCalls, self.reads) = (systemCalls, reads)
         }
 
         /// What either of them knows is known.
@@ -86,9 +81,7 @@ public struct CountAccount: Codable, Sendable, Equatable {
             return Amounts(
                 instructions: instructions + factor * other.instructions,
                 allocations: add(allocations, other.allocations), systemCalls: add(systemCalls, other.systemCalls),
-                reads: add(reads, other.reads),
-                writtenBytes: add(writtenBytes, other.writtenBytes),
-                contextSwitches: add(contextSwitches, other.contextSwitches))
+                reads: add(reads, other.reads))
         }
     }
 

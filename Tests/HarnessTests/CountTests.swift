@@ -37,15 +37,14 @@ struct CountTests {
     @Test("is what the child saw and what callgrind did, of threads that did nothing too")
     func joined() {
         var account = CountAccount(counter: .callgrind, commits: 10, affectingCommits: 10, rests: 10)
-        account.inCommits = ["writer": .init(writtenBytes: 5_000, contextSwitches: 10), "other": .init()]
+        account.inCommits = ["writer": .init(), "other": .init()]
         account.add(
             inCommits: ["writer": .init(instructions: 900, allocations: 40, systemCalls: 20, reads: 30)],
             atRest: ["writer": .init(instructions: 100, allocations: 0, systemCalls: 0, reads: 0)])
         #expect(account.perCommit([.writer]) { $0.instructions } == 80)
-        #expect(account.perCommit([.writer]) { $0.writtenBytes } == 500)
         #expect(account.perCommit([.writer, .other]) { $0.allocations } == 4)
-        let later = CountAccount.Amounts(instructions: 7, writtenBytes: 9)
-        #expect(later.since(.init(instructions: 5, writtenBytes: 4)) == .init(instructions: 2, writtenBytes: 5))
+        let later = CountAccount.Amounts(instructions: 7, reads: 9)
+        #expect(later.since(.init(instructions: 5, reads: 4)) == .init(instructions: 2, reads: 5))
         #expect(later.since(nil) == later)
     }
 

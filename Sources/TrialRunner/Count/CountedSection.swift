@@ -82,10 +82,7 @@ final class CountedSection {
     private func take() throws -> [String: CountAccount.Amounts] {
         var sums: [String: CountAccount.Amounts] = [:]
         for (tid, role, descriptor) in threads {
-            let traffic = ThreadTraffic(ofThread: tid)
-            let now = CountAccount.Amounts(
-                instructions: try descriptor.map { try Self.count($0) } ?? 0,
-                writtenBytes: traffic?.writtenBytes, contextSwitches: traffic?.sleeps)
+            let now = CountAccount.Amounts(instructions: try descriptor.map { try Self.count($0) } ?? 0)
             sums[role.rawValue, default: .init()] += now.since(before[tid])
             before[tid] = now
         }

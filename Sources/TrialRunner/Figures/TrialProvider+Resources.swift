@@ -9,7 +9,6 @@ extension TrialProvider {
         .writerCPU: .number { $0.cpu(.writer) },
         .upkeepCPU: .number { $0.cpu(.upkeep) },
         .observerCPU: .figures { $0.observerCPU },
-        .otherCPU: .number { $0.cpu(.other) },
         .writerBytes: .number { $0.allocated { $0.writerBytes } },
         .observerBytes: .number { $0.allocated { $0.observerBytes } },
         .engineBytes: .number { $0.allocated { $0.engineBytes } },
