@@ -5,11 +5,13 @@
 #   Tools/faults.sh            all faults
 #   Tools/faults.sh NAME…      these only (the file's name without .patch)
 #   Tools/faults.sh --part 1/3 the first of three parts of them
+#   Tools/faults.sh --gate     those marked for the gate, all at once, on the build that Tools/test.sh has left in .build
 #   Tools/faults.sh --check    do all of them still apply? Builds and runs nothing
 #   Tools/faults.sh --bench    those that a scenario sees, by the release build; names may follow
 #
 # A patch begins with lines that git does not read:
 #   # class: the class of claims it stands for; one or two patches for each class, at most 90 in all
+#   # gate: yes, for one cheap patch of each of ten classes, whose guards see no other patch of the gate
 #   # fault: what is broken, in a few words
 #   # guards: the tests that must turn red, each of them, as patterns of `swift test --filter` separated by blanks
 #   # bench: a scenario of which `tidegauge run` must fail, a blank, and a pattern that one of its lines matches then
@@ -17,6 +19,9 @@
 #
 # The scratch copy is the working tree as it is, uncommitted changes included; it and its build products are kept in
 # .build-faults, so that a further run builds little. A patch that does not apply or does not build is an error.
+#
+# --gate applies its patches to the working tree itself, because a build product belongs to the path of its source. It takes
+# them out again when it ends, and the next build replaces what was built from them.
 set -uo pipefail
 # Of a program that a fault ends, the trace would take minutes and is not read.
 export SWIFT_BACKTRACE=enable=no
@@ -40,6 +45,51 @@ if [ "${1:-}" = --check ]; then
         fi
     done
     exit $status
+fi
+
+# The first line of a patch's header with this name.
+header() {
+    sed -n "/^diff --git/q; s/^# $1: *//p" "$2"
+}
+
+report() {
+    printf '%-7s %-32s %s\n' "$1" "$2" "$3"
+}
+
+if [ "${1:-}" = --gate ]; then
+    cd "$root" || exit 1
+    unset TIDEGAUGE_NIGHTLY
+    export TIDEGAUGE_OPTIMIZE=1
+    same_flags=(-Xswiftc -gline-tables-only)
+    logs=.build/faults
+    mkdir -p "$logs"
+    mapfile -t patches < <(grep -l '^# gate: yes' Tests/Faults/*.patch)
+    if ! git apply --whitespace=nowarn "${patches[@]}"; then
+        echo "faults: the patches of the gate do not apply together" >&2
+        exit 1
+    fi
+    trap 'git apply -R --whitespace=nowarn "${patches[@]}"' EXIT
+    trap 'exit 130' INT TERM
+    if ! swift build --build-tests "${same_flags[@]}" >"$logs/build.log" 2>&1; then
+        tail -n 20 "$logs/build.log" >&2
+        echo "faults: the working tree does not build with the patches of the gate; see $logs/build.log" >&2
+        exit 1
+    fi
+    missed=0
+    for patch in "${patches[@]}"; do
+        name=$(basename "$patch" .patch)
+        outcome=caught
+        for guard in $(header guards "$patch"); do
+            timeout "$limit_s" swift test --skip-build "${same_flags[@]}" --filter "$guard" >"$logs/$name.log" 2>&1 || continue
+            outcome=MISSED
+            missed=$((missed + 1))
+            break
+        done
+        report "$outcome" "$name" "$(header fault "$patch")"
+    done
+    echo "$((${#patches[@]} - missed)) caught, $missed missed in $SECONDS s"
+    [ "$missed" -eq 0 ]
+    exit
 fi
 
 by_bench=false
@@ -124,14 +174,6 @@ first_green() {
         fi
     done
     return 1
-}
-
-header() {
-    sed -n "/^diff --git/q; s/^# $1: *//p" "$2"
-}
-
-report() {
-    printf '%-7s %-32s %s\n' "$1" "$2" "$3"
 }
 
 patches=()
