@@ -1,13 +1,11 @@
 // Stores that are whole, made once per run: rows of many sizes, keys of numbers and text, indexes, links, lists, values with pages
-// of their own, pages that are free, a file that was made by format 2.
+// of their own, pages that are free.
 import Foundation
 import LiveStore
 import LiveStoreFixtures
 import SeededRandom
 
 enum StoreKind: String, CaseIterable, Sendable {
-    /// One of everything, as it was made by format 2.
-    case upgraded
     /// One of everything, small.
     case samples
     /// Trees of three levels.
@@ -21,7 +19,7 @@ enum StoreKind: String, CaseIterable, Sendable {
 
     var models: [StoredObject.Type] {
         switch self {
-        case .upgraded, .samples: Samples.models
+        case .samples: Samples.models
         case .many, .large, .lists, .free: [Item.self, Document.self, Folder.self, Line.self]
         }
     }
@@ -46,14 +44,12 @@ struct GoodStore: Sendable {
     init(_ kind: StoreKind, in folder: String, seed: UInt64) throws {
         self.kind = kind
         let file = URL(fileURLWithPath: "\(folder)/\(Self.dataName)")
-        if kind == .upgraded { try Self.unpack(to: file) }
         var random = SeededRandom(seed: seed)
         var earlier = Data()
         do {
             let store = try Store(.init(path: folder, models: kind.models, durability: .relaxed))
             defer { store.close() }
             switch kind {
-            case .upgraded: earlier = try Data(contentsOf: file)
             case .samples:
                 try Samples.fill(store)
                 earlier = try Data(contentsOf: file)
@@ -74,17 +70,6 @@ struct GoodStore: Sendable {
         trees = TreePages(data)
     }
 
-    private static func unpack(to file: URL) throws {
-        let kept = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../Fixtures/Format2/data.mdb.gz").standardizedFileURL
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "gzip -dc \"$0\" > \"$1\"", kept.path, file.path]
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.fileReadCorruptFile) }
-    }
-
     /// - Returns: the file as it was some commits before the last.
     private static func fill(
         _ store: Store, _ kind: StoreKind, _ file: URL, _ random: inout SeededRandom
@@ -95,7 +80,7 @@ struct GoodStore: Sendable {
             case .many: (6_000, 3, 1, 20)
             case .large: (40, 60, 1, 20)
             case .lists: (300, 3, 12, 30)
-            case .upgraded, .samples, .free: (1_500, 20, 3, 60)
+            case .samples, .free: (1_500, 20, 3, 60)
             }
         try store.write { try insert(rows, texts, lists, $0, &random) }
         // Pages that many commits have freed are listed in one entry, or in many where somebody reads meanwhile.

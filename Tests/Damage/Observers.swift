@@ -19,7 +19,7 @@ final class Observers {
         let connection = try store.connect(on: .runLoop)
         self.connection = connection
         switch kind {
-        case .upgraded, .samples:
+        case .samples:
             try observe("samples", try connection.objects(Sample.self).sorted(by: \.number))
             try observe("numbers", try connection.objects(SampleNumber.self))
         case .many, .large, .lists, .free:

@@ -72,7 +72,7 @@ struct Questions {
             say("\(when) \(question)") { Self.sum(try store.read(body)) }
         }
         switch kind {
-        case .upgraded, .samples: ask("samples") { try Samples.lines($0).joined(separator: "\n") }
+        case .samples: ask("samples") { try Samples.lines($0).joined(separator: "\n") }
         case .many, .large, .lists, .free: askItems(ask)
         }
     }
@@ -81,7 +81,7 @@ struct Questions {
     private func live(_ store: Store) throws -> String {
         let connection = try store.connect(on: .runLoop)
         switch kind {
-        case .upgraded, .samples:
+        case .samples:
             return Self.sum(
                 "\(try connection.objects(Sample.self).map { "\($0.number) \($0.text) \($0.words.count)" })")
         case .many, .large, .lists, .free:
@@ -112,7 +112,7 @@ struct Questions {
         for number in 0..<commits {
             try store.write { connection in
                 switch kind {
-                case .upgraded, .samples:
+                case .samples:
                     let sample = try connection.object(Sample.self, forPrimaryKey: "sample \(number % Samples.count)")
                     sample?.number = number
                 case .many, .large, .lists, .free:
@@ -177,7 +177,7 @@ struct Questions {
     private func write(_ count: Int, _ store: Store) throws -> String {
         try store.write { connection in
             switch kind {
-            case .upgraded, .samples: try writeSamples(count, connection)
+            case .samples: try writeSamples(count, connection)
             case .many, .large, .lists, .free: try writeItems(count, connection)
             }
         }

@@ -47,17 +47,14 @@ package struct MigrationEngine {
     }
 
     /// Goes through the rows in order of ids. `body` may change the one it is given.
-    /// - Parameter isSealed: whether rows have checksums already.
-    package func forEachRow(
-        _ table: UInt32, isSealed: Bool = true, _ body: (UInt64, [UInt8]) throws -> Void
-    ) throws {
+    package func forEachRow(_ table: UInt32, _ body: (UInt64, [UInt8]) throws -> Void) throws {
         let rows = try rows(table)
         var next: UInt64 = 0
         while true {
             var found: (id: UInt64, bytes: [UInt8])?
             try storage.reading("read row") { () throws(EngineFailure) in
                 try LMDB.scan(transaction, rows, from: next) { (id, bytes) throws(EngineFailure) in
-                    if isSealed { try RowReader.check(bytes, table, id) }
+                    try RowReader.check(bytes, table, id)
                     found = (id, Array(bytes))
                     return false
                 }
@@ -199,8 +196,9 @@ package struct MigrationEngine {
     }
 
     /// Makes what a migration or an upgrade has dropped of tables that no model opens: their indexes and the orders of lists.
-    func completeTables(except opened: [UInt32: Table]) throws {
-        guard let schema = try StoreSchema.read(transaction, storage.meta, path: storage.directory) else { return }
+    func completeTables(_ formats: FormatRange, except opened: [UInt32: Table]) throws {
+        let stored = try StoreSchema.read(transaction, storage.meta, path: storage.directory, formats)
+        guard let schema = stored else { return }
         let lists = schema.listNames
         for schema in schema.tables where opened[schema.id] == nil {
             let table = try open(schema, TableLayout(nil, schema, in: LayoutSet()), stored: schema)

@@ -8,12 +8,10 @@ package final class OldRows: LargeValueSource {
     private let path: String
     private var transaction: LMDBTransaction?
     private var tables: [UInt32: MDB_dbi] = [:]
-    /// Of large values; nil in a file that has none.
+    /// The table of large values, or nil in a new file.
     private var values: MDB_dbi?
     private var found: EngineFailure?
     package var failure: StoreError? { found.map { $0.error("read large value", path: path) { _ in nil } } }
-    /// Whether rows have checksums.
-    private var isSealed = false
 
     /// Before the write transaction begins: the engine lets one transaction at a time open tables, and another one read
     /// from those only that were open when it began.
@@ -25,14 +23,13 @@ package final class OldRows: LargeValueSource {
         if code == MDB_NOTFOUND { return }
         try LMDB.check(code, "open table meta", path: path)
         let stored = try StoreSchema.read(transaction!, meta, path: path)
-        isSealed = stored.map { $0.format >= StoreSchema.sealedFormat } ?? false
         for table in stored?.tables ?? [] {
             var rows: MDB_dbi = 0
             let code = engine_open_table(transaction, EngineName.rows(table.id), UInt32(MDB_INTEGERKEY), &rows)
             try LMDB.check(code, "open table rows.\(table.id)", path: path)
             tables[table.id] = rows
         }
-        if stored.map({ $0.format >= StoreSchema.apartFormat }) ?? false {
+        if stored != nil {
             var values: MDB_dbi = 0
             let code = engine_open_table(transaction, EngineName.values, UInt32(MDB_INTEGERKEY), &values)
             try LMDB.check(code, "open table \(EngineName.values)", path: path)
@@ -56,7 +53,7 @@ package final class OldRows: LargeValueSource {
         guard let transaction, let rows = tables[table] else { return }
         try LMDB.reading("read old rows", path: path) { () throws(EngineFailure) in
             try LMDB.scan(transaction, rows) { (id, bytes) throws(EngineFailure) in
-                try check(bytes, table, id)
+                try RowReader.check(bytes, table, id)
                 body(id, RowReader(bytes, unretained))
                 return true
             }
@@ -68,7 +65,7 @@ package final class OldRows: LargeValueSource {
         guard let transaction, let rows = tables[table] else { return nil }
         return try LMDB.reading("read old row", path: path) { () throws(EngineFailure) in
             try LMDB.get(transaction, rows, id: id).map { (bytes) throws(EngineFailure) in
-                try check(bytes, table, id)
+                try RowReader.check(bytes, table, id)
                 return Array(bytes)
             }
         }
@@ -88,8 +85,4 @@ package final class OldRows: LargeValueSource {
 
     /// Throws where a large value could not be read.
     func checkValues() throws(EngineFailure) { if let found { throw found } }
-
-    private func check(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) throws(EngineFailure) {
-        if isSealed { try RowReader.check(bytes, table, id) }
-    }
 }

@@ -72,18 +72,6 @@ public struct RowReader: @unchecked Sendable {
         if !isWhole(bytes, table, id) { throw .damagedRow(table, id) }
     }
 
-    /// Whether slots and what they point to lie in a row that has no checksum.
-    static func isReadable(_ bytes: UnsafeRawBufferPointer, _ table: TableSchema) -> Bool {
-        guard bytes.count >= headerBytes else { return false }
-        let row = RowReader(bytes)
-        guard row.base == bytes.baseAddress else { return false }
-        for column in 0..<min(row.columnCount, table.columns.count) where table.columns[column].type.isOutOfLine {
-            let slot = row.slot(column)
-            if slot & 0xffff_ffff + slot >> 32 > UInt64(bytes.count) { return false }
-        }
-        return true
-    }
-
     fileprivate static var checksumOffset: Int { 4 }
 
     /// The row as it lies there, to be copied.

@@ -51,17 +51,33 @@ package struct TableSchema: Codable, Equatable, Sendable {
     }
 }
 
+/// Formats of the file that can be opened. Format 5 has checksums, orders of lists, and large values apart from their rows.
+struct FormatRange {
+    static let shipped = FormatRange(oldest: StoreSchema.currentFormat, current: StoreSchema.currentFormat)
+
+    let oldest: Int
+    let current: Int
+
+    /// Throws if a file of this format can be neither read nor upgraded.
+    func check(_ format: Int, path: String) throws(StoreError) {
+        if format > current {
+            throw .cannotOpen(
+                path: path,
+                reason: "its format \(format) is newer than this library's \(current); update the library")
+        }
+        if format < oldest {
+            throw .cannotOpen(
+                path: path,
+                reason: """
+                    its format \(format) is older than \(oldest), the oldest that this library reads; open it once with the library \
+                    of commit 0f28f9de, which turns formats 2 to 4 into format 5
+                    """)
+        }
+    }
+}
+
 package struct StoreSchema: Codable {
-    /// 2: columns may be hidden, and the schema has a version. 3: checksums. 4: the order of lists. 5: large values apart.
     static let currentFormat = 5
-    /// The first whose rows, keys, indexes and log have checksums.
-    static let sealedFormat = 3
-    /// The first that keeps the order of lists, and no index of the objects that have them.
-    static let orderedFormat = 4
-    /// The first whose large values lie apart from their rows; those of rows from before stay there until the row is written again.
-    static let apartFormat = 5
-    /// The oldest that is upgraded.
-    static let oldestFormat = 2
     /// A change set says which columns changed in 64 bits.
     static let maxColumns = 64
     private static var key: UnsafeRawBufferPointer {
@@ -96,19 +112,9 @@ package struct StoreSchema: Codable {
         return id
     }
 
-    /// As the same store has it in this format.
-    var upgraded: StoreSchema {
-        var schema = self
-        schema.format = Self.currentFormat
-        let lists = listNames
-        for index in schema.tables.indices
-        where lists.contains(schema.tables[index].name) && schema.tables[index].columns.count > ListTable.owner {
-            schema.tables[index].columns[ListTable.owner].isIndexed = false
-        }
-        return schema
-    }
-
-    static func read(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws -> StoreSchema? {
+    static func read(
+        _ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String, _ formats: FormatRange = .shipped
+    ) throws -> StoreSchema? {
         struct Format: Decodable { var format: Int }
         let stored = try LMDB.reading("read schema", path: path) { () throws(EngineFailure) in
             try LMDB.get(transaction, meta, key: key).map { Data($0) }
@@ -126,19 +132,7 @@ package struct StoreSchema: Codable {
         }
         do {
             let format = try JSONDecoder().decode(Format.self, from: data).format
-            guard format <= currentFormat else {
-                throw StoreError.cannotOpen(
-                    path: path,
-                    reason: "its format \(format) is newer than this library's \(currentFormat); update the library")
-            }
-            guard format >= oldestFormat else {
-                throw StoreError.cannotOpen(
-                    path: path,
-                    reason: """
-                        its format \(format) is older than \(oldestFormat), the oldest that this library upgrades; open it \
-                        once with a library of format \(oldestFormat)
-                        """)
-            }
+            try formats.check(format, path: path)
             let schema = try decode(data)
             guard schema.isPossible else {
                 throw StoreError.cannotOpen(

@@ -8,6 +8,7 @@ package struct SchemaRequest: Sendable {
     package var version: UInt64 = 0
     /// Called where the file has a lower version, with what it may change.
     package var migration: (@Sendable (MigrationRows) throws -> Void)?
+    package var formats = FileFormats.shipped
 
     package init(
         models: [ModelDeclaration], version: UInt64 = 0,
@@ -37,12 +38,12 @@ struct SchemaOpening {
     /// - Returns: each model with its table, and the tables of their lists; nil where the store has to be changed and must not be.
     func open() throws -> [(model: ObjectIdentifier?, table: Table)]? {
         for model in request.models { try check(model) }
-        let stored = try StoreSchema.read(engine.transaction, engine.storage.meta, path: path)
-        let isOfThisFormat = stored?.format == StoreSchema.currentFormat
+        let stored = try StoreSchema.read(engine.transaction, engine.storage.meta, path: path, request.formats.range)
+        let isOfThisFormat = stored?.format == request.formats.current
         if !mayChange, !isOfThisFormat { return nil }
-        try engine.openValues(mayMake: stored.map { $0.format < StoreSchema.apartFormat } ?? true)
-        if let stored, stored.format < StoreSchema.currentFormat { try upgrade(stored) }
-        let change = try SchemaChange(stored?.upgraded ?? StoreSchema(version: request.version), request)
+        try engine.openValues(mayMake: stored == nil)
+        let new = StoreSchema(format: request.formats.current, version: request.version)
+        let change = try SchemaChange(try stored.map(upgraded) ?? new, request)
         if mayChange {
             try migrate(change)
         } else {
@@ -81,16 +82,17 @@ struct SchemaOpening {
     }
 
     /// Rewrites a file of an older format, in the transaction that opens it.
-    private func upgrade(_ stored: StoreSchema) throws {
+    private func upgraded(_ stored: StoreSchema) throws -> StoreSchema {
+        if stored.format == request.formats.current { return stored }
         guard isAlone else {
             throw StoreError.cannotOpen(
                 path: path,
                 reason: """
-                    its format \(stored.format) has to become \(StoreSchema.currentFormat), and another process has it open; \
+                    its format \(stored.format) has to become \(request.formats.current), and another process has it open; \
                     end that process, then open the store again
                     """)
         }
-        try engine.upgrade(stored)
+        return try request.formats.upgrade(stored, engine)
     }
 
     private func migrate(_ change: SchemaChange) throws {

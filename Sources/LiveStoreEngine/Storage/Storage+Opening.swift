@@ -81,7 +81,7 @@ extension Storage {
         }
         log = try openTable(transaction, "log", MDB_INTEGERKEY, mayMake: isEmpty)
         meta = try openTable(transaction, "meta", 0, mayMake: isEmpty)
-        let before = mayChange ? try StoreSchema.read(transaction, meta, path: directory) : nil
+        let before = mayChange ? try StoreSchema.read(transaction, meta, path: directory, request.formats.range) : nil
         let engine = MigrationEngine(transaction: transaction, storage: self, old: old)
         guard let opened = try SchemaOpening(request: request, engine: engine, mayChange: mayChange).open() else {
             return false
@@ -90,9 +90,9 @@ extension Storage {
         for (id, links) in try TableLinks.open(transaction, opened.map(\.1.schema), tablesByID, self) {
             tablesByID[id]?.links = links
         }
-        if let before, before.version != request.version || before.format != StoreSchema.currentFormat {
+        if let before, before.version != request.version || before.format != request.formats.current {
             // Last: a mapping to read by opens the other tables alone, and gives them the lowest handles.
-            try engine.completeTables(except: tablesByID)
+            try engine.completeTables(request.formats.range, except: tablesByID)
         }
         for case (let model?, let table) in opened { tables[model] = tablesByID[table.id] }
         let version = try reading("read log") { () throws(EngineFailure) in

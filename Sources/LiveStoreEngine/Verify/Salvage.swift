@@ -22,21 +22,13 @@ package enum Salvage {
                 throw StoreError.cannotOpen(
                     path: path, reason: "its schema is lost, and with it what its rows mean; restore it from a backup")
             }
-            guard stored.format >= StoreSchema.sealedFormat else {
-                throw StoreError.cannotOpen(
-                    path: path,
-                    reason: """
-                        its format \(stored.format) has no checksums that tell whole rows from others; restore it from a \
-                        backup
-                        """)
-            }
             try StoreFolder.make(folder, modes)
             let target = folder + "/" + StoreFolder.data
             guard access(target, F_OK) != 0 else {
                 throw StoreError.cannotOpen(path: target, reason: "it exists; salvage to another folder, or remove it")
             }
             do {
-                let new = try SalvagedStore(folder, stored.upgraded, mapBytes: mapBytes, modes, rows)
+                let new = try SalvagedStore(folder, stored, mapBytes: mapBytes, modes, rows)
                 try new.fill(StoreCheck.newest(pages, path), check)
             } catch {
                 // Half a store must not be taken for one.

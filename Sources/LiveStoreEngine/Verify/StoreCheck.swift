@@ -80,12 +80,9 @@ final class StoreCheck {
         }
         readSchema()
         if let schema {
-            let lists = schema.format >= StoreSchema.orderedFormat ? schema.listNames : []
-            let hasChecksums = schema.format >= StoreSchema.sealedFormat
-            if schema.format >= StoreSchema.apartFormat { readValues(schema, visitValue) }
-            for table in schema.tables {
-                check(table, hasChecksums: hasChecksums, isOrdered: lists.contains(table.name), visit)
-            }
+            let lists = schema.listNames
+            readValues(schema, visitValue)
+            for table in schema.tables { check(table, isOrdered: lists.contains(table.name), visit) }
             let areRowsWhole = report.tables.allSatisfy(\.damagedObjects.isEmpty) && walk.damage.isEmpty
             if areRowsWhole, values.count > 0 { walk.note(0, "\(values.count) large values are no object's") }
             if let next = nextRows[LargeValue.counter], next <= values.last {
@@ -176,7 +173,7 @@ final class StoreCheck {
     }
 
     private func check(
-        _ table: TableSchema, hasChecksums: Bool, isOrdered: Bool,
+        _ table: TableSchema, isOrdered: Bool,
         _ visit: (TableSchema, UInt64, UnsafeRawBufferPointer) -> Void
     ) {
         let before = walk.damage.count
@@ -189,7 +186,7 @@ final class StoreCheck {
         var places = Listing()
         take(EngineName.rows(table.id)) { key, bytes, _ in
             guard key.count == 8, case let id = key.loadUnaligned(as: UInt64.self),
-                hasChecksums ? RowReader.isWhole(bytes, table.id, id) : RowReader.isReadable(bytes, table),
+                RowReader.isWhole(bytes, table.id, id),
                 case let row = RowReader(bytes, values.unretained), values.have(row.largeValues)
             else {
                 if key.count == 8 {
@@ -219,12 +216,12 @@ final class StoreCheck {
         let areRowsWhole = walk.damage.count == before
         if table.primaryKey != nil {
             let name = EngineName.keys(table.id)
-            compare(name, "the primary keys of '\(table.name)'", hasChecksums, areRowsWhole, keys, table.id, nil)
+            compare(name, "the primary keys of '\(table.name)'", areRowsWhole, keys, table.id, nil)
         }
         for (index, listing) in zip(indexes, listings) {
             let name = ColumnIndex.name(table.id, index.column)
             let described = "the index of '\(table.name).\(table.columns[index.column].name)'"
-            compare(name, described, hasChecksums, areRowsWhole, listing, table.id, index.column)
+            compare(name, described, areRowsWhole, listing, table.id, index.column)
         }
         if isOrdered { compare(table, areRowsWhole, places) }
     }
@@ -247,10 +244,10 @@ final class StoreCheck {
 
     /// Looks at keys or an index, and whether they are those of the rows, where all of these are there.
     private func compare(
-        _ name: String, _ described: String, _ hasChecksums: Bool, _ areRowsWhole: Bool, _ expected: Listing,
+        _ name: String, _ described: String, _ areRowsWhole: Bool, _ expected: Listing,
         _ table: UInt32, _ column: Int?
     ) {
-        guard hasChecksums, records[name] != nil || expected.count > 0 else { return take(name) { _, _, _ in } }
+        guard records[name] != nil || expected.count > 0 else { return take(name) { _, _, _ in } }
         let before = walk.damage.count
         var listed = Listing()
         take(name) { key, entry, _ in
@@ -269,10 +266,9 @@ final class StoreCheck {
 
     private func checkLog() {
         var last: UInt64?
-        let hasChecksums = (schema?.format ?? StoreSchema.currentFormat) >= StoreSchema.sealedFormat
         take("log") { [self] key, value, _ in
             guard key.count == 8, case let version = key.loadUnaligned(as: UInt64.self),
-                !hasChecksums || ChangeLog.isWhole(value, version), last.map({ version == $0 &+ 1 }) ?? true
+                ChangeLog.isWhole(value, version), last.map({ version == $0 &+ 1 }) ?? true
             else { return walk.note(0, "what is listed of a version is not what was stored") }
             last = version
         }

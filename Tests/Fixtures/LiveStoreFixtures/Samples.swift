@@ -1,7 +1,4 @@
-// A small store with everything that a file can hold: every type of column, keys, indexes, links and lists. The ones that
-// `Tests/Fixtures` keeps were made by this before the format changed: `Format2` by `livestore-fixture PATH relaxed sample`, and
-// `Format3` and `Format4`, which have long lists and large values too, by `livestore-fixture PATH relaxed samples`. `Format4` is
-// compacted: what its upgrade writes lies behind all that there is.
+// A small store with everything that a file can hold: every type of column, keys, indexes, links and lists.
 import Foundation
 import LiveStore
 
@@ -78,35 +75,6 @@ public enum Samples {
             changed.words.append("word \(step)")
         }
         if number % 4 == 3 { changed.words.move(from: 2, to: 0) }
-    }
-
-    /// Puts more in: lists of hundreds of elements, edited in many commits, and values that are larger than a page.
-    public static func fillMore(_ store: Store) throws {
-        try store.write { connection in
-            for number in 0..<3 {
-                let sample = Sample()
-                sample.name = "long \(number)"
-                sample.text = String(repeating: "long ", count: 300 * number)
-                sample.data = Data(repeating: 7, count: 9_000 * number)
-                try connection.add(sample)
-                for word in 0..<200 * number + 10 {
-                    sample.words.append("word \(word)")
-                    sample.others.append(sample)
-                }
-            }
-        }
-        for turn in 0..<40 {
-            try store.write { connection in
-                guard let sample = try connection.object(Sample.self, forPrimaryKey: "long \(turn % 3)") else { return }
-                sample.number = turn
-                for step in 0..<10 {
-                    let count = sample.words.count
-                    sample.words.move(from: (turn * 37 + step * 11) % count, to: (turn * 5 + step) % count)
-                    sample.words.insert("turn \(turn) \(step)", at: step % 2)
-                    sample.words.remove(at: (turn * 13 + step * 7) % count)
-                }
-            }
-        }
     }
 
     /// Everything that can be asked for, one line for each thing: rows, keys, indexes, links back and lists.

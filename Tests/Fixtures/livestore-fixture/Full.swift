@@ -65,16 +65,3 @@ func fill(_ store: Store, makeRoom: () -> Void) throws {
     say("then \(try store.write { try Batches.insert($0) })")
     say(try store.read { try Batches.violation(from: 0, $0) } ?? "whole")
 }
-
-/// Opens a store of samples while its file may not grow beyond a size: the write that would make it longer ends the process, or
-/// fails.
-func convert(_ path: String, _ durability: Durability, kilobytes: Int, isKilled: Bool) throws {
-    limitFiles(UInt(kilobytes) << 10)
-    if isKilled { signal(SIGXFSZ, SIG_DFL) }
-    do {
-        let store = try Store(.init(path: path, models: Samples.models, durability: durability))
-        say("opened \(try store.read { try Samples.lines($0) }.count)")
-    } catch {
-        say("\(error)")
-    }
-}

@@ -7,7 +7,7 @@ import LiveStoreFixtures
 import TracedSync
 
 let usage =
-    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | open | observe | sample | samples | lists SEED | convert KILOBYTES (kill | refuse)"
+    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | open | observe | lists SEED"
     + " | upgrade (old | new) COUNT | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | workerless | freeze COUNT | fork | threadless | filled"
     + " | abandon | endings COUNT | signals KIND NUMBER)"
 
@@ -78,15 +78,6 @@ do {
     case "upgrade" where arguments.count == 5:
         try upgrade(arguments[0], durability, arguments[3], number(arguments[4]))
         exit(0)
-    case "sample":
-        let store = try Store(.init(path: arguments[0], models: Samples.models, durability: durability))
-        try Samples.fill(store)
-        exit(0)
-    case "samples":
-        let store = try Store(.init(path: arguments[0], models: Samples.models, durability: durability))
-        try Samples.fill(store)
-        try Samples.fillMore(store)
-        exit(0)
     case "lists" where arguments.count == 4:
         let store = try Store(.init(path: arguments[0], models: Samples.models, durability: durability))
         say("ready")
@@ -95,9 +86,6 @@ do {
             try edits.run(commit, in: store)
             say("\(commit)")
         }
-    case "convert" where arguments.count == 5:
-        try convert(arguments[0], durability, kilobytes: number(arguments[3]), isKilled: arguments[4] == "kill")
-        exit(0)
     case "workerless":
         try observeWithoutWorkers(arguments[0], durability)
         exit(0)

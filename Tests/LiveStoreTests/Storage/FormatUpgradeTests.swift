@@ -1,109 +1,96 @@
-// A file of an older format, kept as it was made then, becomes one of this format when it is opened: whole, or not at all.
+// Upgrades of the file format, with steps of the test's own: the library has none as long as it reads one format only.
 import Foundation
-import LiveStore
-import LiveStoreFixtures
 import Testing
 
-@Suite("Files of an older format", .timeLimit(.minutes(15)))
+@testable import LiveStore
+@testable import LiveStoreEngine
+
+@Suite("File formats")
 struct FormatUpgradeTests {
-    /// A kept file, and what a store is filled with to have the same.
-    enum Kept: String, CaseIterable {
-        case format2 = "Format2"
-        case format3 = "Format3"
-        case format4 = "Format4"
+    private let file = SchemaFile()
+
+    init() throws {
+        let store = try file.open(Note.self, Dog.self, Human.self)
+        try store.write { connection in
+            for id in 0..<200 { try connection.add(Note(id: id, score: id)) }
+            let human = Human(1)
+            try connection.add(human)
+            human.tags.append("x")
+        }
     }
 
-    private let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
-
-    /// Puts the kept file where a store can be opened.
-    private func restore(_ kept: Kept) throws {
-        let kept = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Fixtures/\(kept.rawValue)/data.mdb.gz").standardizedFileURL
-        try? FileManager.default.removeItem(atPath: path)
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "gzip -dc '\(kept.path)' > '\(path)/data.mdb'"]
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
-    }
-
-    private func open() throws -> Store { try Store(.init(path: path, models: Samples.models, durability: .relaxed)) }
-
-    private func lines(_ store: Store) throws -> [String] { try store.read { try Samples.lines($0) } }
-
-    private func expected(_ kept: Kept) throws -> [String] {
-        let test = try TestStore(Samples.models)
-        try Samples.fill(test.store)
-        if kept != .format2 { try Samples.fillMore(test.store) }
-        return try lines(test.store)
-    }
-
-    @Test("has everything that it had, and goes on", arguments: Kept.allCases)
-    func upgrade(_ kept: Kept) throws {
-        try restore(kept)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let expected = try expected(kept)
-        do {
-            let store = try open()
-            #expect(try lines(store) == expected)
-            let report = try store.verify()
-            #expect(report.isWhole, "\(report.damage)")
-            try store.write { connection in
-                let sample = try #require(try connection.object(Sample.self, forPrimaryKey: "sample 3"))
-                sample.number = 77
-                sample.words.append("new")
-                try connection.delete(try #require(try connection.object(Sample.self, forPrimaryKey: "sample 4")))
+    /// The format after the next one, each of whose steps adds 1,000 to the score of every note.
+    private func formats(failingIn failing: Int? = nil) -> FileFormats {
+        let current = StoreSchema.currentFormat
+        let step: FileFormats.Step = { engine, schema in
+            let table = try #require(schema.table("Note"))
+            let score = try #require(table.columns.firstIndex { $0.name == "score" })
+            try engine.forEachRow(table.id) { id, bytes in
+                let row = RowBuffer(bytes, engine.values.unretained, widenedTo: table)
+                let old = bytes.withUnsafeBytes { Int._read(RowReader($0), score) }
+                row.setSlot(score, UInt64(bitPattern: Int64(old + 1_000)))
+                try engine.put(table, id, row)
             }
-            if kept != .format2 { try rewriteLarge(store, expected) }
+            if schema.format == failing { throw CancellationError() }
         }
-        let store = try open()
-        let changed = try lines(store)
-        #expect(try store.verify().isWhole)
-        #expect(changed.count == expected.count - 1)
-        #expect(changed.contains { $0.hasPrefix("sample 3 77") && $0.hasSuffix("\"new\"]") })
+        return FileFormats(current: current + 2, steps: [current: step, current + 1: step])
     }
 
-    /// Changes the number of an object whose text and data have more than a kilobyte each, and lie in its row until then.
-    private func rewriteLarge(_ store: Store, _ expected: [String]) throws {
-        func set(_ number: Int) throws {
-            try store.write { try #require(try $0.object(Sample.self, forPrimaryKey: "long 2")).number = number }
-        }
-        // Its name is two words.
-        let words = try #require(expected.first { $0.hasPrefix("long 2 ") }).split(separator: " ", maxSplits: 3)
-        try set(1_234)
-        #expect(try lines(store).contains("long 2 1234 \(words[3])"))
-        let report = try store.verify()
-        #expect(report.isWhole, "\(report.damage)")
-        try set(try #require(Int(words[2])))
+    private func open(_ formats: FileFormats) throws -> Storage {
+        let directory = try StoreDirectory(file.path, .relaxed, FileModes(0o600))
+        let models: [StoredObject.Type] = [Note.self, Human.self, Dog.self]
+        var request = SchemaRequest(models: models.map { ModelLayout.declaration(of: $0) })
+        request.formats = formats
+        return try Storage.open(
+            directory, durability: .relaxed, mapBytes: 1 << 30, schema: request, flushes: .off,
+            limit: TimeLimit(seconds: nil, "limit"))
     }
 
-    @Test("killed in the middle, it is what it was", arguments: Kept.allCases)
-    func killed(_ kept: Kept) throws {
-        let expected = try expected(kept)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        var (ended, killed, kilobytes) = (0, 0, 72)
-        while ended == 0, kilobytes < 1_600 {
-            try restore(kept)
-            let process = try FixtureProcess(path: path, .relaxed, ["convert", "\(kilobytes)", "kill"])
-            try process.waitForEnd()
-            process.waitUntilReaped()
-            if process.output.value.lines == ["opened \(expected.count)"] { ended += 1 } else { killed += 1 }
-            #expect(try lines(try open()) == expected, "\(kilobytes) KB")
-            kilobytes += 16
+    private func scores(_ storage: Storage) throws -> [Int] {
+        let table = try #require(storage.tablesByID.values.first { $0.schema.name == "Note" })
+        let score = try #require(table.schema.columns.firstIndex { $0.name == "score" })
+        let snapshot = try storage.openSnapshot()
+        var scores: [Int] = []
+        snapshot.scan(table) { _, row, _ in
+            scores.append(Int._read(row, score))
+            return true
         }
-        #expect(ended == 1 && killed > 2)
+        try snapshot.checkReads()
+        return scores
     }
 
-    @Test("without room for it the file is left as it was", arguments: Kept.allCases)
-    func full(_ kept: Kept) throws {
-        try restore(kept)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let process = try FixtureProcess(path: path, .relaxed, ["convert", "100", "refuse"])
-        try process.waitForEnd()
-        process.waitUntilReaped()
-        #expect(process.output.value.lines.first?.contains("is full") == true, "\(process.output.value.lines)")
-        #expect(try lines(try open()) == (try expected(kept)))
+    private func scoresInShippedFormat() throws -> [Int] {
+        try file.open(Note.self, Dog.self, Human.self).read { try $0.objects(Note.self).sorted(by: \.id).map(\.score) }
+    }
+
+    @Test("every step runs once, in order, and an older library then refuses the file")
+    func upgrade() throws {
+        for _ in 0..<2 { #expect(try scores(open(formats())) == (0..<200).map { $0 + 2_000 }) }
+        let text = refusal { _ = try scoresInShippedFormat() }
+        #expect(text.contains("its format 7 is newer than this library's 5; update the library"))
+    }
+
+    @Test("a step that fails leaves the file in its format, with all that it had")
+    func failure() throws {
+        #expect(throws: CancellationError.self) { try open(formats(failingIn: StoreSchema.currentFormat + 1)) }
+        #expect(try scoresInShippedFormat() == Array(0..<200))
+    }
+
+    @Test("while another process has the store open, the upgrade is refused")
+    func otherProcess() throws {
+        let other = try FixtureProcess(path: file.path, .relaxed, ["hold"])
+        try other.waitUntilReady()
+        let text = refusal { _ = try open(formats()) }
+        #expect(text.contains("its format 5 has to become 7") && text.contains("end that process"))
+        try other.killNow()
+        #expect(try scoresInShippedFormat() == Array(0..<200))
+    }
+
+    @Test("a format from which no steps lead here is refused")
+    func tooOld() throws {
+        let formats = formats().range
+        #expect(formats.oldest == StoreSchema.currentFormat && FormatRange.shipped.oldest == StoreSchema.currentFormat)
+        let text = refusal { try formats.check(StoreSchema.currentFormat - 1, path: "p") }
+        #expect(text.contains("its format 4 is older than 5") && text.contains("the library of commit 0f28f9de"))
     }
 }
