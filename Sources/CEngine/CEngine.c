@@ -6,6 +6,7 @@
 #include "CEngine.h"
 
 #include "CPlatform.h"
+#include "Comparison.h"
 #include "PageLook.h"
 #include "RangeLook.h"
 
@@ -73,6 +74,8 @@ static void leave(void) {
     if (call->transaction) forget_cursors(call);
     __builtin_longjmp(call->jump, 1);
 }
+
+void leave_call(void) { leave(); }
 
 static void leave_handler(int signal) {
     if (!current) return;
@@ -254,12 +257,15 @@ static bool writes(MDB_txn *transaction) {
 
 int engine_open_table(MDB_txn *transaction, const char *name, unsigned int flags, MDB_dbi *table) {
     struct engine_look *look = look_of(transaction);
-    int code = open_table(transaction, name, look ? flags & ~(unsigned int)MDB_CREATE : flags, table);
+    int code = set_comparison(transaction, TABLES);
+    if (code != 0) return code;
+    code = open_table(transaction, name, look ? flags & ~(unsigned int)MDB_CREATE : flags, table);
     if (look && code == MDB_NOTFOUND && flags & MDB_CREATE) {
         // One that is not found may only be hidden by damage of the tree that it is about to be put in.
         code = writes(transaction) ? look_at_tables(look, mdb_txn_id(transaction)) : 0;
         if (code == 0) code = open_table(transaction, name, flags, table);
     }
+    if (code == 0) code = set_comparison(transaction, *table);
     return code == 0 && !note_name(transaction, *table, name) ? ENOMEM : code;
 }
 
@@ -303,7 +309,7 @@ int engine_get(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value
 }
 
 int engine_check_range(
-    MDB_txn *transaction, MDB_dbi table, const struct engine_range *range, struct engine_entry *neighbour) {
+    MDB_txn *transaction, MDB_dbi table, const struct engine_range *range, struct engine_entry neighbours[2]) {
     MDB_env *environment = mdb_txn_env(transaction);
     struct context *context = context_of(environment);
     struct named_table *read = named(transaction, table);
@@ -315,7 +321,7 @@ int engine_check_range(
         struct tree tree;
         int code = look_for_tree(look, mdb_txn_id(transaction), read, &tree);
         struct page_view view = look_view(look);
-        return code != 0 ? code : look_at_range(&view, tree, ANY_NUMBER, range, neighbour);
+        return code != 0 ? code : look_at_range(&view, tree, ANY_NUMBER, range, neighbours);
     }
     MDB_val name = {.mv_size = strlen(read->name), .mv_data = read->name}, record;
     int code = get(transaction, TABLES, &name, &record);
@@ -328,7 +334,7 @@ int engine_check_range(
         view.seen = look_view(look).seen;
     }
     const uint8_t *bytes = record.mv_data;
-    return look_at_range(&view, tree_at(bytes), u64(bytes + 32), range, neighbour);
+    return look_at_range(&view, tree_at(bytes), u64(bytes + 32), range, neighbours);
 }
 
 static GUARDED int put(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value, unsigned int flags) {

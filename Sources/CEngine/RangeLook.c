@@ -32,7 +32,7 @@ struct pass {
     const struct engine_range *range;
     // The ends of the range, in this tree; NULL for none.
     const MDB_val *low, *high;
-    struct engine_entry *neighbour;
+    struct engine_entry *neighbours;
     uint64_t found;
 };
 
@@ -52,11 +52,7 @@ static int search(const struct pass *pass, const uint8_t *page, int first, const
 static bool look_at_trees(struct pass *pass, const uint8_t *page);
 
 // Returns false for an entry that only the tree of tables has.
-static bool note_neighbour(struct pass *pass, const uint8_t *page) {
-    struct engine_entry *neighbour = pass->neighbour;
-    if (!neighbour || neighbour->key.mv_data || pass->tree.is_of_values) return true;
-    int index = pass->low ? search(pass, page, 0, pass->low, false, false) : 0;
-    if (index == count_of(page)) index--;
+static bool note_entry(struct engine_entry *noted, const uint8_t *page, int index) {
     const uint8_t *entry = page + u16(page + HEAD + 2 * index);
     MDB_val key = key_at(page, index, false);
     const uint8_t *value = (const uint8_t *)key.mv_data + key.mv_size;
@@ -70,8 +66,17 @@ static bool note_neighbour(struct pass *pass, const uint8_t *page) {
     } else if (u16(entry + 4) != 0) {
         return true;
     }
-    *neighbour = (struct engine_entry){.key = key, .value = {.mv_size = count, .mv_data = (void *)value}};
+    *noted = (struct engine_entry){.key = key, .value = {.mv_size = count, .mv_data = (void *)value}};
     return true;
+}
+
+// A key that is damaged and still in order is beside the place where it was.
+static bool note_neighbours(struct pass *pass, const uint8_t *page) {
+    struct engine_entry *noted = pass->neighbours;
+    if (!noted || pass->tree.is_of_values || noted[0].key.mv_data || noted[1].key.mv_data) return true;
+    int index = pass->low ? search(pass, page, 0, pass->low, false, false) : 0;
+    return (index == 0 || note_entry(&noted[0], page, index - 1)) &&
+           (index == count_of(page) || note_entry(&noted[1], page, index));
 }
 
 // - `from`, `below`: what leads to the page; no key in it is before the one, or not before the other.
@@ -87,7 +92,7 @@ static bool look(struct pass *pass, uint64_t number, uint16_t depth, const MDB_v
         if (from && compare_values(pass->tree, &first, from) < 0) return false;
         if (below && compare_values(pass->tree, &last, below) >= 0) return false;
         pass->found += (uint64_t)count;
-        if (!note_neighbour(pass, page)) return false;
+        if (!note_neighbours(pass, page)) return false;
         return !(pass->tree.flags & WITH_VALUES) || look_at_trees(pass, page);
     }
     // The first key of a branch means nothing.
@@ -138,8 +143,8 @@ static bool look_at_trees(struct pass *pass, const uint8_t *page) {
 
 int look_at_range(
     const struct page_view *view, struct tree tree, uint64_t entries, const struct engine_range *range,
-    struct engine_entry *neighbour) {
-    struct pass pass = {.view = view, .tree = tree, .range = range, .neighbour = neighbour};
+    struct engine_entry neighbours[2]) {
+    struct pass pass = {.view = view, .tree = tree, .range = range, .neighbours = neighbours};
     if (range->low.mv_data) pass.low = &range->low;
     if (range->high.mv_data) pass.high = &range->high;
     return look_at_root(&pass, entries) ? 0 : MDB_CORRUPTED;

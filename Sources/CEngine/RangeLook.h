@@ -12,6 +12,6 @@
 /// - `entries`: how many entries the tree's record says that there are.
 int look_at_range(
     const struct page_view *view, struct tree tree, uint64_t entries, const struct engine_range *range,
-    struct engine_entry *neighbour);
+    struct engine_entry neighbours[2]);
 
 #endif

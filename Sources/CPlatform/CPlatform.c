@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -263,22 +262,31 @@ uint64_t cp_heap_bytes(void) {
     return info.uordblks + info.hblkhd;
 }
 
+static void join_path(char *path, const char *folder, size_t length, const char *name, size_t rest) {
+    memcpy(path, folder, length);
+    path[length] = '/';
+    memcpy(path + length + 1, name, rest + 1);
+}
+
 int cp_look_in(const char *folder, const char *name, struct stat *status) {
     char path[PATH_MAX];
     size_t length = strlen(folder), rest = strlen(name);
     if (length + rest + 2 > sizeof path) return ENAMETOOLONG;
-    memcpy(path, folder, length);
-    path[length] = '/';
-    memcpy(path + length + 1, name, rest + 1);
+    join_path(path, folder, length, name, rest);
     return lstat(path, status) == 0 ? 0 : errno;
 }
 
 int cp_note_file(cp_file_at *file, const char *folder, const char *name, int descriptor) {
+    size_t length = strlen(folder), rest = strlen(name);
+    char *path = malloc(length + rest + 2);
+    if (!path) return ENOMEM;
+    join_path(path, folder, length, name, rest);
     struct stat found;
-    int error = descriptor < 0 ? cp_look_in(folder, name, &found) : fstat(descriptor, &found) == 0 ? 0 : errno;
-    if (error != 0) return error;
-    char *path;
-    if (asprintf(&path, "%s/%s", folder, name) < 0) return ENOMEM;
+    if (descriptor < 0 ? lstat(path, &found) != 0 : fstat(descriptor, &found) != 0) {
+        int error = errno;
+        free(path);
+        return error;
+    }
     *file = (cp_file_at){.device = found.st_dev, .inode = found.st_ino, .path = path};
     return 0;
 }

@@ -48,9 +48,10 @@ struct engine_range {
 
 /// Whether a read of a range has met every entry that was stored there. 0 where each page that can hold one is the page that was
 /// asked for, and where reads are not checked; else MDB_CORRUPTED.
-/// - `neighbour`: an entry of the range, or beside it, to be checked by the caller. Left alone where there is none.
+/// - `neighbours`: the entries before and behind the low end of the range, to be checked by the caller; NULL for none. One that is not on
+///   the same page is left alone.
 int engine_check_range(
-    MDB_txn *transaction, MDB_dbi table, const struct engine_range *range, struct engine_entry *neighbour);
+    MDB_txn *transaction, MDB_dbi table, const struct engine_range *range, struct engine_entry neighbours[2]);
 
 void engine_close(MDB_env *environment);
 

@@ -43,13 +43,17 @@ package struct ListOrder: Sendable {
 
     @inline(never)
     private func requireAbsent(_ key: RankKey, _ transaction: LMDBTransaction) throws(EngineFailure) {
-        let outcome = key.with { key in
+        let outcome = key.with { bytes in
             Swift.Result { () throws(EngineFailure) in
-                try RangeCheck.requireEmpty(transaction, handle, engine_range(keys: key, key))
+                try RangeCheck.requireEmpty(transaction, handle, engine_range(keys: bytes, bytes)) {
+                    (other, node) throws(EngineFailure) in
+                    guard let other = RankKey(other), RankNode(node, other, table) != nil else {
+                        throw damaged(key.owner)
+                    }
+                }
             }
         }
-        guard let (other, bytes) = try outcome.get() else { return }
-        guard let other = RankKey(other), RankNode(bytes, other, table) != nil else { throw damaged(key.owner) }
+        try outcome.get()
     }
 
     /// Checks that a scan of all nodes of a list has met each.

@@ -160,8 +160,10 @@ package struct ColumnIndex: Sendable {
                 try RangeCheck.require(transaction, handle, range)
                 return nil
             }
-            guard let (key, entry) = try RangeCheck.requireEmpty(transaction, handle, range) else { return nil }
-            return IDEntry.id(entry, key: Checksum.key(key, table, isUnique ? nil : column)) == nil ? damaged : nil
+            try RangeCheck.requireEmpty(transaction, handle, range) { (key, entry) throws(EngineFailure) in
+                if IDEntry.id(entry, key: Checksum.key(key, table, isUnique ? nil : column)) == nil { throw damaged }
+            }
+            return nil
         } catch {
             return error
         }

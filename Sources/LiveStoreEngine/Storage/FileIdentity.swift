@@ -1,5 +1,4 @@
 // Which file a path leads to, or a descriptor has open.
-import CPlatform
 import Glibc
 
 /// Device and inode of a file.
@@ -32,7 +31,7 @@ struct FileIdentity: Equatable, Sendable {
     /// - Throws: `cannotOpen` if the system does not tell.
     static func at(_ folder: String, _ name: String) throws(StoreError) -> FileIdentity? {
         var status = stat()
-        let code = cp_look_in(folder, name, &status)
+        let code = FolderLock.look(folder, name, &status)
         if code == 0 { return FileIdentity(status) }
         if code == ENOENT || code == ENOTDIR { return nil }
         errno = code

@@ -1,5 +1,6 @@
 // The lock of a store's folder: held by the one process that opens the store, or removes it. Waits with patience, not
 // for ever, and sees to it that the folder that was locked is the one that is there.
+import CPlatform
 import Glibc
 
 /// A file of the kernel's, read line by line: a file of unknown length comes in pieces.
@@ -82,6 +83,12 @@ enum FolderLock {
             guard fields.count >= 6, fields[1] == "FLOCK", fields[5].hasSuffix(":\(status.st_ino)") else { return nil }
             return pid_t(fields[4]).flatMap { $0 > 0 && $0 != other ? $0 : nil }
         }
+    }
+
+    /// `lstat` of the file of a name in a folder.
+    /// - Returns: 0 or an error number.
+    static func look(_ folder: String, _ name: String, _ status: inout stat) -> Int32 {
+        folder.withCString { folder in name.withCString { cp_look_in(folder, $0, &status) } }
     }
 
     /// The error of the last call that failed, with what to do about it.

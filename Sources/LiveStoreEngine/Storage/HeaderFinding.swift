@@ -14,6 +14,20 @@ enum HeaderFinding: Equatable {
     /// A header is damaged, and it may have been of a later commit than any that is known.
     case unclear
 
+    /// Whether two headers can be those of successive commits, or of the one that a store began with again. Each commit writes the
+    /// header whose number leaves the same remainder by 2 as its own. True if one of them is none, which the engine refuses.
+    /// - Parameter lastFreed: the last transaction in the list of free pages of a header; nil if that cannot be read.
+    static func areSuccessive(_ headers: [FileHeader], lastFreed: (MetaPage) -> UInt64?) -> Bool {
+        guard headers.count == FlushRecord.places else { return true }
+        let (even, odd) = (headers[0].meta.transaction, headers[1].meta.transaction)
+        if even == odd { return headers[0].bytes == headers[1].bytes }
+        guard even % 2 == 0, odd == even &+ 1 || even == odd &+ 1 else { return false }
+        let newest = headers[even > odd ? 0 : 1].meta
+        let freed = lastFreed(newest)
+        // A list that ends later is damaged itself.
+        return freed.map { $0 >= newest.transaction } ?? true
+    }
+
     /// - Parameter lastFreed: the last transaction in the list of free pages of a header; nil if that cannot be read.
     init(_ headers: [FileHeader], _ record: FlushRecord, lastFreed: (MetaPage) -> UInt64?) {
         let flushed = record.transaction

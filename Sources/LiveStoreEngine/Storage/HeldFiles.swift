@@ -41,7 +41,9 @@ final class HeldFiles: Sendable {
         // The opening process holds the lock of the folder, so the files that are there are those that were opened just now.
         let descriptors = [data, -1, page.descriptor, -1]
         for index in listed.indices {
-            let code = cp_note_file(&listed[index], directory, Self.names[index], descriptors[index])
+            let code = directory.withCString { folder in
+                Self.names[index].withCString { cp_note_file(&listed[index], folder, $0, descriptors[index]) }
+            }
             if code == 0 { continue }
             errno = code
             throw FolderLock.failure("look at", "\(directory)/\(Self.names[index])")

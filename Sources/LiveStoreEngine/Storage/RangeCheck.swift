@@ -20,17 +20,22 @@ enum RangeCheck {
     }
 
     /// Checks that a range has no entry.
-    /// - Returns: an entry beside the range, valid as long as what was read. A page of another table has none that is whole. nil
-    ///   if there is none at hand.
-    /// - Throws: if a page that can hold entries of the range is damaged.
+    /// - Parameter check: takes an entry beside the range, or in it if another page was found. A page of another table has none that is
+    ///   whole.
+    /// - Throws: what `check` throws, or that a page that can hold entries of the range is damaged.
     @inline(never)
     static func requireEmpty(
-        _ transaction: LMDBTransaction, _ table: MDB_dbi, _ range: engine_range
-    ) throws(EngineFailure) -> Neighbour? {
-        var (range, entry) = (range, engine_entry())
-        let code = engine_check_range(transaction, table, &range, &entry)
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, _ range: engine_range,
+        _ check: (Neighbour) throws(EngineFailure) -> Void
+    ) throws(EngineFailure) {
+        var (range, entries) = (range, (engine_entry(), engine_entry()))
+        let code = withUnsafeMutableBytes(of: &entries) {
+            engine_check_range(transaction, table, &range, $0.assumingMemoryBound(to: engine_entry.self).baseAddress)
+        }
         if code != 0 { throw EngineFailure(code: code) }
-        return entry.key.mv_data == nil ? nil : (entry.key.bytes, entry.value.bytes)
+        let (before, behind) = entries
+        if before.key.mv_data != nil { try check((before.key.bytes, before.value.bytes)) }
+        if behind.key.mv_data != nil { try check((behind.key.bytes, behind.value.bytes)) }
     }
 
     /// Checks that a scan by numbers has met every entry from one to another.

@@ -35,7 +35,11 @@ struct Recovery {
         let (headers, marks) = (pages.headers(in: first), FlushMarks(first))
         let records = try FlushFile.records(directory)
         begun = max(records.first?.number ?? 0, marks.newest?.recordNumber ?? 0)
-        if records.isEmpty { return }
+        if records.isEmpty {
+            let isKnown = HeaderFinding.areSuccessive(headers, lastFreed: pages.lastFreed)
+            if mends, !isKnown { throw Self.damaged(pages.path) }
+            return
+        }
         // The one before the newest, where that was written by a process that was killed before it could say so.
         guard var record = records.first(where: marks.allow) else {
             Self.say(directory, .unused)

@@ -1,7 +1,6 @@
 // The folder of a store and the files in it: whose they are, who may read them, and what was never finished. Nothing is
 // opened through a symbolic link in place of a file, and what is made here is for its user alone unless asked otherwise.
 import CLMDB
-import CPlatform
 import Glibc
 
 /// Who may read and write what a store makes.
@@ -53,7 +52,7 @@ enum StoreFolder {
     static func checkFiles(_ directory: String) throws(StoreError) {
         for name in all {
             var status = stat()
-            let code = cp_look_in(directory, name, &status)
+            let code = FolderLock.look(directory, name, &status)
             if code == ENOENT { continue }
             errno = code
             if code != 0 { throw FolderLock.failure("look at", "\(directory)/\(name)") }

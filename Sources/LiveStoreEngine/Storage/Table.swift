@@ -128,7 +128,7 @@ package final class Table: @unchecked Sendable {
         var (wanted, entry) = (MDB_val(key), MDB_val())
         if try LMDB.found(engine_get(transaction, index, &wanted, &entry)) { return try object(entry.bytes, key: key) }
         let range = engine_range(keys: MDB_val(key), MDB_val(key))
-        if let beside = try RangeCheck.requireEmpty(transaction, index, range) {
+        try RangeCheck.requireEmpty(transaction, index, range) { (beside) throws(EngineFailure) in
             _ = try object(beside.value, key: beside.key)
         }
         // Every row has one key. Of a tree of keys that has lost a part, each page may be whole by itself.

@@ -155,7 +155,11 @@ final class FilePages {
     }
 
     /// The meta pages that are some.
-    func metaPages() -> [MetaPage] { headers(in: firstPages()).map(\.meta) }
+    func metaPages() -> [MetaPage] {
+        [0, 1].compactMap { number in
+            read(number)?.withUnsafeBytes { MetaPage($0, number) }.flatMap { $0.pageBytes == pageBytes ? $0 : nil }
+        }
+    }
 
     /// The two pages that headers are in; nil for one that cannot be read.
     func firstPages() -> [[UInt8]?] { [read(0), read(1)] }

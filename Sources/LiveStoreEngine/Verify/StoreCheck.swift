@@ -50,9 +50,7 @@ final class StoreCheck {
         // A store that begins at its last flush has that header twice.
         if metas.count == 2, metas[0].isSame(as: metas[1]) { return check }
         // Commits take turns between the two.
-        let before = metas.map(\.transaction).min()
-        let follow = metas.count == 2 && before == newest.transaction &- 1
-        if !follow || metas.contains(where: { $0.transaction % 2 != $0.number }) {
+        if metas.count != 2 || !HeaderFinding.areSuccessive(headers, lastFreed: pages.lastFreed) {
             check.walk.note(
                 newest.number == 0 ? 1 : 0, "the header of the last commit, or of the one before, is damaged")
         }

@@ -104,6 +104,32 @@ struct HeaderTests {
         }
     }
 
+    @Test("without a record of a flush, headers that no two commits leave are refused")
+    func alone() throws {
+        let stores = try Stores()
+        for remainder in 0..<4 as Range<UInt64> {
+            let (count, data, _) = try fill(stores, remainder: remainder)
+            for place in [nil, 0, 1] as [Int?] {
+                for bit in 0..<(place == nil ? 1 : 16) {
+                    // The newest header is taken for the one before the other, which two commits may leave.
+                    if place == Self.newest(data), bit == 1, remainder >= 2 { continue }
+                    var damaged = data
+                    if let place { damaged[place * Self.pageBytes + Self.transaction + bit / 8] ^= 1 << UInt8(bit % 8) }
+                    let path = try stores.copy(damaged)
+                    try FileManager.default.removeItem(atPath: path + "/durable.mdb")
+                    if place == nil {
+                        #expect(try stores.count(path) == count)
+                    } else {
+                        let text = refusal { _ = try stores.count(path) }
+                        #expect(text.contains("which commit was the newest is not known"), "\(bit): \(text)")
+                        #expect(try !Store.verify(path: path).isWhole)
+                    }
+                }
+            }
+            try FileManager.default.removeItem(atPath: stores.path)
+        }
+    }
+
     @Test("verify says so of every wrong bit of the newest header, and salvage takes the newest commit")
     func verified() throws {
         let stores = try Stores()

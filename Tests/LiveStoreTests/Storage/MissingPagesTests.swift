@@ -122,6 +122,24 @@ struct MissingPagesTests {
             { closed.copy(leaves[leaves.count - 1], over: leaves[0]) }, { try expectErrors(kind, "copied") })
     }
 
+    @Test("are errors where the engine would search a page without an end", arguments: Kind.allCases)
+    func endless(_ kind: Kind) throws {
+        let leaf = try leaves(kind)[0]
+        // Of every kind at once, and with a negative number of keys.
+        try closed.damaged({ closed.set(0x7fff as UInt64, at: leaf + 9) }, { try expectErrors(kind, "endless") })
+    }
+
+    @Test("are errors where the key before the one that is looked up was that one", arguments: [Kind.keys, .index])
+    func changedKey(_ kind: Kind) throws {
+        let key = Array((kind == .keys ? "name 190" : "text 190").utf8)
+        // Some of the places are in unused bytes of a page.
+        let places = try leaves(kind).flatMap { closed.bytes[$0..<$0 + ClosedStore.pageBytes].ranges(of: key) }
+        try #require(!places.isEmpty)
+        try closed.damaged(
+            { for place in places { closed.set(UInt8(ascii: "/"), at: place.upperBound - 1) } },
+            { try expectErrors(kind, "changed key") })
+    }
+
     @Test("are errors where a page has lost entries", arguments: [Kind.keys, .index, .orders])
     func cut(_ kind: Kind) throws {
         let leaf = try leaves(kind)[1]

@@ -11,7 +11,7 @@ final class ClosedStore {
     private enum Flag { static let (large, values): (UInt16, UInt16) = (1, 6) }
     let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
     private let models: [StoredObject.Type]
-    private var bytes = Data()
+    private(set) var bytes = Data()
 
     /// - Parameter fill: writes what the store holds.
     init(_ models: [StoredObject.Type], _ fill: (Store) throws -> Void) throws {
