@@ -6,7 +6,7 @@ extension Scenario {
     /// the points as written, and at each the drivers side by side.
     /// - Parameters:
     ///   - drivers: those to run on; ones the scenario is not meant for are left out.
-    ///   - seed: instead of the file's.
+    ///   - seed: the number that all random numbers follow from; nil: 1.
     ///   - overrides: values by key path, as `--set` takes them.
     /// - Throws: unknown drivers, what is wrong with `overrides`, or with what they bring about.
     public func trials(
@@ -20,7 +20,7 @@ extension Scenario {
         try problems.check()
         let suited = drivers.filter { self.drivers.isEmpty || self.drivers.contains($0) }
         let points = try points(profile: profile, overrides: overrides)
-        let seed = seed ?? UInt64(points.first?.seed ?? 1)
+        let seed = seed ?? 1
 
         let repetitions = points.map(\.repetitions).max() ?? 0
         return (0..<repetitions).flatMap { trial in

@@ -21,7 +21,6 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case deliver = "observers.deliver"
     case observerThreads = "observers.threads"
     case bystanders = "observers.bystanders"
-    case work = "observers.work"
     case calls = "observers.calls"
     case subscribe = "observers.subscribe"
     case reads = "observers.reads"
@@ -60,7 +59,6 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case serverSlots = "server.slots"
     case serverStandby = "server.standby"
     case search
-    case seed
     case warmUp = "warm_up"
     case duration
     case repetitions = "repeat"
@@ -144,10 +142,6 @@ extension Setting {
             .init(
                 \.spec.observers.bystanders, .integer(0...1_000_000), default: 0, since: 2,
                 "Further live queries, of ten rows each, that no commit touches; on the same threads.")
-        case .work:
-            .init(
-                \.spec.observers.workNs, .durationNs(0...10_000_000_000), default: 0, since: 2,
-                "Time that each callback spends computing, on top of recording.")
         case .calls:
             .init(
                 \.spec.observers.calls, .words(), default: .none, since: 2,
@@ -335,10 +329,6 @@ extension Setting {
             .init(
                 \.searchSteps, .integer(0...20), default: 0, since: 2, isSwept: false,
                 "Further trials with which the bracket of `sustainable_rate` is narrowed, after a sweep over rates.")
-        case .seed:
-            .init(
-                \.seed, .integer(0...(1 << 53)), default: 1, since: 2, isSwept: false,
-                "What all random numbers follow from; each repetition has a seed of its own by it.")
         case .warmUp:
             .init(
                 \.spec.warmUpNs, .durationNs(0...86_400_000_000_000), default: 500_000_000, since: 2, isSwept: false,

@@ -4,8 +4,6 @@
 public struct SweepPoint: Sendable, Equatable {
     /// What its trials have in common: with a driver, a number and a seed of its own it is a trial.
     public var spec: TrialSpec
-    /// What the seeds of the trials follow from.
-    public var seed = 0
     /// Trials at this point, on each driver.
     public var repetitions = 1
     /// Further trials with which the bracket of the sustainable rate is narrowed; 0: what the sweep says.

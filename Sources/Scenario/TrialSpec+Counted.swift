@@ -28,7 +28,7 @@ extension TrialSpec {
         spec.count = CountSpec(
             commits: commits, warmUpCommits: max(1, commits / Self.countedPerWarmUp), counter: counter)
         spec.measure = Metric.allCases.filter { $0.isOfCountedTrial || $0.isOfCountedSweep }.map(\.rawValue)
-        (spec.warmUpNs, spec.durationNs, spec.observers.workNs) = (0, 0, 0)
+        (spec.warmUpNs, spec.durationNs) = (0, 0)
         // Whatever its load is, a commit is the same.
         (spec.writers.load, spec.observers.audit) = (.closed, .none)
         spec.hangTimeoutNs = max(spec.hangTimeoutNs, Self.countedTimeoutNs)

@@ -176,7 +176,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var deliver = Deliver.runLoop
     public var threads = 0
     public var bystanders = 0
-    public var workNs: Int64 = 0
+    /// Always 0. Binaries that read specs of version 12 require it.
+    private(set) var workNs: Int64 = 0
     public var calls = Calls.none
     public var subscribe = Subscribe.idle
     public var audit = Audit.none

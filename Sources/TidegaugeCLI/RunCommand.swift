@@ -29,7 +29,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "Where reports go.", completion: .directory)
     var out = "Reports"
 
-    @Option(help: "Instead of the seeds in the scenario files.")
+    @Option(help: "Random seed (default: 1).")
     var seed: UInt64?
 
     @Option(

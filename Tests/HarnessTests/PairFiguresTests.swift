@@ -35,7 +35,7 @@ import Testing
         let site = DeliveryContext("observer-0", .queue)
         defer { site.stop() }
         let observer = try Observer(
-            name: "observer 0", query: 0, site: site, isBystander: false, workNs: 0, capacity: 100, indexCapacity: 100)
+            name: "observer 0", query: 0, site: site, isBystander: false, capacity: 100, indexCapacity: 100)
         for (index, callback) in callbacks.enumerated() {
             observer.note(
                 Delivery(version: callback.version, isInitial: index == 0, count: 1), enterNs: callback.enterNs)

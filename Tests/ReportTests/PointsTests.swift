@@ -13,7 +13,7 @@ struct PointsTests {
         ("dataset.items", [("1000", "1000"), ("100000", "100000")]),
         ("observers.match", [("0.5", "0.5"), ("1", "1")]),
         ("observers.queries", [("same", "same"), ("filters", "filters")]),
-        ("observers.work", [("100us", "100000"), ("2ms", "2000000")]),
+        ("server.standby", [("100us", "100000"), ("2ms", "2000000")]),
         ("writers.change", [("insert:1+update:3", "insert:1+update:3"), ("update", "update")]),
         ("writers.rate", [("200/s", "200"), ("none", "")]),
     ]

@@ -11,7 +11,7 @@ import Testing
             represents: a complaint
             dataset: { items: 1_000 }
             writers: { rate: 200/s }
-            sweep: { dataset.items: [1_000, 2_000], observers.work: [0s, 100us] }
+            sweep: { dataset.items: [1_000, 2_000], server.standby: [0s, 100us] }
             measure: [delivery_latency, upkeep_cost, upkeep_exponent, achieved_rate, missed_final]
             gate: delivery_latency
             duration: 1s
@@ -36,13 +36,13 @@ import Testing
 
     @Test func mayHoldAtOnePointOfASweep() throws {
         let limit = try #require(
-            try limits(#"{ upkeep_cost: { at: { dataset.items: 2_000, observers.work: 0.1ms }, limit: "<= 50us" } }"#)
+            try limits(#"{ upkeep_cost: { at: { dataset.items: 2_000, server.standby: 0.1ms }, limit: "<= 50us" } }"#)
                 .first)
-        #expect(limit.at == ["dataset.items": "2000", "observers.work": "100us"])
-        #expect(limit.applies(to: "dataset.items=2000;observers.work=100us"))
-        #expect(!limit.applies(to: "dataset.items=20000;observers.work=100us"))
+        #expect(limit.at == ["dataset.items": "2000", "server.standby": "100us"])
+        #expect(limit.applies(to: "dataset.items=2000;server.standby=100us"))
+        #expect(!limit.applies(to: "dataset.items=20000;server.standby=100us"))
         #expect(!limit.applies(to: "*"))
-        #expect(limit.description == "upkeep_cost.value <= 50000 ns/commit at dataset.items=2000;observers.work=100us")
+        #expect(limit.description == "upkeep_cost.value <= 50000 ns/commit at dataset.items=2000;server.standby=100us")
     }
 
     @Test func severalLimitsOnOneMetricComeAsAList() throws {

@@ -35,7 +35,7 @@ import Testing
         add("observers.count", 1...400)
         add("observers.threads", 1...8)
         add("writers.rows_per_commit", 1...999)
-        if Bool.random(using: &random) { axes.append(("observers.work", ["0s", "0.1ms"], ["0s", "100us"])) }
+        if Bool.random(using: &random) { axes.append(("server.standby", ["0s", "0.1ms"], ["0s", "100us"])) }
         let repetitions = Int.random(in: 1...4, using: &random)
         let queue = Bool.random(using: &random)
         let sweep = axes.map { "  \($0.0): [\($0.1.joined(separator: ", "))]\n" }.joined()

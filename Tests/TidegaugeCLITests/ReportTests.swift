@@ -62,7 +62,9 @@ import Testing
         try folder.write("s/a.yaml", scenario())
         try folder.write("s/b.yaml", scenario(duration: "3600s"))
         // The first row is kept; whatever the second has begun is not.
-        let ran = try Binary.fixture.interrupt(["run", "s", "--driver", "model", "--set", "seed=7"], in: folder) {
+        let ran = try Binary.fixture.interrupt(
+            ["run", "s", "--driver", "model", "--set", "hang_timeout=7s"], in: folder
+        ) {
             folder.read("Reports/latest/journal.ndjson").contains("\"trial\":{")
         }
         #expect(ran.status == 130, "\(ran.errors)")
@@ -76,7 +78,7 @@ import Testing
         #expect(!before.isEmpty && before.allSatisfy { $0["run_id"] == before[0]["run_id"] })
         // The hour would be too long for a test; a run that asked for less cannot go on with what this one began.
         let journal = folder.read("Reports/latest/journal.ndjson")
-        #expect(journal.contains("\"overrides\":[\"seed=7\"]"))
+        #expect(journal.contains("\"overrides\":[\"hang_timeout=7s\"]"))
         let short = journal.split(separator: "\n").map { line in
             line.replacingOccurrences(of: "{\"run\":{", with: "{\"run\":{\"filter\":\"a\",")
         }

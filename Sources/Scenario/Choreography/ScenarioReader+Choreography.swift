@@ -4,7 +4,7 @@ import Foundation
 
 extension ScenarioReader {
     /// The settings that mean something in one.
-    static let choreographySettings: [Setting] = [.durability, .seed, .repetitions, .hangTimeout]
+    static let choreographySettings: [Setting] = [.durability, .repetitions, .hangTimeout]
 
     private static let defaultName = "observer"
     private static let maximumNameBytes = 15

@@ -22,7 +22,6 @@ final class Observer: DeliverySink {
     let sampler: RowSampler?
     /// Nil where it reads nothing.
     let reader: CallbackReader?
-    private let workNs: Int64
     private let coveredVersion = Atomic<Int64>(.min)
     private let callbackCount = Atomic<Int>(0)
     private let failure = Guarded<(any Error)?>("observer failure", nil)
@@ -32,12 +31,11 @@ final class Observer: DeliverySink {
     nonisolated(unsafe) var subscribedNs: Int64 = 0
 
     init(
-        name: String, query: Int, site: DeliveryContext, isBystander: Bool, workNs: Int64 = 0, capacity: Int,
-        indexCapacity: Int, prefaulted: Int = 256, sampler: RowSampler? = nil, reader: CallbackReader? = nil
+        name: String, query: Int, site: DeliveryContext, isBystander: Bool, capacity: Int, indexCapacity: Int,
+        prefaulted: Int = 256, sampler: RowSampler? = nil, reader: CallbackReader? = nil
     ) throws {
         (self.name, self.query, self.site, self.isBystander) = (name, query, site, isBystander)
         (self.sampler, self.reader) = (sampler, reader)
-        self.workNs = isBystander ? 0 : workNs
         recorder = try CallbackRecorder(
             capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
     }
@@ -48,7 +46,7 @@ final class Observer: DeliverySink {
         showing subscription: any DriverSubscription, subscribedNs: Int64
     ) {
         (self.name, self.query, self.site, self.recorder) = (name, query, site, recorder)
-        (isBystander, workNs, sampler, reader) = (false, 0, nil, nil)
+        (isBystander, sampler, reader) = (false, nil, nil)
         (self.subscription, self.subscribedNs) = (subscription, subscribedNs)
     }
 
@@ -56,9 +54,6 @@ final class Observer: DeliverySink {
         let enterNs = MonotonicClock.nowNs()
         note(delivery, enterNs: enterNs)
         if let reader, let subscription { reader.read(subscription, callback: recorder.records.count - 1) }
-        if workNs > 0 {
-            while MonotonicClock.nowNs() - enterNs < workNs {}
-        }
         finish(exitNs: MonotonicClock.nowNs())
         if let sampler, let subscription { sampler.look(delivery, callback: recorder.records.count - 1, subscription) }
     }

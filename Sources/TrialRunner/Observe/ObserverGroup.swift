@@ -39,7 +39,7 @@ final class ObserverGroup: Sendable {
             let isBystander = index >= plan.mainObservers
             return try Observer(
                 name: isBystander ? "bystander \(index - plan.mainObservers)" : "observer \(index)", query: query,
-                site: sites[index % count], isBystander: isBystander, workNs: spec.observers.workNs,
+                site: sites[index % count], isBystander: isBystander,
                 capacity: isBystander ? TrialSize.bystanderCallbacks(spec) : TrialSize.callbacks(spec),
                 indexCapacity: isBystander ? 1024 : TrialSize.indices(spec),
                 prefaulted: max(256, Self.prefaulted / max(plan.mainObservers, 1)),
@@ -151,7 +151,7 @@ final class ObserverGroup: Sendable {
     func subscribeLate(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
         let late = try sites.map { site in
             let subscriber = try Observer(
-                name: "witness", query: -1, site: site, isBystander: true, workNs: 0, capacity: 1024,
+                name: "witness", query: -1, site: site, isBystander: true, capacity: 1024,
                 indexCapacity: 1024)
             try Self.subscribe(subscriber, to: query, store, spec)
             return subscriber
