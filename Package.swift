@@ -114,11 +114,11 @@ let package = Package(
         // A server beside the program; in `tidegauge-peers` alone, so that `tidegauge` needs no libpq.
         .target(
             name: "PostgresDriver",
-            dependencies: ["Basis", "CPostgres", "Measure", "RankedTree", "StoreDriver", "TracedSync"],
+            dependencies: ["Basis", "CPlatform", "CPostgres", "Measure", "RankedTree", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/Postgres"),
         // The server that keeps nothing, beside which servers are seen.
         .target(
-            name: "NullServerDriver", dependencies: ["NoopDriver", "StoreDriver", "TracedSync"],
+            name: "NullServerDriver", dependencies: ["CPlatform", "NoopDriver", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/NullServer"),
         .target(
             name: "FetchedResultsDriver",

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -71,6 +72,8 @@ void *cp_thread_end_context(void (*ended)(void *context)) {
 void cp_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, 9 /* SIGKILL */, 0, 0, 0); }
 
 int cp_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int cp_accept(int listening) { return accept4(listening, NULL, NULL, SOCK_CLOEXEC); }
 
 int cp_isolate_spawn(posix_spawn_file_actions_t *actions, const char *folder) {
     int error = posix_spawn_file_actions_addclosefrom_np(actions, 3);

@@ -1,4 +1,5 @@
 // Which binary this is: a checksum of its file. It tells builds apart; it guards no secret.
+import Basis
 import CZlib
 import Foundation
 import Scenario
@@ -12,7 +13,10 @@ public enum Fingerprint {
     /// is too short. A third of a second per 100 MB.
     /// - Throws: where it cannot be read.
     public static func sha256OfThisBinary() throws -> String {
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/exe"))
+        let path = "/proc/self/exe"
+        guard let file = FileHandle(closedOnExec: path, O_RDONLY) else {
+            throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: path])
+        }
         defer { try? file.close() }
         var digest = SHA256()
         while let part = try file.read(upToCount: 1 << 20), !part.isEmpty { part.withUnsafeBytes { digest.update($0) } }
@@ -21,7 +25,7 @@ public enum Fingerprint {
 
     /// The fingerprint of any file.
     public static func of(_ path: String) -> String {
-        guard let file = FileHandle(forReadingAtPath: path) else { return "unknown" }
+        guard let file = FileHandle(closedOnExec: path, O_RDONLY) else { return "unknown" }
         defer { try? file.close() }
         var checksum = crc32(0, nil, 0)
         var size = 0

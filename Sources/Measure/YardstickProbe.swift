@@ -51,6 +51,10 @@ public enum YardstickProbe {
         defer { mdb_env_close(environment) }
         try check(mdb_env_set_mapsize(environment, 64 << 20), "set its size")
         try check(mdb_env_open(environment, folder.path, UInt32(MDB_NOSYNC), 0o600), "open a store")
+        // LMDB opens its data file without O_CLOEXEC.
+        var file: mdb_filehandle_t = -1
+        try check(mdb_env_get_fd(environment, &file), "name its file")
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
         var table = MDB_dbi()
         var random = SplitMix64(seed: 1)
         func commit(_ keys: some Sequence<UInt64>) throws {

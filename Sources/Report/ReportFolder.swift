@@ -34,12 +34,12 @@ public enum ReportFolder {
     public static func prepare(_ path: String, links: Bool = false) throws {
         try make(path)
         if links { try LatestLink.check(in: path) }
-        var template = Array("\(path)/.tidegauge-XXXXXX".utf8CString)
-        let file = mkstemp(&template)
+        let probe = "\(path)/.tidegauge-\(UUID().uuidString)"
+        let file = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw ReportError("create a file in it", path, errno: errno) }
         defer {
             close(file)
-            unlink(template)
+            unlink(probe)
         }
         try ReportFile.write("x".utf8, to: file, path: path)
     }

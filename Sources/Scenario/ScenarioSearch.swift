@@ -1,4 +1,5 @@
 // Which files are meant: the one place of this module that looks into folders and reads files.
+import Basis
 import Foundation
 
 struct ScenarioSearch {
@@ -136,7 +137,7 @@ struct ScenarioSearch {
         guard attributes?[.type] as? FileAttributeType == .typeRegular else {
             throw refusal("this is no regular file; \(kind)")
         }
-        guard let handle = FileHandle(forReadingAtPath: path) else {
+        guard let handle = FileHandle(closedOnExec: path, O_RDONLY) else {
             throw refusal("the file cannot be opened; check its permissions")
         }
         defer { try? handle.close() }

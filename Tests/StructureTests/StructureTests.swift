@@ -90,6 +90,28 @@ import Testing
         }
     }
 
+    /// Programs that a host starts while a store or a trial is open inherit no descriptor of it.
+    @Test func descriptorsAreClosedOnExec() {
+        let files = Module.all.flatMap(\.files)
+        for call in ["mkstemp(", " pipe(&", " accept(descriptor", "fopen(", "FileHandle(for"] {
+            for (file, line) in files.flatMap({ $0.places(of: call) }) where !file.lines[line].contains("\"re\"") {
+                Issue.record(
+                    """
+                    \(file.path):\(line + 1): \(call)…) leaves out O_CLOEXEC: use open, cp_pipe, cp_accept or \
+                    FileHandle(closedOnExec:)
+                    """)
+            }
+        }
+        for call in [" open(", " openat(", ".socket("] {
+            for (file, line) in files.flatMap({ $0.places(of: call) }) {
+                // Flags may be put together before the call.
+                let code = file.lines[max(0, line - 4)...line].joined(separator: "\n")
+                guard code.contains("O_R") || code.contains("O_W") || code.contains("SOCK_") else { continue }
+                #expect(code.contains("CLOEXEC"), "\(file.path):\(line + 1): open it with O_CLOEXEC or SOCK_CLOEXEC")
+            }
+        }
+    }
+
     /// A trial reads as a story: what stands beside its load is a `Companion`, and no fault has a name here.
     @Test func aTrialIsAStory() throws {
         let file = try #require(Module.all.flatMap(\.files).first { $0.path == "Sources/TrialRunner/Run/Trial.swift" })

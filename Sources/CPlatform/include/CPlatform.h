@@ -110,6 +110,9 @@ bool cp_are_files_at(const cp_file_at *files, size_t count);
 /// Makes a pipe whose ends no program started meanwhile inherits: `ends[0]` reads. Returns 0, or -1 with `errno`.
 int cp_pipe(int ends[2]);
 
+/// Accepts a connection that no program started meanwhile inherits. Returns its descriptor, or -1 with `errno`.
+int cp_accept(int listening);
+
 /// What is read behind the end of a file's map is zeros from here on, where it would be a bus error; the map is of a file that nobody
 /// writes to through it. The answer names the map to `cp_unguard_map`, which comes before it is unmapped; negative where there are too
 /// many. Installs a handler of SIGBUS at the first call, which hands on what is not about such a map.

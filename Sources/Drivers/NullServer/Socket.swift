@@ -1,4 +1,5 @@
 // Sockets of one machine, as little of them as an echo needs. Whoever has one is the only one to use it, but for `shutDown`.
+import CPlatform
 import Glibc
 import StoreDriver
 
@@ -94,9 +95,8 @@ final class Socket: Sendable {
     }
 
     func accepted() throws -> Socket {
-        let new = accept(descriptor, nil, nil)
+        let new = cp_accept(descriptor)
         guard new >= 0 else { throw SocketError("accept") }
-        _ = fcntl(new, F_SETFD, FD_CLOEXEC)
         let socket = Socket(taking: new)
         socket.sendAtOnce()
         return socket

@@ -1,4 +1,5 @@
 // What wakes a thread that waits for a socket: a pipe.
+import CPlatform
 import Glibc
 
 /// Wakes a thread that waits for a socket. Any thread rings.
@@ -7,11 +8,10 @@ final class Bell: Sendable {
 
     init() throws {
         var made: [Int32] = [-1, -1]
-        guard pipe(&made) == 0 else { throw PostgresError("no pipe can be made (errno \(errno)): raise `ulimit -n`") }
-        for end in made {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        guard cp_pipe(&made) == 0 else {
+            throw PostgresError("no pipe can be made (errno \(errno)): raise `ulimit -n`")
         }
+        for end in made { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
         ends = (made[0], made[1])
     }
 

@@ -1,5 +1,6 @@
 // A server of a trial's own: a cluster in the trial's folder, reached by a socket there, ended with the trial however that ends.
 // No root is needed; where the trial runs as root, which PostgreSQL refuses, the server runs as the user `postgres`.
+import Basis
 import CPostgres
 import Foundation
 import Measure
@@ -80,7 +81,7 @@ final class PostgresServer {
 
     /// One that nobody has at the moment. Who takes it in between makes the server say so.
     private static func freePort() throws -> UInt16 {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(socket) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -200,7 +201,7 @@ final class PostgresServer {
         process.arguments = ["--pdeathsig", "QUIT"] + (account?.words ?? []) + ["--", program] + arguments
         process.currentDirectoryURL = URL(fileURLWithPath: "/")
         process.standardInput = FileHandle.nullDevice
-        let output = FileHandle(forWritingAtPath: log)
+        let output = FileHandle(closedOnExec: log, O_WRONLY)
         _ = try output?.seekToEnd()
         process.standardOutput = output ?? FileHandle.nullDevice
         process.standardError = output ?? FileHandle.nullDevice
@@ -239,7 +240,7 @@ private struct Guests {
     /// Whoever is here needs none, as the first lines of the server's own file say.
     func admit(to cluster: String) throws {
         try FileManager.default.removeItem(atPath: file)
-        guard let rules = FileHandle(forWritingAtPath: cluster + "/pg_hba.conf") else {
+        guard let rules = FileHandle(closedOnExec: cluster + "/pg_hba.conf", O_WRONLY) else {
             throw DriverUnavailable("\(cluster)/pg_hba.conf: cannot be written")
         }
         try rules.seekToEnd()

@@ -38,8 +38,10 @@ public final class WorkloadRecorder: Sendable {
         to path: String, holding rows: [(table: String, count: Int)], clock: @escaping @Sendable () -> Int64,
         whenEnded: @escaping @Sendable (ObjectIdentifier) -> Void
     ) throws(StoreError) {
-        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
-        else { throw .cannotRecord(path: path, reason: "the file cannot be made") }
+        guard let file = FileHandle(closedOnExec: path, O_WRONLY | O_CREAT | O_TRUNC) else {
+            let reason = String(cString: strerror(errno))
+            throw .cannotRecord(path: path, reason: "the file cannot be made: \(reason)")
+        }
         (self.path, self.clock, self.whenEnded) = (path, clock, whenEnded)
         startNs = clock()
         state = Guarded("workload recorder", State(file: file, lastNs: startNs))
