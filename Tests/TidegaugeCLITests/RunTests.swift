@@ -70,6 +70,48 @@ import Testing
         #expect(Self.left().subtracting(before).isEmpty)
     }
 
+    /// The store's handlers pass on a signal that no fault of its own map has raised.
+    @Test func aTrialThatIsSentASignalIsACrash() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", scenario("livestore", duration: "60s"))
+        let run = try Binary.tidegauge.start(["run", "a.yaml"], in: folder)
+        var sent = false
+        // The run ends with its trial, which is measured for a minute.
+        while !sent, run.isRunning {
+            for child in try Self.children(of: run.processIdentifier) where Self.handlesFaults(child) {
+                sent = kill(child, SIGSEGV) == 0
+            }
+            usleep(1_000)
+        }
+        // The trials that belong to it would follow.
+        while run.isRunning, !folder.read("stderr").contains("crashed:") { usleep(1_000) }
+        kill(run.processIdentifier, SIGINT)
+        run.waitUntilExit()
+        let ran = folder.ran(run)
+        #expect(sent && ran.status == 130, "\(ran.status) \(ran.errors)")
+        #expect(outcomes(folder)["livestore"] == "crashed:SIGSEGV", "\(outcomes(folder)) \(ran.errors)")
+    }
+
+    /// Process numbers of the children of a process.
+    private static func children(of parent: Int32) throws -> [Int32] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.filter { number in
+            status(of: number, "PPid") == "\(parent)"
+        }
+    }
+
+    /// Whether a process has handlers of SIGSEGV and SIGBUS, as with an open store.
+    private static func handlesFaults(_ number: Int32) -> Bool {
+        let caught = status(of: number, "SigCgt").flatMap { UInt64($0, radix: 16) } ?? 0
+        return [SIGSEGV, SIGBUS].allSatisfy { caught & 1 << UInt64($0 - 1) != 0 }
+    }
+
+    /// A value of `/proc/<number>/status`; nil if the process is gone.
+    private static func status(of number: Int32, _ key: String) -> String? {
+        guard let text = try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8) else { return nil }
+        return text.split(separator: "\n").first { $0.hasPrefix("\(key):") }
+            .map { $0.drop { $0 != "\t" }.trimmingCharacters(in: .whitespaces) }
+    }
+
     @Test func aBrokenLimitIsOneAndAMissingFigureIsNothingAgainstTheStore() throws {
         let folder = try Folder()
         // A count: a limit on time that is broken on a noisy machine is unknown.
