@@ -90,7 +90,7 @@ let package = Package(
         .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
         .target(name: "TracedSync", dependencies: ["Basis", "CPlatform"]),
         // Below everything: the clock, the seeded generator, the binary search, the word that was probably meant, names of
-        // symbols.
+        // symbols, SHA-256, files that are closed on exec.
         .target(name: "Basis"),
 
         // What measures.
@@ -168,7 +168,7 @@ let package = Package(
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Comparison", "Measure", "NoopDriver", "Profiles", "Report", "Runs", "Scenario", "Statistics",
+                "Basis", "Comparison", "Measure", "NoopDriver", "Profiles", "Report", "Runs", "Scenario", "Statistics",
                 "StoreDriver", "TracedSync", "TrialRunner", "Trials",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
@@ -315,14 +315,11 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Tests spend their time in stores, trials and statistics, so they run these optimised, with their assertions (Tools/test.sh
-// and Tools/sanitize.sh set the variable). Not otherwise: a package that depends on one with such flags is refused. The rest
-// would take longer to optimise than it saves.
+// Tests run these modules optimised, with their assertions (Tools/test.sh and Tools/sanitize.sh set the variable). A package that
+// depends on one with such flags is refused, so nothing else sets it. Optimising a module takes four times its compilation: that of
+// Scenario, TrialRunner, Trials and Comparison takes longer than the tests gain.
 if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
-    let worthwhile = [
-        "TracedSync", "RankedTree", "LiveStoreEngine", "LiveStore", "Scenario", "Statistics", "Measure", "Comparison",
-        "Trials", "TrialRunner", "HarnessFixtures",
-    ]
+    let worthwhile = ["Basis", "TracedSync", "RankedTree", "LiveStoreEngine", "LiveStore", "Measure", "Statistics"]
     for target in package.targets where worthwhile.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
     }

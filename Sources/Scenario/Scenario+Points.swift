@@ -181,7 +181,8 @@ extension Scenario {
             for part in variant.split(separator: ";") { holders[part, default: []].insert(variant) }
         }
         for limit in limits where !limit.at.isEmpty && !problems.isFull {
-            let candidates = limit.at.map { holders["\($0.key)=\($0.value)"] ?? [] }.min { $0.count < $1.count } ?? []
+            let held: [Set<String>] = limit.at.map { holders["\($0.key)=\($0.value)"] ?? [] }
+            let candidates = held.min { $0.count < $1.count } ?? []
             guard let position = places[limit], !candidates.contains(where: limit.applies(to:)) else { continue }
             problems.add(
                 position, "no profile measures this point (its keys must be swept, and its values among the swept)")

@@ -1,4 +1,5 @@
 // The traces that a scenario names: read beside it, and part of what it asks.
+import Basis
 
 extension Scenario {
     /// Reads the traces that the scenario names anywhere, each once.

@@ -107,7 +107,8 @@ struct PrimaryKeyTests {
         }
         func counts(_ connection: Connection) throws -> [Int] {
             let notes = try connection.objects(Note.self)
-            return try (0..<5).map { notes.where(\.id == $0).count } + [
+            let ofEach = (0..<5).map { notes.where(\.id == $0).count }
+            return try ofEach + [
                 notes.where(\.id == 1).where(\.title == "note 1").count, notes.where(\.id == 1 && \.title == "").count,
                 notes.where(\.id == 1).limited(to: 0).count,
                 connection.objects(Blob.self).where(\.key == Data(repeating: 1, count: 600)).count,

@@ -1,4 +1,5 @@
 // The digest against the examples that NIST publishes for FIPS 180-4, and against its padding's edges.
+import Basis
 import Testing
 
 @testable import Scenario

@@ -1,4 +1,5 @@
 // Traces: read beside the scenario, hashed with it, refused where they say nothing.
+import Basis
 import Foundation
 import Testing
 

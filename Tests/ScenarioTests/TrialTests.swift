@@ -1,4 +1,5 @@
 // From a scenario to its trials: layers, sweeps, overrides, seeds.
+import Basis
 import Testing
 
 @testable import Scenario

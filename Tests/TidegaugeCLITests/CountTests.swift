@@ -57,7 +57,7 @@ struct CountTests {
         // One pair would be refused as too few; of many rows the call that waits is next to nothing.
         let comparison = [
             "compare", binary, binary, "--count-only", "--pairs", "1", "--seed", "5", "--inject-base", "none",
-            "--inject-head", "wait=50%", "--set", "writers.rows_per_commit=20",
+            "--inject-head", "wait=50%", "--set", "writers.rows_per_commit=80",
         ]
         let ran = try Binary.tidegauge.run(comparison, in: folder)
         #expect(ran.status == 0, "\(ran.output)\(ran.errors)")

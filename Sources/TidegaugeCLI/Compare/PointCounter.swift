@@ -1,5 +1,6 @@
 // A counted point of a comparison: once on either side, and once more on the base; and where something regressed, both sides
 // once more with the profile that says who did it. What was counted of a build is kept beside it, and not counted again.
+import Basis
 import Comparison
 import Foundation
 import Measure

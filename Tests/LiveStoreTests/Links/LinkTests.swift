@@ -207,7 +207,8 @@ struct LinkTests {
             #expect(dogs.where(\.owner?.boss == nil).map(\.id) == [2, 3])
             #expect(dogs.where(\.owner == bob).map(\.id) == [2])
             #expect(dogs.where(\.owner != nil).map(\.id) == [1, 2])
-            #expect(dogs.where((\Dog.owner?.name).isOne(of: ["Bob", nil])).map(\.id) == [2, 3])
+            let names: [String?] = ["Bob", nil]
+            #expect(dogs.where((\Dog.owner?.name).isOne(of: names)).map(\.id) == [2, 3])
         }
     }
 

@@ -61,7 +61,8 @@ struct IdentityTests {
         try connection.write { shelf.name = "E" }
         _ = try connection.refresh()
         let later = try shelf.freeze().object
-        #expect(first != later && later.name == "E" && first.name == "A")
+        #expect(first != later)
+        #expect(later.name == "E" && first.name == "A")
         #expect(Set([first.id, again.id, later.id, shelf.id]).count == 1)
     }
 

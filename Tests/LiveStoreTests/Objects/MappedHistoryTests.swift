@@ -130,9 +130,8 @@ struct MappedHistoryTests {
             #expect(Set(paintings.where(filter).map(\.place)) == expected, note)
             #expect(paintings.where(filter).count == expected.count, note)
         }
-        #expect(
-            paintings.map(Plain.init).sorted { $0.place.x < $1.place.x } == plains.sorted { $0.place.x < $1.place.x },
-            note)
+        func sorted(_ plains: [Plain]) -> [Plain] { plains.sorted { $0.place.x < $1.place.x } }
+        #expect(sorted(paintings.map(Plain.init)) == sorted(plains), note)
         found(\.mood == .glad) { $0.mood == .glad }
         found(\.mood >= .glad) { $0.mood >= .glad }
         found(\.second == nil) { $0.second == nil }
