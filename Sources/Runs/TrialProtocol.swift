@@ -1,4 +1,4 @@
-// Which specs a binary reads: asked before it is sent any, because it may be of another commit, and older than the question.
+// Which specs a binary reads: asked before it is sent any, because it may be of another commit.
 import Foundation
 import Measure
 import Scenario
@@ -7,8 +7,7 @@ import StoreDriver
 /// What a binary says of its `trial` command.
 public struct TrialProtocol: Codable, Sendable, Equatable {
     public var specVersion: Int
-    /// nil: too old to say.
-    public var drivers: [String]?
+    public var drivers: [String]
 
     public func json() throws -> Data {
         let encoder = JSONEncoder()
@@ -24,22 +23,19 @@ public struct TrialProtocol: Codable, Sendable, Equatable {
     /// Asks the binary at `path`.
     /// - Throws: `Refusal` where it does not answer as a tidegauge does.
     public static func ask(_ path: String) throws -> TrialProtocol {
-        let answer = try run(path, ["trial", "--protocols"], "").output
-        if let known = try? JSONDecoder().decode(TrialProtocol.self, from: Data(answer.utf8)) { return known }
-        // Before there was a way to ask, a spec of a version that never was made it say which one it reads.
-        let refusal = try run(path, ["trial", "--result-dir", ".", "--store-dir", "."], "{\"specVersion\":-1}").errors
-        guard let sentence = refusal.range(of: "this binary reads version "),
-            let version = Int(refusal[sentence.upperBound...].prefix { $0.isNumber })
-        else { throw Refusal(description: "\(path) is no tidegauge: it has no 'trial' command") }
-        return TrialProtocol(specVersion: version)
+        let answer = try output(of: path, ["trial", "--protocols"])
+        do {
+            return try JSONDecoder().decode(TrialProtocol.self, from: answer)
+        } catch {
+            throw Refusal(
+                description:
+                    "\(path) does not say which trial specs it reads (\(error)): build it at commit 0f28f9de or later")
+        }
     }
 
-    private static func run(
-        _ path: String, _ arguments: [String], _ text: String
-    ) throws -> (output: String, errors: String) {
+    private static func output(of path: String, _ arguments: [String]) throws -> Data {
         do {
-            let ran = try Subprocess.run(path, arguments, input: text)
-            return (String(decoding: ran.output, as: UTF8.self), String(decoding: ran.errors, as: UTF8.self))
+            return Data(try Subprocess.run(path, arguments, input: "").output)
         } catch {
             throw Refusal(description: "\(path) cannot be run: \(error)")
         }

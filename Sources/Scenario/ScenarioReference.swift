@@ -2,9 +2,9 @@
 // of Scenarios/README.md. Pure.
 
 public enum ScenarioReference {
-    public static let columns = ["key", "values", "default", "since", "summary"]
+    public static let columns = ["key", "values", "default", "summary"]
 
-    /// A row for each setting, its cells in the order of `columns`. `since` is the version of the trial spec that brought it.
+    /// A row for each setting, its cells in the order of `columns`.
     public static var settings: [[String]] { Setting.allCases.map { cells($0) { $0 } } }
 
     /// The tables of the reference.
@@ -32,10 +32,9 @@ public enum ScenarioReference {
     /// - Parameter quoted: how a word of a file is set apart from what is said about it.
     private static func cells(_ setting: Setting, quoted: (String) -> String) -> [String] {
         let row = setting.row
-        let later = row.laterWords.sorted { $0.key < $1.key }.map { "\(quoted($0.key)) \($0.value)" }
         return [
             quoted(setting.rawValue), values(row.kind, quoted), row.defaultValue.map { quoted($0.text) } ?? "",
-            ([String(row.since)] + later).joined(separator: ", "), row.summary + condition(setting, quoted),
+            row.summary + condition(setting, quoted),
         ]
     }
 

@@ -7,9 +7,8 @@ struct SettingRow: Sendable {
     /// What holds where no file, profile or option says otherwise; nil for what must be said, what follows another key, and
     /// what has a meaning only together with another one.
     let defaultValue: SettingValue?
-    /// The version of `TrialSpec` that brought the key, and of the words that came later the one that brought each.
+    /// The version of `TrialSpec` that brought the key.
     let since: Int
-    let laterWords: [String: Int]
     /// A sweep varies what is asked of a store, not how long or how often it is asked.
     let isSwept: Bool
     /// What it means, in a sentence that starts with the noun.
@@ -20,8 +19,9 @@ struct SettingRow: Sendable {
     let write: @Sendable (SettingValue, inout SweepPoint) -> Void
 
     init<Value>(
-        _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>, default: Value, since: Int,
-        isSwept: Bool = true, _ summary: String, only companion: SettingCompanion? = nil
+        _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>, default: Value,
+        since: Int = TrialSpec.oldestVersion, isSwept: Bool = true, _ summary: String,
+        only companion: SettingCompanion? = nil
     ) {
         self.init(path, type, type.wrap(`default`), since, isSwept, summary, companion)
     }
@@ -31,7 +31,8 @@ struct SettingRow: Sendable {
 
     init<Value>(
         _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>, default: NoDefault,
-        since: Int, isSwept: Bool = true, _ summary: String, only companion: SettingCompanion? = nil
+        since: Int = TrialSpec.oldestVersion, isSwept: Bool = true, _ summary: String,
+        only companion: SettingCompanion? = nil
     ) {
         self.init(path, type, nil, since, isSwept, summary, companion)
     }
@@ -42,7 +43,6 @@ struct SettingRow: Sendable {
     ) {
         kind = type.kind
         (self.defaultValue, self.since) = (defaultValue, since)
-        laterWords = type.laterWords
         (self.isSwept, self.summary, self.companion) = (isSwept, summary, companion)
         read = { type.wrap($0[keyPath: path]) }
         // A value was read as one of this very kind.
@@ -53,12 +53,6 @@ struct SettingRow: Sendable {
     var noun: String {
         let noun = summary.prefix { $0 != "." && $0 != ":" }
         return noun.prefix(1).lowercased() + noun.dropFirst()
-    }
-
-    /// The spec version that brought what `value` asks.
-    func since(of value: SettingValue) -> Int {
-        let words = if case .changes(let weights) = value { Array(weights.keys) } else { [value.text] }
-        return words.compactMap { laterWords[$0] }.reduce(since, max)
     }
 }
 
@@ -154,19 +148,15 @@ enum SettingValue: Hashable, Sendable {
 /// A kind of value as the type that it has in a spec.
 struct SettingType<Value>: Sendable {
     let kind: SettingKind
-    var laterWords: [String: Int] = [:]
     let wrap: @Sendable (Value) -> SettingValue
     var unwrap: @Sendable (SettingValue) -> Value? = { $0.payload as? Value }
 }
 
 extension SettingType where Value: RawRepresentable<String> & CaseIterable & Hashable & Sendable {
-    /// - Parameters:
-    ///   - words: those that may be written.
-    ///   - since: the spec version of words that are younger than their key.
-    static func words(_ words: [Value] = Array(Value.allCases), since: [Value: Int] = [:]) -> Self {
+    /// - Parameter words: those that may be written.
+    static func words(_ words: [Value] = Array(Value.allCases)) -> Self {
         SettingType(
             kind: .word(words.map(\.rawValue)),
-            laterWords: Dictionary(uniqueKeysWithValues: since.map { ($0.key.rawValue, $0.value) }),
             wrap: { .word($0.rawValue) }, unwrap: { ($0.payload as? String).flatMap(Value.init) })
     }
 }
@@ -232,10 +222,7 @@ extension SettingType<Double> {
 }
 
 extension SettingType<[String: Double]> {
-    /// - Parameter since: the spec version of kinds that are younger than the key.
-    static func changes(since: [WritersSpec.ChangeKind: Int]) -> Self {
-        SettingType(
-            kind: .changes, laterWords: Dictionary(uniqueKeysWithValues: since.map { ($0.key.rawValue, $0.value) }),
-            wrap: { .changes($0) })
+    static var changes: Self {
+        SettingType(kind: .changes, wrap: { .changes($0) })
     }
 }

@@ -3,26 +3,17 @@
 import Foundation
 
 public enum SpecDialect {
-    /// Drivers that have another name since a version: the older one by today's.
-    private static let renamedDrivers: [Int: [String: String]] = [5: ["noop": "null"]]
+    /// Names of drivers by the version that renamed them: the older name by the newer one.
+    static let renamedDrivers: [Int: [String: String]] = [:]
 
-    /// What a binary of `version` calls the driver that is `name` here.
+    /// Name of a driver in binaries that read specs of `version`.
     public static func driver(_ name: String, version: Int) -> String {
-        renamedDrivers.filter { $0.key > version }.sorted { $0.key > $1.key }.reduce(name) { $1.value[$0] ?? $0 }
+        driver(name, version: version, renamed: renamedDrivers)
     }
 
-    /// What no key asks for: the version that brought the turns of a comparison.
-    private static let turnsSince = 4
-    /// The one that brought counted trials.
-    private static let countSince = 6
-    /// The one that brought commits that wait.
-    private static let waitSince = 6
-
-    /// The one that brought recorded workloads.
-    private static let workloadSince = 7
-
-    /// The oldest version whose specs mean the same as today's, additions apart.
-    static let oldestVersion = 2
+    static func driver(_ name: String, version: Int, renamed: [Int: [String: String]]) -> String {
+        renamed.filter { $0.key > version }.sorted { $0.key > $1.key }.reduce(name) { $1.value[$0] ?? $0 }
+    }
 
     /// Why a binary of `version` cannot be asked, as the end of a sentence.
     public struct Refusal: Error, CustomStringConvertible, Equatable {
@@ -36,8 +27,11 @@ public enum SpecDialect {
                 description: "it reads trial specs of version \(version), this tidegauge writes up to "
                     + "\(TrialSpec.currentVersion): use the newer one to compare")
         }
-        guard version >= oldestVersion else {
-            throw Refusal(description: "it reads trial specs of version \(version), too old to be asked the same")
+        guard version >= TrialSpec.oldestVersion else {
+            throw Refusal(
+                description:
+                    "it reads trial specs of version \(version), this tidegauge writes \(TrialSpec.oldestVersion) or newer: "
+                    + "use the tidegauge of commit 0f28f9de to compare")
         }
         var spec = spec
         spec.specVersion = version
@@ -46,14 +40,10 @@ public enum SpecDialect {
             let named = endings.map { (driver($0.key, version: version), $0.value) }
             spec.choreography?.endings = Dictionary(uniqueKeysWithValues: named)
         }
-        if version < turnsSince, spec.turns != nil { throw Refusal(description: "it is older than 'turns'") }
-        if version < countSince, spec.count != nil { throw Refusal(description: "it is older than counted trials") }
-        if version < workloadSince, spec.workload != nil { throw Refusal(description: "it is older than workloads") }
-        if version < waitSince, spec.shim?.waitShare != nil { throw Refusal(description: "it is older than 'wait'") }
         let point = SweepPoint(spec: spec)
         for setting in Setting.allCases {
             let value = setting.row.read(point)
-            guard setting.row.since(of: value) > version, value != setting.row.read(.defaults) else { continue }
+            guard setting.row.since > version, value != setting.row.read(.defaults) else { continue }
             throw Refusal(description: "it is older than '\(setting.rawValue)': \(value.text)")
         }
         let encoder = JSONEncoder()

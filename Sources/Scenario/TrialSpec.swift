@@ -6,6 +6,8 @@
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
     public static let currentVersion = 12
+    /// The oldest version that other binaries are asked in, that of commit 0f28f9de.
+    static let oldestVersion = 12
     /// Of no scenario: what a point starts from.
     package static let blank = TrialSpec()
 

@@ -137,12 +137,9 @@ import Testing
         }
     }
 
-    /// Counts are kept under a sum of it, and older binaries are asked with it.
+    /// Counts are kept under a sum of it.
     @Test func aSpecOfWhoReadsNothingSaysNothingOfIt() throws {
-        for version in [8, TrialSpec.currentVersion] {
-            let text = String(decoding: try SpecDialect.json(.tiny(), version: version), as: UTF8.self)
-            #expect(!text.contains("\"reads\""))
-        }
-        #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(tiny("livestore", .sum), version: 8) }
+        let text = String(decoding: try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion), as: UTF8.self)
+        #expect(!text.contains("\"reads\""))
     }
 }

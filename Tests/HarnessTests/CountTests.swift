@@ -131,6 +131,5 @@ struct CountTests {
             let count = try #require(spec.counted(by: "callgrind").count)
             #expect(count.commits == commits && count.warmUpCommits == max(1, commits / 5))
         }
-        #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(counted, version: 5) }
     }
 }

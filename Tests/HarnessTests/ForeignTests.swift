@@ -42,7 +42,7 @@ import Testing
         let same = try JSONDecoder().decode(
             TrialSpec.self, from: SpecDialect.json(spec, version: TrialSpec.currentVersion))
         #expect(same == spec)
-        for version in [1, TrialSpec.currentVersion + 1] {
+        for version in [11, TrialSpec.currentVersion + 1] {
             #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(spec, version: version) }
         }
     }
@@ -51,51 +51,6 @@ import Testing
     @Test func aSpecIsTheSameBytesEachTime() throws {
         let texts = try (0..<8).map { _ in try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion) }
         #expect(Set(texts).count == 1)
-    }
-
-    @Test func anOlderBinaryIsAskedWhatItKnowsAndNothingElse() throws {
-        let plain = TrialSpec.tiny()
-        let tree = try JSONSerialization.jsonObject(with: try SpecDialect.json(plain, version: 2)) as? [String: Any]
-        #expect(tree?["specVersion"] as? Int == 2)
-        let news: [(inout TrialSpec) -> Void] = [
-            { $0.dataset.links = 1 }, { $0.dataset.neighbour = .busy }, { $0.observers.sort = .list },
-            { $0.observers.subscribe = .cancelled }, { $0.observers.audit = .sums }, { $0.observers.pins = 1 },
-            { $0.observers.operators = 1 }, { $0.writers.process = .own }, { $0.writers.arrivals = .onOff },
-            { $0.writers.keys = .zipf }, { $0.writers.changes = ["move": 1] }, { $0.fault.kind = .stall },
-            { $0.observers.churn = 1 },
-        ]
-        for change in news {
-            var spec = plain
-            change(&spec)
-            #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(spec, version: 2) }
-        }
-    }
-
-    /// It would pass over the key, and not wait.
-    @Test func anOlderBinaryIsNotAskedForCommitsThatWait() throws {
-        var spec = TrialSpec.tiny()
-        spec.shim = Shim("wait=10%")
-        #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(spec, version: 5) }
-        let sent = try JSONDecoder().decode(
-            TrialSpec.self, from: SpecDialect.json(spec, version: TrialSpec.currentVersion))
-        #expect(sent.shim == spec.shim)
-        // One from before there was such a wait.
-        let older = Data(#"{"spinShare":0.05,"tailEvery":0,"tailNs":0,"lingerEvery":0,"lingerNs":0}"#.utf8)
-        #expect(try JSONDecoder().decode(Shim.self, from: older) == Shim("spin=5%"))
-    }
-
-    /// The driver that does nothing was `null` up to version 4.
-    @Test func anOlderBinaryIsAskedForADriverByTheNameThatItKnows() throws {
-        var spec = TrialSpec.tiny(driver: "noop")
-        spec.choreography = Choreography(actors: [])
-        spec.choreography?.endings = ["noop": .deadlock, "livestore": .completes]
-        for (version, name) in [(2, "null"), (4, "null"), (TrialSpec.currentVersion, "noop")] {
-            let sent = try JSONDecoder().decode(TrialSpec.self, from: SpecDialect.json(spec, version: version))
-            #expect(sent.driver == name)
-            #expect(sent.choreography?.endings == [name: .deadlock, "livestore": .completes])
-            #expect(SpecDialect.driver("noop", version: version) == name)
-            #expect(SpecDialect.driver("livestore", version: version) == "livestore")
-        }
     }
 
     @Test(arguments: ["spin=5%", "wait=10%", "tail=100:5ms", "linger=2:3ms", "none"])

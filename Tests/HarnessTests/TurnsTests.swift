@@ -112,16 +112,6 @@ import Trials
         #expect([.tiny(), remote, faulty, neighboured].map(\.canTakeTurns) == [false, false, false, false])
     }
 
-    @Test("an older binary is not asked to take turns")
-    func dialect() throws {
-        var spec = TrialSpec.tiny()
-        spec.measure = ["write_service_time"]
-        _ = try SpecDialect.json(spec, version: 3)
-        spec.turns = TurnsSpec(isSecond: false, core: 0)
-        _ = try SpecDialect.json(spec, version: 4)
-        #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(spec, version: 3) }
-    }
-
     @Test("both sides begin each trial together, until one of them leaves")
     func rendezvous() {
         let rendezvous = Rendezvous(parties: 2)

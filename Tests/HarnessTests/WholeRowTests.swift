@@ -110,12 +110,9 @@ import Testing
         }
     }
 
-    /// Counts are kept under a sum of it, and older binaries are asked with it.
+    /// Counts are kept under a sum of it.
     @Test func aSpecOfPlainRowsSaysNothingOfThem() throws {
-        for version in [7, TrialSpec.currentVersion] {
-            let text = String(decoding: try SpecDialect.json(.tiny(), version: version), as: UTF8.self)
-            for key in ["textCharacters", "payloadBytes", "tables"] { #expect(!text.contains(key)) }
-        }
-        #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(tiny("livestore"), version: 7) }
+        let text = String(decoding: try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion), as: UTF8.self)
+        for key in ["textCharacters", "payloadBytes", "tables"] { #expect(!text.contains(key)) }
     }
 }

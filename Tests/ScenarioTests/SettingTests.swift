@@ -94,32 +94,32 @@ import Testing
     func aRowIsComplete(_ setting: Setting) {
         let row = setting.row
         #expect(row.summary.count > 15 && row.summary.hasSuffix(".") && !row.summary.contains("|"))
-        #expect((SpecDialect.oldestVersion...TrialSpec.currentVersion).contains(row.since))
-        #expect(row.laterWords.values.allSatisfy { $0 > row.since && $0 <= TrialSpec.currentVersion })
+        #expect((TrialSpec.oldestVersion...TrialSpec.currentVersion).contains(row.since))
         #expect(setting.section.map { FileKey(rawValue: $0).map(FileKey.sections.contains) == true } ?? true)
         if let value = row.defaultValue { #expect(throws: Never.self) { try setting.value(from: value.text) } }
         let schema = ScenarioSchema.json(drivers: [])
         #expect(schema.contains("\"\(setting.key)\"") && schema.contains(row.summary.replacing("\"", with: "\\\"")))
     }
 
-    /// Binaries of that version are about: they take no key from a newer one for their own.
-    @Test(arguments: [(2, 27), (3, 44), (4, 44), (5, 45), (7, 45)])
-    func aVersionKeepsTheKeysItWasReleasedWith(version: Int, count: Int) {
-        #expect(Setting.allCases.filter { $0.row.since <= version }.count == count)
-    }
-
+    /// A binary that does not know a key passes over it.
     @Test(arguments: Setting.allCases)
     func anOlderBinaryIsNotAskedForAYoungerKey(_ setting: Setting) throws {
         var point = SweepPoint.defaults
         setting.row.write(Self.other(setting), &point)
-        let isOfSpec = point.spec != SweepPoint.defaults.spec
-        let since = setting.row.since(of: Self.other(setting))
-        for version in SpecDialect.oldestVersion...TrialSpec.currentVersion {
-            if version < since, isOfSpec {
+        for version in TrialSpec.oldestVersion...TrialSpec.currentVersion {
+            if version < setting.row.since, point.spec != SweepPoint.defaults.spec {
                 #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(point.spec, version: version) }
             } else {
                 _ = try SpecDialect.json(point.spec, version: version)
             }
+        }
+    }
+
+    @Test func anOlderBinaryIsAskedForADriverByTheNameThatItKnows() {
+        let renamed = [13: ["b": "a"], 15: ["c": "b", "x": "y"]]
+        for (version, name) in [(12, "a"), (13, "b"), (14, "b"), (15, "c"), (16, "c")] {
+            #expect(SpecDialect.driver("c", version: version, renamed: renamed) == name)
+            #expect(SpecDialect.driver("noop", version: version, renamed: renamed) == "noop")
         }
     }
 

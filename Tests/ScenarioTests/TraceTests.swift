@@ -214,8 +214,6 @@ import Testing
         let spec = try scenario().trials(profile: .ci, drivers: ["livestore"])[0]
         #expect(spec.workload?.commits.count == 2 && spec.observers.count == 1 && spec.writers.rowsPerCommit == 3)
         #expect(spec.writers.traceNs == [100_000_000, 300_000_000])
-        // A binary that does not know workloads would do something else.
-        #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(spec, version: 6) }
     }
 
     @Test func whatDoesNotGoWithATraceIsRefused() throws {

@@ -145,7 +145,7 @@ import Testing
         let folder = try Folder()
         try folder.write("Scenarios/sound.yaml", scenario())
         for (kind, key) in [
-            ("scenarios", "purpose"), ("drivers", "capabilities"), ("metrics", "unit"), ("keys", "since"),
+            ("scenarios", "purpose"), ("drivers", "capabilities"), ("metrics", "unit"), ("keys", "default"),
         ] {
             let ran = try Binary.fixture.run(["list", kind, "--json"], in: folder)
             let list = try JSONSerialization.jsonObject(with: Data(ran.output.utf8)) as? [[String: String]]

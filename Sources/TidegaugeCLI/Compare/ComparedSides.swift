@@ -128,7 +128,7 @@ struct ComparedSides {
         for (name, side) in [("base", base), ("head", head)] {
             let talks = side.binary.talks
             let driver = SpecDialect.driver(subject.driver, version: talks.specVersion)
-            if let drivers = talks.drivers, !drivers.contains(driver) { return "the \(name) has no driver '\(driver)'" }
+            if !talks.drivers.contains(driver) { return "the \(name) has no driver '\(driver)'" }
             for point in subject.points {
                 do {
                     _ = try SpecDialect.json(point, version: talks.specVersion)

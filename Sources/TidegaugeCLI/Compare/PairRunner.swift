@@ -14,17 +14,12 @@ final class PairRunner {
         let child: ChildProcess
         let runner: SideRunner
         let shim: Shim?
-        let takesTurns: Bool
 
         init(_ folder: String, _ binary: OtherBinary, _ shim: Shim?, _ interruption: Interruption) {
             child = ChildProcess(directory: folder, interruption: interruption, other: binary)
             runner = SideRunner(child)
             self.shim = shim
-            takesTurns = binary.talks.specVersion >= Self.firstVersionWithTurns
         }
-
-        /// Older binaries would go on while it is the other side's turn.
-        private static let firstVersionWithTurns = 4
 
         func run(_ spec: TrialSpec, _ paddingBytes: Int) -> SideTrial {
             var spec = spec
@@ -58,7 +53,7 @@ final class PairRunner {
             spec.trial = assignment.number
             spec.seed = assignment.seed
             let sides = headFirst ? (head, base) : (base, head)
-            let takesTurns = base.takesTurns && head.takesTurns && spec.canTakeTurns
+            let takesTurns = spec.canTakeTurns
             let (first, second) =
                 takesTurns
                 ? inTurns(spec, sides, assignment.paddingBytes) : oneByOne(spec, sides, assignment.paddingBytes)
