@@ -74,18 +74,18 @@ docs: setup  ## the documentation of LiveStore, strict: no warning, no symbol wi
 	Tools/docs.sh
 
 stress: setup  ## load from threads and processes, every promise checked at every callback (SECONDS=, SEED=)
-	$(BUILD) livestore-stress
-	.build/release/livestore-stress --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	$(BUILD) livestore-torture
+	.build/release/livestore-torture stress --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 powercut: setup  ## what a power cut may leave of a store, opened image by image, for each durability (IMAGES=10000, SEED=)
-	$(BUILD) livestore-powercut
+	$(BUILD) livestore-torture
 	for durability in full relaxed; do \
-		.build/release/livestore-powercut --durability $$durability --images $(or $(IMAGES),10000) $(if $(SEED),--seed $(SEED)) || exit 1; \
+		.build/release/livestore-torture power-cut --durability $$durability --images $(or $(IMAGES),10000) $(if $(SEED),--seed $(SEED)) || exit 1; \
 	done
 
 damage: setup  ## damaged copies of store files, each opened, read and written by a process of its own (COPIES=, SEED=)
-	$(BUILD) livestore-damage
-	.build/release/livestore-damage --copies $(or $(COPIES),1000) $(if $(SEED),--seed $(SEED))
+	$(BUILD) livestore-torture
+	.build/release/livestore-torture damage --copies $(or $(COPIES),1000) $(if $(SEED),--seed $(SEED))
 
 fuzz: setup  ## inputs that nobody has thought of, for all that reads what others may have written (SECONDS= for each, TARGET=row, SEED=)
 	FUZZ_SECONDS=$(SECONDS) $(if $(SEED),TIDEGAUGE_SEED=$(SEED)) Tools/test.sh --filter 'FuzzTests.*/$(TARGET)'

@@ -206,7 +206,9 @@ let package = Package(
 
         .testTarget(
             name: "FetchedResultsTests",
-            dependencies: ["FetchedResults", "LiveStore", "SeededRandom", "TracedSync", "TypedNotifications"]),
+            dependencies: [
+                "FetchedResults", "LiveStore", "LiveStoreFixtures", "SeededRandom", "TracedSync", "TypedNotifications",
+            ]),
         .testTarget(
             name: "TypedNotificationsTests", dependencies: ["SeededRandom", "TracedSync", "TypedNotifications"]),
         .testTarget(name: "TracedSyncTests", dependencies: ["Basis", "CPlatform", "TestThreads", "TracedSync"]),
@@ -214,12 +216,11 @@ let package = Package(
             name: "LiveStoreTests",
             dependencies: [
                 "CEngine", "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree",
-                "TestThreads", "TracedSync", "livestore-damage", "livestore-fixture", "livestore-stress",
-                "notes-example", "todo",
+                "SeededRandom", "TestThreads", "TracedSync", "livestore-fixture", "notes-example", "todo",
             ]),
         .testTarget(
             name: "LiveStoreCombineTests",
-            dependencies: ["LiveStore", "LiveStoreCombine", "TracedSync", openCombine]),
+            dependencies: ["LiveStore", "LiveStoreCombine", "LiveStoreFixtures", "TracedSync", openCombine]),
         .testTarget(
             name: "FetchedResultsCombineTests",
             dependencies: ["FetchedResults", "FetchedResultsCombine", "LiveStore", "LiveStoreCombine", openCombine]),
@@ -274,7 +275,8 @@ let package = Package(
             name: "HarnessFixtures", dependencies: ["StoreDriver", "TracedSync"],
             path: "Tests/Fixtures/HarnessFixtures"),
         .executableTarget(
-            name: "tidegauge-fixture", dependencies: ["HarnessFixtures", "TidegaugeCLI", argumentParser],
+            name: "tidegauge-fixture",
+            dependencies: ["HarnessFixtures", "TidegaugeCLI", "TrialRunner", argumentParser],
             path: "Tests/Fixtures/tidegauge-fixture"),
         // The driver to copy. It stands in a package of its own, as a reader's would; `make external` builds and runs that.
         .target(
@@ -282,35 +284,41 @@ let package = Package(
             path: "Tests/Fixtures/ExternalDriver/Sources/TemplateDriver"),
 
         // A process that has a store open, for the tests of many processes, and the models it shares with them.
-        .target(name: "LiveStoreFixtures", dependencies: ["LiveStore"], path: "Tests/Fixtures/LiveStoreFixtures"),
+        .target(
+            name: "LiveStoreFixtures", dependencies: ["LiveStore", "TracedSync"], path: "Tests/Fixtures/LiveStoreFixtures"),
         .executableTarget(
             name: "livestore-fixture", dependencies: ["LiveStore", "LiveStoreFixtures", "TracedSync"],
             path: "Tests/Fixtures/livestore-fixture"),
 
-        // Power cuts (`make powercut`): records what a store's processes write, and opens what a disk may have of it. A program
-        // because its own functions stand in the place of the C library's; no test depends on it, as those would come with it.
+        // The torture program (`make stress powercut damage`). No test depends on it, because its recorder replaces functions of
+        // the C library; `swift build --build-tests` builds it too.
         .target(name: "CWriteRecorder", path: "Tests/Fixtures/CWriteRecorder"),
-        .executableTarget(
-            name: "livestore-powercut",
+        .target(name: "TortureSupport", dependencies: ["LiveStore", argumentParser], path: "Tests/Torture/Support"),
+        .target(
+            name: "LiveStorePowerCut",
             dependencies: [
-                "CWriteRecorder", "LiveStore", "LiveStoreEngine", "SeededRandom", "TracedSync", argumentParser,
+                "CWriteRecorder", "LiveStore", "LiveStoreEngine", "SeededRandom", "TortureSupport", "TracedSync",
+                argumentParser,
             ],
-            path: "Tests/PowerCut"),
-
-        // The stress test (`make stress`), a program because it kills processes of its own kind.
-        .executableTarget(
-            name: "livestore-stress",
+            path: "Tests/Torture/PowerCut"),
+        .target(
+            name: "LiveStoreStress",
             dependencies: [
-                "CPlatform", "LiveStore", "TracedSync",
+                "CPlatform", "LiveStore", "LiveStoreFixtures", "SeededRandom", "TortureSupport", "TracedSync",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Tests/Stress"),
-        // The damager of store files (`make damage`), a program because it has damaged copies opened by processes of its kind.
+            path: "Tests/Torture/Stress"),
+        .target(
+            name: "LiveStoreDamage",
+            dependencies: [
+                "CPlatform", "LiveStore", "LiveStoreFixtures", "SeededRandom", "TortureSupport", argumentParser,
+            ],
+            path: "Tests/Torture/Damage"),
         .executableTarget(
-            name: "livestore-damage",
-            dependencies: ["CPlatform", "LiveStore", "LiveStoreFixtures", "SeededRandom", argumentParser],
-            path: "Tests/Damage"),
+            name: "livestore-torture",
+            dependencies: ["LiveStoreDamage", "LiveStorePowerCut", "LiveStoreStress", argumentParser],
+            path: "Tests/Torture/livestore-torture"),
     ],
     swiftLanguageModes: [.v6]
 )

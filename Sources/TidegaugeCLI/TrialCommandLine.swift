@@ -28,9 +28,6 @@ struct AgentCommandLine: ParsableCommand {
     @Flag(help: "Say which binary and which machine this is.")
     var describe = false
 
-    @Option(name: .customLong("faster-ppm"), help: "For tests: show a clock that runs faster, in millionths.")
-    var fasterPPM = 0
-
     @Flag(help: "Be the process that an agent starts.")
     var worker = false
 
@@ -39,7 +36,7 @@ struct AgentCommandLine: ParsableCommand {
             if worker {
                 try AgentWorker.run(drivers: Drivers.all)
             } else {
-                try Agent(describes: describe, fasterPPM: fasterPPM).run()
+                try Agent(describes: describe).run()
             }
         }
     }

@@ -1,5 +1,6 @@
 import FetchedResults
 import LiveStore
+import LiveStoreFixtures
 import SeededRandom
 import Testing
 
@@ -44,11 +45,11 @@ import Testing
                 desk.table.abandonBatch()
             }
             try boats.store.write(Self.changeMuch)
-            #expect(desk.turnstile.turn(until: { isStopped }))
+            try desk.scheduler.turn { isStopped }
             // A fetch is told of once more, from will on.
             if stop != .fetch { #expect(calls == 0, "after \(stop) in \(callback)") }
             #expect(desk.table.problems.isEmpty, "after \(stop) in \(callback): \(desk.table.problems)")
-            if stop == .fetch { #expect(desk.turnstile.turn(until: { calls == 2 })) }
+            if stop == .fetch { try desk.scheduler.turn { calls == 2 } }
             #expect(desk.controller.sections.map(\.objectCount) == [3, 3, 2])
             desk.controller.invalidate()
         }
@@ -76,7 +77,7 @@ import Testing
                 }
             }
             try boats.store.write(Self.changeMuch)
-            #expect(desk.turnstile.turn(until: { desk.table.sections.first?.count == 1 }), "\(desk.table.problems)")
+            try desk.scheduler.turn { desk.table.sections.first?.count == 1 }
             #expect(desk.table.problems.isEmpty, "written in \(callback): \(desk.table.problems)")
             #expect(desk.controller.sections.map(\.name) == ["-9", "-1", "0", "1", "2", "7"])
             #expect(try desk.isRight(Self.byQuay, boats.store))
@@ -171,7 +172,7 @@ private final class ReentrantHistory {
                 desk.controller.delegate = desk.table
                 try fetch(desk.controller)
             }
-            #expect(desk.turnstile.turn(until: { !self.awaitsFirst || self.isEnded }), "TIDEGAUGE_SEED=\(seed)")
+            try desk.scheduler.turn { !self.awaitsFirst || self.isEnded }
             // A callback may have written while this was being delivered.
             while try desk.connection.version < boats.store.read(\.version) { try desk.connection.refresh() }
         } while isEnded || awaitsFirst

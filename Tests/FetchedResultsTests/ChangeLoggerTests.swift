@@ -1,6 +1,7 @@
 import FetchedResults
 import Foundation
 import LiveStore
+import LiveStoreFixtures
 import Synchronization
 import Testing
 import TracedSync
@@ -50,7 +51,7 @@ import TypedNotifications
 
     @Test("outside of a write the conveniences make one; a write that fails tells nothing")
     func transactions() throws {
-        let connection = try boats.store.connect(on: .scheduler(Turnstile()))
+        let connection = try boats.store.connect(on: .scheduler(ManualScheduler()))
         let one = Boat(1)
         try connection.addWithNotification(one)
         try connection.changeWithNotification(one) { $0.length = 3 }
@@ -69,7 +70,7 @@ import TypedNotifications
 
     @Test("only what the write has done is told: no addition of what was there, no deletion of what was gone")
     func nothingDone() throws {
-        let connection = try boats.store.connect(on: .scheduler(Turnstile()))
+        let connection = try boats.store.connect(on: .scheduler(ManualScheduler()))
         let (one, two) = (Boat(1), Boat(2))
         try connection.writeWithNotification { logger in
             try connection.add(one)
@@ -102,7 +103,7 @@ import TypedNotifications
 
     @Test("a deletion that fails and is caught is not told; a change that is caught half-way is")
     func caught() throws {
-        let connection = try boats.store.connect(on: .scheduler(Turnstile()))
+        let connection = try boats.store.connect(on: .scheduler(ManualScheduler()))
         let one = Boat(1)
         try connection.addWithNotification(one)
         let frozen = try one.freeze().object
@@ -125,7 +126,7 @@ import TypedNotifications
 
     @Test("a block that ends the write itself has told what it committed, and nothing of what it cancelled")
     func endedInside() throws {
-        let connection = try boats.store.connect(on: .scheduler(Turnstile()))
+        let connection = try boats.store.connect(on: .scheduler(ManualScheduler()))
         try connection.writeWithNotification { _ in
             try connection.addWithNotification(Boat(1))
             try connection.cancelWrite()
@@ -155,7 +156,7 @@ import TypedNotifications
         #expect(ends.allSatisfy(words.contains), "\(words)")
         #expect(try boats.store.read { try safe.object(in: $0)?.number } == 0)
         // One that a connection has not been told of yet is not deleted.
-        let early = try boats.store.connect(on: .scheduler(Turnstile()))
+        let early = try boats.store.connect(on: .scheduler(ManualScheduler()))
         let late = try boats.store.write { connection -> SafeObject<Boat> in
             let boat = Boat(7)
             try connection.add(boat)
@@ -189,7 +190,7 @@ import TypedNotifications
         let other = try BoatStore()
         try other.add(0..<1)
         try boats.add(0..<1)
-        let foreign = try boat(0, other.store.connect(on: .scheduler(Turnstile())))
+        let foreign = try boat(0, other.store.connect(on: .scheduler(ManualScheduler())))
         let error = #expect(throws: StoreError.self) {
             try boats.store.writeWithNotification { connection, logger in
                 try boat(0, connection).length = 5

@@ -1,6 +1,7 @@
 import FetchedResults
 import Foundation
 import LiveStore
+import LiveStoreFixtures
 import SeededRandom
 import Testing
 
@@ -146,7 +147,7 @@ import Testing
             try connection.delete(boat(1, connection))
             try connection.add(Boat(9, length: 9, quay: 5))
         }
-        #expect(desk.turnstile.turn(until: { desk.table.sections.count == 4 }))
+        try desk.scheduler.turn { desk.table.sections.count == 4 }
         #expect(try desk.isRight(Self.byQuay, boats.store))
     }
 
@@ -238,7 +239,7 @@ import Testing
             } catch { Issue.record("\(error)") }
         }
         try boats.store.write { try $0.add(Boat(10, length: 1, quay: 1)) }
-        #expect(desk.turnstile.turn(until: { round == 3 }))
+        try desk.scheduler.turn { round == 3 }
         try boats.store.write { try $0.add(Boat(11, length: 1, quay: 1)) }
         _ = try desk.connection.refresh()
         #expect(round == 3 && desk.table.problems.isEmpty)
@@ -291,7 +292,7 @@ import Testing
             try boats.store.write { try $0.add(Boat(next, length: 5, quay: 1)) }
             next += 1
             let version = try boats.store.read { $0.version }
-            #expect(desk.turnstile.turn(until: { desk.connection.version >= version }))
+            try desk.scheduler.turn { desk.connection.version >= version }
             #expect(try desk.isRight(request, boats.store), "TIDEGAUGE_SEED=\(seed)")
         }
         #expect(desk.table.problems.isEmpty)

@@ -3,6 +3,7 @@
 import FetchedResults
 import Foundation
 import LiveStore
+import LiveStoreFixtures
 import Synchronization
 import TracedSync
 
@@ -185,31 +186,9 @@ final class Held<Value>: @unchecked Sendable {
     var value: Value?
 }
 
-/// Delivers when `turn` is called, on the one thread that uses the connection.
-final class Turnstile: Scheduler, @unchecked Sendable {
-    private let posted = DispatchSemaphore(value: 0)
-    private var deliver: (@Sendable () -> Void)?
-    let name = "a test"
-    let isCurrent = true
-
-    func post() { posted.signal() }
-    func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
-    func invalidate() {}
-
-    /// Waits for mail and delivers it, until `condition` holds.
-    /// - Returns: false when no mail came for a time that only a hang takes.
-    func turn(until condition: () -> Bool) -> Bool {
-        while !condition() {
-            if posted.wait(timeout: .now() + 300) == .timedOut { return false }
-            deliver?()
-        }
-        return true
-    }
-}
-
 /// A controller on a connection of its own, with a table.
 final class Desk {
-    let turnstile = Turnstile()
+    let scheduler = ManualScheduler()
     let connection: Connection
     let controller: FetchedResultsController<Boat>
     let table = Table()
@@ -220,7 +199,7 @@ final class Desk {
     )
         throws
     {
-        connection = try store.connect(on: .scheduler(turnstile))
+        connection = try store.connect(on: .scheduler(scheduler))
         controller = FetchedResultsController(connection, request, keyPaths: keyPaths, cacheName: cacheName)
         controller.delegate = table
         table.whenChanged = { [unowned self] in changeCount += 1 }
@@ -237,7 +216,7 @@ final class Desk {
     /// Waits until so many batches more have been told.
     func told(_ count: Int) -> Bool {
         let wanted = changeCount + count
-        return turnstile.turn(until: { changeCount >= wanted })
+        return (try? scheduler.turn { changeCount >= wanted }) != nil
     }
 
     /// Whether the table shows what the controller shows, which is what the store has.

@@ -114,7 +114,7 @@ final class PublisherTests: ThreeMemos {
         // What the requests have asked for besides; what comes next is the commit.
         while try connection.refresh() {}
         try test.store.write { try #require(try $0.object(Memo.self, forPrimaryKey: 1)).score = 11 }
-        try scheduler.waitForPost()
+        try scheduler.waitForMail()
         try test.damagePages(with: "needle")
         try scheduler.turn { whole.completion != nil && score.completion != nil }
         for completion in [whole.completion, score.completion] {

@@ -1,8 +1,7 @@
-// A store of memos, and a scheduler whose turns a test takes itself.
+// A store of memos.
 import Foundation
 import LiveStore
-import Testing
-import TracedSync
+import LiveStoreFixtures
 
 final class Memo: StoredObject {
     @Stored(.primaryKey) var id = 0
@@ -56,52 +55,7 @@ final class PublisherStore: Sendable {
     }
 }
 
-/// Delivers when `turn()` is called, on the one thread that uses the connection.
-final class ManualScheduler: Scheduler, @unchecked Sendable {
-    private let lock = TracedMutex("test posts")
-    private let changed: TracedCondition
-    private var posts = 0
-    private var deliver: (@Sendable () -> Void)?
-    let name = "a test"
-    let isCurrent = true
-
-    init() { changed = TracedCondition("test posts", lock) }
-
-    func post() {
-        lock.withLock {
-            posts += 1
-            changed.broadcast()
-        }
-    }
-
-    func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
-    func invalidate() {}
-
-    /// Waits for a request, then delivers.
-    func turn() throws {
-        try waitForPost()
-        lock.withLock { posts = 0 }
-        deliver?()
-    }
-
-    /// Waits for a request, and leaves it. The limit is there for one that never comes.
-    func waitForPost() throws {
-        let deadline = Int64(DispatchTime.now().uptimeNanoseconds) + 300_000_000_000
-        lock.lock()
-        while posts == 0 {
-            guard changed.wait(untilNs: deadline) else {
-                lock.unlock()
-                throw Stuck()
-            }
-        }
-        lock.unlock()
-    }
-
-    /// Takes turns until `condition` holds.
-    func turn(until condition: () -> Bool) throws { while !condition() { try turn() } }
-
-    struct Stuck: Error {}
-}
+typealias ManualScheduler = LiveStoreFixtures.ManualScheduler
 
 /// What suites of publishers begin with: three memos, and a connection whose turns the test takes itself.
 class ThreeMemos {

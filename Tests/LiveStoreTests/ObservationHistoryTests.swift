@@ -5,6 +5,8 @@
 // One thread, and every wait is for upkeep to reach a known version: a seed has one history. LIVESTORE_HISTORY_SEEDS and
 // LIVESTORE_HISTORY_COMMITS make it long; TIDEGAUGE_SEED runs one seed first.
 import Foundation
+import LiveStoreFixtures
+import SeededRandom
 import Testing
 
 @testable import LiveStore
@@ -17,13 +19,13 @@ private struct Violation: Error, CustomStringConvertible {
 /// The states that some connection may still stand at.
 private final class States {
     private var first: UInt64 = 0
-    private var states: [ModelState] = [ModelState()]
+    private var states: [StoreState] = [StoreState()]
 
-    var last: ModelState { states[states.count - 1] }
+    var last: StoreState { states[states.count - 1] }
     var lastVersion: UInt64 { first + UInt64(states.count) - 1 }
-    subscript(version: UInt64) -> ModelState { states[Int(version - first)] }
+    subscript(version: UInt64) -> StoreState { states[Int(version - first)] }
 
-    func append(_ state: ModelState, oldestUsed: UInt64) {
+    func append(_ state: StoreState, oldestUsed: UInt64) {
         states.append(state)
         if oldestUsed > first + 64 {
             states.removeFirst(Int(oldestUsed - first - 1))
@@ -64,7 +66,7 @@ private final class Judge {
     private var name: String { "\(view.name) by \(kind)" }
 
     /// Judges the initial callback.
-    func begin(_ state: ModelState) throws {
+    func begin(_ state: StoreState) throws {
         guard calls == 1, let told, told.changes == nil else { throw fault("\(calls) calls, none of them initial") }
         known = rows(state)
         hasBegun = true
@@ -98,49 +100,21 @@ private final class Judge {
             throw fault("not called, but \(oldIDs) became \(newIDs), modified \(modified)")
         }
         guard calls == 1, let changes = told.changes else { throw fault("\(calls) calls, or initial again") }
-        if changes.isEmpty { throw fault("an empty change set") }
         guard told.ids == newIDs else { throw fault("shows \(told.ids), should show \(newIDs)") }
-        try check(changes, oldIDs, newIDs, modified, new)
+        let wrong = ChangeSetReplay.violation(
+            changes, from: oldIDs.map { ReplayedRow($0, known[$0]!.stamp) },
+            to: newIDs.map { ReplayedRow($0, new[$0]!.stamp) }, mayMove: { new[$0]!.place != self.known[$0]!.place })
+        if let wrong { throw fault(wrong) }
     }
 
-    private func check(
-        _ changes: ChangeSet, _ oldIDs: [UInt64], _ newIDs: [UInt64], _ modified: [UInt64], _ new: [UInt64: Known]
-    ) throws {
-        let what = "\(changes.text) from \(oldIDs) to \(newIDs)"
-        var ids = oldIDs
-        for index in changes.deletions.reversed() {
-            guard index < ids.count else { throw fault("deletion out of range: \(what)") }
-            ids.remove(at: index)
-        }
-        for index in changes.insertions {
-            guard index <= ids.count, index < newIDs.count else { throw fault("insertion out of range: \(what)") }
-            ids.insert(newIDs[index], at: index)
-        }
-        guard ids == newIDs else { throw fault("does not lead there: \(what)") }
-        let moved = changes.moves.map { oldIDs[$0.from] }
-        for (move, id) in zip(changes.moves, moved) {
-            guard newIDs[move.to] == id, new[id]!.place != known[id]!.place else {
-                throw fault("a row whose place nobody changed is said to have moved: \(what)")
-            }
-        }
-        let (gone, come) = (Set(oldIDs).subtracting(newIDs), Set(newIDs).subtracting(oldIDs))
-        guard Set(changes.deletions.map { oldIDs[$0] }) == gone.union(moved),
-            Set(changes.insertions.map { newIDs[$0] }) == come.union(moved)
-        else { throw fault("a row that stays is told as gone or come: \(what)") }
-        let expected = modified.filter { !moved.contains($0) }
-        guard changes.modifications.map({ oldIDs[$0] }) == expected,
-            changes.modificationsNew.map({ newIDs[$0] }) == newIDs.filter(expected.contains)
-        else { throw fault("modified should be \(expected): \(what)") }
-    }
-
-    private func rows(_ state: ModelState) -> [UInt64: Known] {
+    private func rows(_ state: StoreState) -> [UInt64: Known] {
         let rows = view.rows(state)
         return view.places(state).mapValues { Known(place: $0, stamp: rows[$0.id]!.stamps[kind.rawValue]) }
     }
 
     /// A silent commit changes what is known where the row was known as it was just before; a removal does always. One
     /// that finds the row out of sight already, and does not delete it, has not removed it.
-    private func beSilent(_ before: ModelState, _ after: ModelState) {
+    private func beSilent(_ before: StoreState, _ after: StoreState) {
         let (was, now) = (rows(before), rows(after))
         let (all, left) = (view.rows(before), view.rows(after))
         for id in Set(all.keys).union(left.keys) {
@@ -177,7 +151,7 @@ private final class Seat {
     deinit { for judge in judges { judge.token.invalidate() } }
 
     /// Puts an own commit on what is shown.
-    func note(_ writes: ModelWrites, _ state: ModelState, delivered: ModelState) {
+    func note(_ writes: StoreWrites, _ state: StoreState, delivered: StoreState) {
         hasOwn = true
         for (index, view) in ModelView.all.enumerated() {
             let rows = view.rows(state)
@@ -218,12 +192,15 @@ private final class History {
     private let gate: HeldUpkeep
     private var seats: [Seat] = []
     private let states = States()
+    private var model = StoreModel()
     private var random: SeededRandom
 
     init(_ seed: UInt64) throws {
         random = SeededRandom(seed: seed)
         test = try TestStore([Human.self, Dog.self], durability: .memory)
         gate = try HeldUpkeep(test.store)
+        try test.store.write { try model.start($0, version: 1) }
+        states.append(model.state, oldestUsed: 0)
         for _ in 0..<(2 + random.below(2)) { seats.append(try Seat(test.store)) }
     }
 
@@ -265,13 +242,12 @@ private final class History {
         let tokens = named.map { $0.token! }
         let version = states.lastVersion + 1
         func change(_ connection: Connection) throws {
-            var writer = ObservationWriter(connection, states.last, version: version)
-            try writer.change(&random)
+            try model.change(connection, version: version, &random, isBehind: seat != nil)
             if let seat {
-                seat.note(writer.writes, writer.state, delivered: states[seat.connection.version])
+                seat.note(model.writes, model.state, delivered: states[seat.connection.version])
                 try seat.checkShown(states, "in its write")
             }
-            states.append(writer.state, oldestUsed: seats.map(\.connection.version).min()!)
+            states.append(model.state, oldestUsed: seats.map(\.connection.version).min()!)
         }
         if let seat {
             try seat.connection.write(withoutNotifying: tokens) { try change(seat.connection) }

@@ -1,6 +1,7 @@
 // Sums, means and extremes of results that are observed: upkeep keeps them from the first request on, and they are those of
 // the rows at every delivery.
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import LiveStore

@@ -3,6 +3,7 @@
 import CPlatform
 import Foundation
 import LiveStoreFixtures
+import SeededRandom
 import TestThreads
 import Testing
 import TracedSync
@@ -209,56 +210,6 @@ struct ProcessTests {
         try found.wait("the other writer") { $0 == [2, 3] }
         writer.join()
         #expect(cp_load32(page.waiting) == 0)
-    }
-
-    @Test(
-        "a writer killed at any instant loses nothing it was told is there",
-        arguments: [Durability.full, .relaxed, .memory])
-    func killedWriter(_ durability: Durability) throws {
-        let test = try makeStore(durability)
-        let store = test.store
-        let observer = try BatchObserver(store)
-        defer { observer.stop() }
-        var random = SeededRandom(seed: SeededRandom.base)
-        var removed = 0
-        // Batches that were there before the round's writer began.
-        var before = 0
-        for round in 0..<40 {
-            let place: Comment = "\(durability), round \(round), TIDEGAUGE_SEED=\(SeededRandom.base)"
-            let writer = try FixtureProcess(test, "insert", "1000000")
-            let wanted = random.oneIn(4) ? random.below(3) : random.below(60)
-            try writer.go()
-            if wanted > 0 { try writer.waitForLines(wanted) }
-            // Acknowledgements come right after commits: some of the kills are to fall elsewhere.
-            let killNs = monotonicNs() + Int64(random.below(200_000))
-            while monotonicNs() < killNs {}
-            try writer.killNow()
-            let acknowledged = writer.lines.last.flatMap { Int($0) } ?? before
-
-            // What is visible now has to reach the observer without the help of another commit.
-            let (version, visible, violation) = try store.read {
-                ($0.version, try Batches.value("batches", $0), try Batches.violation(from: removed, $0))
-            }
-            #expect(visible == acknowledged || visible == acknowledged + 1, place)
-            #expect(violation == nil, place)
-            try observer.seen.wait("version \(version) in \(place)") { $0.version >= version || version == 0 }
-            #expect(observer.seen.value.keys == Array(2 * removed..<2 * visible), place)
-
-            // The next writer goes on from there. A commit cut short at its very end may become visible only to it.
-            let next = try store.write { connection in
-                let count = try Batches.value("batches", connection)
-                #expect(count == visible || (visible == acknowledged && count == acknowledged + 1), place)
-                #expect(try Batches.violation(from: removed, connection) == nil, place)
-                for batch in removed..<count { try Batches.delete(batch, connection) }
-                try Batches.insert(connection)
-                removed = count
-                before = count + 1
-                return connection.version + 1
-            }
-            try observer.seen.wait("version \(next) in \(place)") { $0.version >= next }
-            #expect(observer.seen.value.keys == [2 * removed, 2 * removed + 1], place)
-            try #require(observer.seen.value.violations.isEmpty, place)
-        }
     }
 
     @Test("a process killed while it opens a store leaves the setting up to whoever waits for it")

@@ -4,7 +4,9 @@ import TestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct StressTests {
-    private func run(_ arguments: [String]) throws -> RanProgram { try RanProgram("livestore-stress", arguments) }
+    private func run(_ arguments: [String]) throws -> RanProgram {
+        try RanProgram("livestore-torture", ["stress"] + arguments)
+    }
 
     /// One of the seeds has the store on a disk, the other in memory.
     /// The callbacks make faults that show in one of 10 000 show here, also where the machine is busy.

@@ -1,4 +1,4 @@
-// A monotonic clock as an agent shows it: the machine's own, or for tests one that runs faster by a known part. Pure.
+// Monotonic clock as an agent shows it: the machine's own, or one that runs faster by a known part. Pure.
 import Measure
 
 struct ScaledClock: Sendable {

@@ -189,6 +189,8 @@ static int open_at(int folder, const char *path, int flags, mode_t mode) {
     return file;
 }
 
+// ThreadSanitizer replaces these functions itself.
+#if !__has_feature(thread_sanitizer)
 #define MODE(flags, mode)                    \
     mode_t mode = 0;                         \
     if ((flags) & (O_CREAT | O_TMPFILE)) {   \
@@ -338,3 +340,4 @@ int unlink(const char *path) {
     errno = error;
     return result;
 }
+#endif

@@ -14,6 +14,13 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
 
     public init(seed: UInt64) { state = seed }
 
+    /// The numbers of one actor of a run. How often other actors draw does not matter to them.
+    public init(seed: UInt64, actor: String) {
+        // FNV-1a over the name: Swift's own hashes differ from process to process.
+        state = actor.utf8.reduce(0xcbf2_9ce4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        _ = next()
+    }
+
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
@@ -24,4 +31,17 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
 
     /// A number from 0 up to, but not including, `bound`.
     public mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+    public mutating func from(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+    public mutating func one<Element>(of elements: [Element]) -> Element { elements[below(elements.count)] }
+
+    /// True once in `n` times.
+    public mutating func oneIn(_ n: Int) -> Bool { below(n) == 0 }
+
+    /// TIDEGAUGE_SEED, or a new seed. Printed, so that a failing test can be run again.
+    public static let base: UInt64 = {
+        let given = ProcessInfo.processInfo.environment["TIDEGAUGE_SEED"].flatMap { UInt64($0) }
+        let seed = given ?? UInt64.random(in: 1...1_000_000_000)
+        print("property tests start at TIDEGAUGE_SEED=\(seed)")
+        return seed
+    }()
 }

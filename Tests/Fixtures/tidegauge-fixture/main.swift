@@ -6,4 +6,5 @@ import TidegaugeCLI
 
 let delayNs = ProcessInfo.processInfo.environment["TIDEGAUGE_FIXTURE_DELAY_NS"].flatMap { Int64($0) } ?? 0
 tidegaugeMain(
-    drivers: [ModelDriver(delayNs: delayNs)] + Fault.allCases.map { FaultyDriver($0) }, commands: [RelayCommand.self])
+    drivers: [ModelDriver(delayNs: delayNs)] + Fault.allCases.map { FaultyDriver($0) },
+    commands: [DriftingAgentCommand.self, RelayCommand.self])

@@ -111,7 +111,8 @@ import Testing
         let words = try #require(Self.shifted)
         let fixture = try #require(Self.fixture)
         let drifting = HostEntry(
-            name: "drifting", run: words + ["/bin/sh", "-c", "exec \"$0\" \"$@\" --faster-ppm 50"], binary: fixture)
+            name: "drifting", run: words + ["/bin/sh", "-c", "shift; exec \"$0\" drifting-agent \"$@\""],
+            binary: fixture)
         let clock = ScaledClock(fasterPPM: 50)
         try check(drifting, own: { clock.own($0) - Self.ahead }, widestNs: 50_000_000, "round \(round)")
     }

@@ -1,27 +1,16 @@
 // Changes as asynchronous sequences. The connection is on a manual scheduler where coalescing is looked at, so that what
 // is pending is known; iterating never needs its thread.
 import Foundation
+import LiveStoreFixtures
+import SeededRandom
 import Testing
 
 @testable import LiveStore
 @testable import LiveStoreEngine
 
 @Suite("Rule 14: changes as an asynchronous sequence", .timeLimit(.minutes(5)))
-struct LiveChangesTests {
-    private let test: TestStore
-    private let feed: Feed
-    private let notes: Results<Note>
-
-    init() throws {
-        test = try TestStore()
-        try test.store.write { for id in 0..<3 { try $0.add(Note(id: id, score: id * 10)) } }
-        feed = try Feed(test.store)
-        notes = try feed.connection.objects(Note.self).sorted(by: \.score)
-    }
-
-    private func note(_ id: Int, _ connection: Connection) throws -> Note {
-        try #require(try connection.object(Note.self, forPrimaryKey: id))
-    }
+final class LiveChangesTests: NoteSuite {
+    init() throws { try super.init(3) }
 
     /// A sequence whose first element has been taken.
     private func started() async throws -> LiveChanges<ResultsUpdate<Note>>.Iterator {
@@ -186,8 +175,7 @@ struct LiveChangesTests {
             for try await update in changes {
                 let now = update.objectIDs
                 if let change = update.changes {
-                    for index in change.deletions.reversed() { replayed.remove(at: index) }
-                    for index in change.insertions { replayed.insert(now[index], at: index) }
+                    #expect(ChangeSetReplay.apply(change, to: &replayed, id: { $0 }) { now[$0] } == nil)
                 } else {
                     replayed = now
                 }

@@ -23,8 +23,16 @@ struct MessagesTests {
                 self.connection = connection
                 let done = try connection.objects(Request.self).where(\.status == Request.Status.done.rawValue)
                 token = try done.observe { [answers] change in
-                    guard case .update(let requests, let changes) = change else { return }
-                    let answered = changes.insertions.map { requests[$0] }.map { ($0.text, $0.answer ?? "") }
+                    let new: [Request]
+                    switch change {
+                    // The first evaluation may come after the first answer.
+                    case .initial(let requests): new = Array(requests)
+                    case .update(let requests, let changes): new = changes.insertions.map { requests[$0] }
+                    case .error(let error):
+                        Issue.record(error)
+                        return
+                    }
+                    let answered = new.map { ($0.text, $0.answer ?? "") }
                     answers.update { $0.merge(answered) { $1 } }
                 }
             }

@@ -1,6 +1,7 @@
 // Secondary indexes: what they find is what a scan finds, they are built for rows that were there before, and they stay
 // true for programs that do not ask for them.
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import LiveStore

@@ -3,89 +3,47 @@
 // to such a row, however commits are coalesced. Own writes are shown at once, over links too.
 import Foundation
 import LiveStore
+import LiveStoreFixtures
+import SeededRandom
 import Testing
 import TracedSync
 
-/// Watches one query and checks each callback as it comes. Used on its connection's scheduler.
+/// Checks the observer of one query. Used on its connection's scheduler.
 private final class LinkChecker: @unchecked Sendable {
     let query: LinkQuery
-    private let history: Watched<[UInt64: LinkState]>
-    private var shown: [LinkRow] = []
-    private var version: UInt64?
-    let violations = Watched<[String]>([])
-    private(set) var token: NotificationToken?
+    let checker: HistoryChecker<StoreState>
 
-    init(_ query: LinkQuery, _ history: Watched<[UInt64: LinkState]>) {
+    init(_ query: LinkQuery, _ states: Watched<[UInt64: StoreState]>) {
         self.query = query
-        self.history = history
+        // A row that left and came back between two deliveries is a modification even to a shallow observer.
+        checker = HistoryChecker(query.name, states, query.isShallow ? .some : .all) {
+            [query.evaluate($0).map { ReplayedRow($0.id, $0.stamp) }]
+        }
     }
 
     func start(_ connection: Connection) throws {
-        token = try query.observe(connection) { [unowned self, unowned connection] change in
-            guard violations.value.isEmpty else { return }
+        checker.token = try query.observe(connection) { [unowned self, unowned connection] change in
+            func told(_ texts: [String], _ changes: ChangeSet?) {
+                checker.told(at: connection.version, changes.map { ToldChanges($0) }) { difference(texts, $0) }
+            }
             switch change {
-            case .initial(let texts):
-                if version != nil { violate("a second initial callback") }
-                move(connection.version, texts, nil)
-            case .update(let texts, let changes):
-                if version == nil { violate("an update before the initial callback") }
-                move(connection.version, texts, changes)
-            case .error(let error): violate("\(error)")
+            case .initial(let texts): told(texts, nil)
+            case .update(let texts, let changes): told(texts, changes)
+            case .error(let error): checker.violate("\(error)")
             }
         }
     }
 
-    func stop() { token?.invalidate() }
+    func stop() { checker.token?.invalidate() }
+
+    private func difference(_ texts: [String], _ state: StoreState) -> String? {
+        let expected = query.evaluate(state).map(\.text)
+        return texts == expected ? nil : "shows \(texts), should show \(expected)"
+    }
 
     /// Checks what is shown without a callback.
-    func checkShown(_ connection: Connection, _ state: LinkState) throws {
-        let texts = try query.show(connection)
-        let expected = query.evaluate(state).map(\.text)
-        if texts != expected { violate("shows \(texts) at rest, should show \(expected)") }
-    }
-
-    private func violate(_ what: String) { violations.update { $0.append("\(query.name): \(what)") } }
-
-    private func move(_ newVersion: UInt64, _ texts: [String], _ changes: ChangeSet?) {
-        if let version, newVersion <= version { violate("version \(newVersion) after \(version)") }
-        guard let state = history.value[newVersion] else { return violate("version \(newVersion) is unknown") }
-        let expected = query.evaluate(state)
-        if texts != expected.map(\.text) {
-            violate("shows \(texts) at version \(newVersion), should show \(expected.map(\.text))")
-        }
-        if let changes { check(changes, to: expected, newVersion) }
-        shown = expected
-        version = newVersion
-    }
-
-    private func check(_ changes: ChangeSet, to expected: [LinkRow], _ newVersion: UInt64) {
-        if changes.isEmpty { violate("an empty change set") }
-        var replayed = shown
-        for index in changes.deletions.reversed() {
-            guard index < replayed.count else { return violate("deletion out of \(shown.count) rows") }
-            replayed.remove(at: index)
-        }
-        for index in changes.insertions {
-            guard index <= replayed.count, index < expected.count else { return violate("insertion at \(index)") }
-            replayed.insert(expected[index], at: index)
-        }
-        if replayed.map(\.id) != expected.map(\.id) { violate("\(changes) does not lead from \(shown) to \(expected)") }
-        let old = Dictionary(uniqueKeysWithValues: shown.map { ($0.id, $0) })
-        let inserted = Set(changes.insertions)
-        let changed = expected.indices.filter { index in
-            old[expected[index].id].map { $0.stamp != expected[index].stamp } ?? false
-        }
-        let modified = changed.filter { !inserted.contains($0) }
-        // A row that left and came back between two deliveries is a modification even to a shallow observer.
-        let isRight =
-            query.isShallow
-            ? Set(changes.modificationsNew).isSubset(of: modified) : changes.modificationsNew == modified
-        if !isRight {
-            violate("version \(newVersion): modifications \(changes.modificationsNew), should be \(modified)")
-        }
-        for index in inserted where old[expected[index].id] != nil && !changed.contains(index) {
-            violate("row \(index), which nobody wrote, is reported as moved")
-        }
+    func checkShown(_ connection: Connection, _ state: StoreState) throws {
+        if let wrong = difference(try query.show(connection), state) { checker.violate("at rest: \(wrong)") }
     }
 }
 
@@ -97,8 +55,8 @@ struct LinkHistoryTests {
         // Used by one thread at a time: the others wait meanwhile.
         nonisolated(unsafe) var random = SeededRandom(seed: seed)
         let test = try TestStore([Human.self, Dog.self], durability: round % 2 == 0 ? .memory : .relaxed)
-        let history = Watched<[UInt64: LinkState]>([:])
-        nonisolated(unsafe) var model = LinkModel()
+        let history = Watched<[UInt64: StoreState]>([:])
+        nonisolated(unsafe) var model = StoreModel()
         try test.store.write { connection in
             try model.start(connection, version: connection.version + 1)
             let state = model.state
@@ -160,7 +118,7 @@ struct LinkHistoryTests {
         try thread.performAndWait { for checker in onThread + late { try checker.checkShown(onLoop!, state) } }
         try queue.sync { for checker in onQueue { try checker.checkShown(onOther!, state) } }
         for checker in onThread + onQueue + late {
-            let violations = checker.violations.value
+            let violations = checker.checker.violations.value
             #expect(violations.isEmpty, "TIDEGAUGE_SEED=\(seed) round \(round): \(violations.first ?? "")")
         }
     }

@@ -23,7 +23,7 @@ struct LinkQuery: Sendable {
     var name: String
     var observe: @Sendable (Connection, @escaping (Change) -> Void) throws -> NotificationToken
     var show: @Sendable (Connection) throws -> [String]
-    var evaluate: @Sendable (LinkState) -> [LinkRow]
+    var evaluate: @Sendable (StoreState) -> [LinkRow]
     /// The same rows, observed without modifications; nil for a list.
     var observeShallow: (@Sendable (Connection, @escaping (Change) -> Void) throws -> NotificationToken)?
     var isShallow = false
@@ -47,24 +47,24 @@ struct LinkQuery: Sendable {
         return "\(human.id) \(human.name) \(human.age) \(boss) [\(friends)] [\(human.tags.joined(separator: ","))]"
     }
 
-    private static func row(_ dog: DogValue, _ state: LinkState) -> LinkRow {
-        let owner = state.human(dog.owner).map { "\($0.key) \($0.name)" } ?? "-"
-        return LinkRow(id: dog.birth, stamp: dog.stamp, text: "\(dog.key) \(dog.breed ?? "-") \(owner)")
-    }
-
-    private static func row(_ human: HumanValue) -> LinkRow {
-        let friends = human.friends.map { "\($0.value)" }.joined(separator: ",")
-        let tags = human.tags.map(\.value).joined(separator: ",")
-        let boss = human.boss.map { "\($0)" } ?? "-"
+    private static func row(_ row: StoreRow, _ state: StoreState) -> LinkRow {
+        let linked = state.human(row.link)
+        if row.isDog {
+            let owner = linked.map { "\($0.key) \($0.name!)" } ?? "-"
+            return LinkRow(id: Int(row.id), stamp: row.stamp, text: "\(row.key) \(row.name ?? "-") \(owner)")
+        }
+        let friends = row.friends.map { "\(state.humans[$0.value]!.key)" }.joined(separator: ",")
+        let tags = row.tags.map(\.value).joined(separator: ",")
+        let boss = linked.map { "\($0.key)" } ?? "-"
         return LinkRow(
-            id: human.birth, stamp: human.stamp,
-            text: "\(human.key) \(human.name) \(human.age) \(boss) [\(friends)] [\(tags)]")
+            id: Int(row.id), stamp: row.stamp,
+            text: "\(row.key) \(row.name!) \(row.age) \(boss) [\(friends)] [\(tags)]")
     }
 
     private static func results<Object: StoredObject>(
         _ name: String, _ text: @escaping @Sendable (Object) -> String,
         _ live: @escaping @Sendable (Connection) throws -> Results<Object>,
-        _ evaluate: @escaping @Sendable (LinkState) -> [LinkRow]
+        _ evaluate: @escaping @Sendable (StoreState) -> [LinkRow]
     ) -> LinkQuery {
         @Sendable func dress(_ change: ResultsChange<Object>) -> Change {
             switch change {
@@ -82,8 +82,8 @@ struct LinkQuery: Sendable {
 
     private static func dogs(
         _ name: String, _ live: @escaping @Sendable (Connection) throws -> Results<Dog>,
-        order: @escaping @Sendable (DogValue, DogValue) -> Bool = { $0.birth < $1.birth },
-        _ passes: @escaping @Sendable (DogValue, LinkState) -> Bool
+        order: @escaping @Sendable (StoreRow, StoreRow) -> Bool = { $0.id < $1.id },
+        _ passes: @escaping @Sendable (StoreRow, StoreState) -> Bool
     ) -> LinkQuery {
         results(name, { text($0) }, live) { state in
             state.dogs.values.filter { passes($0, state) }.sorted(by: order).map { row($0, state) }
@@ -92,18 +92,18 @@ struct LinkQuery: Sendable {
 
     private static func humans(
         _ name: String, _ live: @escaping @Sendable (Connection) throws -> Results<Human>,
-        order: @escaping @Sendable (HumanValue, HumanValue) -> Bool = { $0.birth < $1.birth },
-        _ passes: @escaping @Sendable (HumanValue, LinkState) -> Bool
+        order: @escaping @Sendable (StoreRow, StoreRow) -> Bool = { $0.id < $1.id },
+        _ passes: @escaping @Sendable (StoreRow, StoreState) -> Bool
     ) -> LinkQuery {
         results(name, { text($0) }, live) { state in
-            state.humans.values.filter { passes($0, state) }.sorted(by: order).map { row($0) }
+            state.humans.values.filter { passes($0, state) }.sorted(by: order).map { row($0, state) }
         }
     }
 
     private static func list<Element>(
         _ name: String, _ text: @escaping @Sendable (Element) -> String,
         _ live: @escaping @Sendable (Connection) throws -> List<Element>,
-        _ evaluate: @escaping @Sendable (LinkState) -> [LinkRow]
+        _ evaluate: @escaping @Sendable (StoreState) -> [LinkRow]
     ) -> LinkQuery {
         LinkQuery(
             name: name,
@@ -128,19 +128,19 @@ struct LinkQuery: Sendable {
         return a.map { $0 < b } ?? true
     }
 
-    private static func bossAge(_ dog: DogValue, _ state: LinkState) -> Int? {
-        state.human(state.human(dog.owner)?.boss)?.age
+    private static func bossAge(_ dog: StoreRow, _ state: StoreState) -> Int? {
+        state.human(state.human(dog.link)?.link)?.age
     }
 
     /// Elements of a list of friends, with whom they lead to.
     private static func friends(
-        of key: Int, _ state: LinkState, _ passes: (HumanValue) -> Bool
-    ) -> [(ElementValue<Int>, HumanValue)] {
-        state.humans[key]!.friends.map { ($0, state.humans[$0.value]!) }.filter { passes($0.1) }
+        of key: Int, _ state: StoreState, _ passes: (StoreRow) -> Bool
+    ) -> [(ModelElement<UInt64>, StoreRow)] {
+        state.human(key: key).friends.map { ($0, state.humans[$0.value]!) }.filter { passes($0.1) }
     }
 
-    private static func row(_ friend: (ElementValue<Int>, HumanValue)) -> LinkRow {
-        LinkRow(id: friend.0.id, stamp: friend.0.stamp, text: row(friend.1).text)
+    private static func row(_ friend: (ModelElement<UInt64>, StoreRow), _ state: StoreState) -> LinkRow {
+        LinkRow(id: friend.0.id, stamp: friend.0.stamp, text: row(friend.1, state).text)
     }
 
     static let all = deep + deep.compactMap(\.shallow)
@@ -148,25 +148,27 @@ struct LinkQuery: Sendable {
     private static let deep: [LinkQuery] = [
         dogs("dogs", { try $0.objects(Dog.self) }) { _, _ in true },
         dogs("dogs of a", { try $0.objects(Dog.self).where(\.owner?.name == "a") }) {
-            $1.human($0.owner)?.name == "a"
+            $1.human($0.link)?.name == "a"
         },
         dogs(
             "dogs of young bosses' people, by -id",
             { try $0.objects(Dog.self).where(\.owner?.boss?.age < 50).sorted(by: \.id, ascending: false) },
             order: { $0.key > $1.key },
             { dog, state in
-                guard let boss = state.human(state.human(dog.owner)?.boss) else { return false }
+                guard let boss = state.human(state.human(dog.link)?.link) else { return false }
                 return boss.age < 50
             }),
         dogs(
             "mongrels not of a",
             { try $0.objects(Dog.self).where(\.owner?.name != "a" && \.breed == nil) },
-            { $1.human($0.owner)?.name != "a" && $0.breed == nil }),
+            { $1.human($0.link)?.name != "a" && $0.name == nil }),
         dogs(
             "dogs without boss, or of breed x",
             { try $0.objects(Dog.self).where(\.owner?.boss == nil || \.breed == "x") },
-            { $1.human($0.owner)?.boss == nil || $0.breed == "x" }),
-        dogs("dogs of 2", { try human($0, 2).linkingObjects(\Dog.owner) }) { dog, _ in dog.owner == 2 },
+            { $1.human($0.link)?.link == nil || $0.name == "x" }),
+        dogs("dogs of 2", { try human($0, 2).linkingObjects(\Dog.owner) }) { dog, state in
+            state.human(dog.link)?.key == 2
+        },
         humans("humans with old friends", { try $0.objects(Human.self).where(.any(\.friends, \.age > 50)) }) {
             human, state in human.friends.contains { state.humans[$0.value]!.age > 50 }
         },
@@ -176,7 +178,7 @@ struct LinkQuery: Sendable {
         humans(
             "humans with friends, by name",
             { try $0.objects(Human.self).where(\.friends.count > 1).sorted(by: \.name) },
-            order: { $0.name != $1.name ? $0.name < $1.name : $0.birth < $1.birth },
+            order: { $0.name != $1.name ? $0.name! < $1.name! : $0.id < $1.id },
             { human, _ in human.friends.count > 1 }),
         humans("humans with tag x", { try $0.objects(Human.self).where((\Human.tags).contains("x")) }) {
             human, _ in human.tags.contains { $0.value == "x" }
@@ -189,17 +191,17 @@ struct LinkQuery: Sendable {
             {
                 try $0.objects(Human.self).where(.any(\.friends, \.boss?.name == "b"))
             }
-        ) { human, state in human.friends.contains { state.human(state.humans[$0.value]!.boss)?.name == "b" } },
+        ) { human, state in human.friends.contains { state.human(state.humans[$0.value]!.link)?.name == "b" } },
         humans("those who have 1 as a friend", { try human($0, 1).linkingObjects(\Human.friends) }) {
-            human, _ in human.friends.contains { $0.value == 1 }
+            human, state in human.friends.contains { state.humans[$0.value]!.key == 1 }
         },
         humans("b and c", { try $0.objects(Human.self).where((\Human.name).isOne(of: ["b", "c"])) }) {
-            human, _ in ["b", "c"].contains(human.name)
+            human, _ in ["b", "c"].contains(human.name!)
         },
         results("dogs by owner", { text($0) }, { try $0.objects(Dog.self).sorted(by: \Dog.owner?.name) }) { state in
             state.dogs.values.sorted { a, b in
-                let (first, second) = (state.human(a.owner)?.name, state.human(b.owner)?.name)
-                return first == second ? a.birth < b.birth : precedes(first, second)
+                let (first, second) = (state.human(a.link)?.name, state.human(b.link)?.name)
+                return first == second ? a.id < b.id : precedes(first, second)
             }.map { row($0, state) }
         },
         results(
@@ -210,10 +212,10 @@ struct LinkQuery: Sendable {
                 ])
             }
         ) { state in
-            state.dogs.values.filter { state.human($0.owner)?.name != "a" }.sorted { a, b in
+            state.dogs.values.filter { state.human($0.link)?.name != "a" }.sorted { a, b in
                 let (first, second) = (bossAge(a, state), bossAge(b, state))
                 if first != second { return precedes(second, first) }
-                return a.breed == b.breed ? a.birth < b.birth : precedes(a.breed, b.breed)
+                return a.name == b.name ? a.id < b.id : precedes(a.name, b.name)
             }.map { row($0, state) }
         },
         results(
@@ -222,8 +224,8 @@ struct LinkQuery: Sendable {
         ) { state in
             Array(
                 state.dogs.values.sorted { a, b in
-                    let (first, second) = (state.human(a.owner)?.age, state.human(b.owner)?.age)
-                    return first == second ? a.birth < b.birth : precedes(first, second)
+                    let (first, second) = (state.human(a.link)?.age, state.human(b.link)?.age)
+                    return first == second ? a.id < b.id : precedes(first, second)
                 }.prefix(3).map { row($0, state) })
         },
         results(
@@ -231,10 +233,10 @@ struct LinkQuery: Sendable {
             { try human($0, 0).friends.where(\.age > 20).sorted(by: \.age) }
         ) { state in
             friends(of: 0, state) { $0.age > 20 }.enumerated()
-                .sorted { ($0.element.1.age, $0.offset) < ($1.element.1.age, $1.offset) }.map { row($0.element) }
+                .sorted { ($0.element.1.age, $0.offset) < ($1.element.1.age, $1.offset) }.map { row($0.element, state) }
         },
         results("friends of 0 whose boss is b", { text($0) }, { try human($0, 0).friends.where(\.boss?.name == "b") }) {
-            state in friends(of: 0, state) { state.human($0.boss)?.name == "b" }.map { row($0) }
+            state in friends(of: 0, state) { state.human($0.link)?.name == "b" }.map { row($0, state) }
         },
         results(
             "friends of 1 by -name of the boss", { text($0) },
@@ -244,18 +246,16 @@ struct LinkQuery: Sendable {
         ) { state in
             friends(of: 1, state) { _ in true }.enumerated().sorted { a, b in
                 let (first, second) = (
-                    state.human(a.element.1.boss)?.name, state.human(b.element.1.boss)?.name
+                    state.human(a.element.1.link)?.name, state.human(b.element.1.link)?.name
                 )
                 return first == second ? a.offset < b.offset : precedes(second, first)
-            }.map { row($0.element) }
+            }.map { row($0.element, state) }
         },
         list("friends of 0", { text($0) }, { try human($0, 0).friends }) { state in
-            state.humans[0]!.friends.map { element in
-                LinkRow(id: element.id, stamp: element.stamp, text: row(state.humans[element.value]!).text)
-            }
+            friends(of: 0, state) { _ in true }.map { row($0, state) }
         },
         list("tags of 1", { $0 }, { try human($0, 1).tags }) { state in
-            state.humans[1]!.tags.map { LinkRow(id: $0.id, stamp: $0.stamp, text: $0.value) }
+            state.human(key: 1).tags.map { LinkRow(id: $0.id, stamp: $0.stamp, text: $0.value) }
         },
     ]
 }

@@ -1,6 +1,7 @@
 // Lists in write blocks, which keep a list's rows in step with their own changes and take over those of earlier blocks: each
 // change is held against arrays, whoever has changed the lists before.
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import LiveStore

@@ -3,6 +3,7 @@
 import CLMDB
 import Foundation
 import LiveStoreFixtures
+import SeededRandom
 import Testing
 
 @testable import LiveStore

@@ -1,5 +1,6 @@
 // Lists of values and of objects: the collection they are, what their observers are told, and filters over them.
 import Foundation
+import SeededRandom
 import Testing
 import TracedSync
 

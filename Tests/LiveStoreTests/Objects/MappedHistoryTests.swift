@@ -2,6 +2,7 @@
 // filters, orders and numbers, in the block that wrote them, after it, and by a store that is opened anew.
 import Foundation
 import LiveStore
+import SeededRandom
 import Testing
 
 /// What a `Painting` has, without a store.

@@ -1,5 +1,6 @@
 // Some bytes are found in others wherever they stand: at each end, across the sixteen places that are looked at together, and where
 // their first and last byte stand without them.
+import SeededRandom
 import Testing
 
 @testable import LiveStoreEngine

@@ -1,6 +1,8 @@
 // Limited, distinct and sectioned results whose filter leads over links: what upkeep keeps is what a fresh evaluation
 // finds, and change sets lead from one to the next.
 import Foundation
+import LiveStoreFixtures
+import SeededRandom
 import Testing
 
 @testable import LiveStore
@@ -22,8 +24,9 @@ struct DerivedLinkTests {
         let test = try TestStore([Human.self, Dog.self], durability: .memory)
         let scheduler = ManualScheduler()
         let connection = try test.store.connect(on: .scheduler(scheduler))
-        var replayed = [[ObjectID]?](repeating: nil, count: Self.queries.count)
-        var sectioned: [[ObjectID]]?
+        var replayed = [[ObjectID]](repeating: [], count: Self.queries.count)
+        var sectioned: [[ObjectID]] = []
+        var initials = 0
         var tokens: [NotificationToken] = []
         defer { for token in tokens { token.invalidate() } }
         for (index, text) in Self.queries.enumerated() {
@@ -31,11 +34,12 @@ struct DerivedLinkTests {
             tokens.append(
                 try results.observe { change in
                     switch change {
-                    case .initial(let dogs): replayed[index] = dogs.objectIDs
+                    case .initial(let dogs):
+                        replayed[index] = dogs.objectIDs
+                        initials += 1
                     case .update(let dogs, let changes):
                         let new = dogs.objectIDs
-                        for place in changes.deletions.reversed() { replayed[index]?.remove(at: place) }
-                        for place in changes.insertions { replayed[index]?.insert(new[place], at: place) }
+                        #expect(ChangeSetReplay.apply(changes, to: &replayed[index], id: { $0 }) { new[$0] } == nil)
                     case .error(let error): Issue.record("\(error)")
                     }
                 })
@@ -45,19 +49,19 @@ struct DerivedLinkTests {
         tokens.append(
             try sections.observe { change in
                 switch change {
-                case .initial(let sections): sectioned = sections.map(\.objectIDs)
+                case .initial(let sections):
+                    sectioned = sections.map(\.objectIDs)
+                    initials += 1
                 case .update(let sections, let changes):
                     let new = sections.map(\.objectIDs)
-                    for path in changes.deletions.reversed() { sectioned?[path.section].remove(at: path.row) }
-                    for section in changes.deletedSections.reversed() { sectioned?.remove(at: section) }
-                    for section in changes.insertedSections { sectioned?.insert([], at: section) }
-                    for path in changes.insertions {
-                        sectioned?[path.section].insert(new[path.section][path.row], at: path.row)
+                    let problem = ChangeSetReplay.apply(ToldChanges(changes), to: &sectioned, id: { $0 }) {
+                        new[$0.section][$0.row]
                     }
+                    #expect(problem == nil)
                 case .error(let error): Issue.record("\(error)")
                 }
             })
-        try scheduler.turn { replayed.allSatisfy { $0 != nil } && sectioned != nil }
+        try scheduler.turn { initials == tokens.count }
         for step in 0..<60 {
             for _ in 0...random.below(3) { try test.store.write { try Self.change($0, &random) } }
             try connection.refresh()

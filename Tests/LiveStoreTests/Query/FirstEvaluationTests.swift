@@ -1,4 +1,5 @@
 // The first evaluation of many queries at once: each of them as it is when it is evaluated alone, by hand.
+import SeededRandom
 import Testing
 
 @testable import LiveStore

@@ -2,6 +2,7 @@
 // whatever direction, with equal values, nulls, numbers that are none, and keys that are too long for an index.
 import Foundation
 import LiveStore
+import SeededRandom
 import Testing
 
 private final class Graded: StoredObject {

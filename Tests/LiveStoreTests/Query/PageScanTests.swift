@@ -1,6 +1,7 @@
 // Counts and sums that go over pages as they lie find what asking every row finds: also beside rows that have pages of their own,
 // at the ends of what a number can be, and where a sum is more than that.
 import LiveStore
+import SeededRandom
 import Testing
 
 private final class Sheet: StoredObject {

@@ -1,5 +1,7 @@
 // Where an object is among those shown, against looking through all of them.
 import Foundation
+import LiveStoreFixtures
+import SeededRandom
 import Testing
 
 @testable import LiveStore
@@ -104,10 +106,10 @@ struct PlacesTests {
             try feed.catchUp()
             let update = try #require(try await iterator.next())
             if let change = update.changes {
-                for path in change.deletions.reversed() { replayed[path.section].remove(at: path.row) }
-                for section in change.deletedSections.reversed() { #expect(replayed.remove(at: section).isEmpty) }
-                for section in change.insertedSections { replayed.insert([], at: section) }
-                for path in change.insertions { replayed[path.section].insert(update.objectID(at: path), at: path.row) }
+                let problem = ChangeSetReplay.apply(ToldChanges(change), to: &replayed, id: { $0 }) {
+                    update.objectID(at: $0)
+                }
+                #expect(problem == nil)
             } else {
                 replayed = (0..<update.sectionCount).map { section in
                     (0..<update.count(ofSection: section)).map {

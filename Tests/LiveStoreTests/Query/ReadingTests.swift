@@ -2,6 +2,7 @@
 // row finds, whatever way leads there: the primary key, an index, or a scan.
 import Foundation
 import LiveStore
+import SeededRandom
 import Testing
 
 private protocol Part: StoredObject {

@@ -1,4 +1,5 @@
 // The bytes that keys are made of, and the order of many keys that are sorted without being moved.
+import SeededRandom
 import Testing
 
 @testable import LiveStoreEngine

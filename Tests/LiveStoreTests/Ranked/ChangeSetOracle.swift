@@ -1,4 +1,6 @@
 // Judges a change set by the rules alone, given the rows before and after: is it true, complete, and as small as it can be?
+import LiveStoreFixtures
+
 @testable import LiveStore
 @testable import LiveStoreEngine
 @testable import RankedTree
@@ -14,52 +16,17 @@ enum ChangeSetOracle {
         ] where !isAscending(indices, below: count) {
             return "\(name) \(indices) do not ascend within 0 ..< \(count)"
         }
-        return applying(changes, from: old, to: new)
-            ?? identities(changes, from: old, to: new)
-            ?? modifications(changes, from: old, to: new)
+        let newIDs = Set(new.map(\.id))
+        let gone = old.filter { !newIDs.contains($0.id) }.map { ObjectID(rawValue: $0.id) }
+        if gone != changes.deletedIDs { return "deletedIDs \(changes.deletedIDs), expected \(gone)" }
+        if changes.isEmpty { return old == new ? nil : "no change" }
+        return ChangeSetReplay.violation(
+            changes, from: old.map { ReplayedRow($0.id, $0) }, to: new.map { ReplayedRow($0.id, $0) })
             ?? minimality(changes, from: old, to: new)
     }
 
     private static func isAscending(_ indices: [Int], below count: Int) -> Bool {
         indices.allSatisfy { $0 >= 0 && $0 < count } && zip(indices, indices.dropFirst()).allSatisfy { $0 < $1 }
-    }
-
-    /// Deletions, then insertions, turn the old rows into the new ones.
-    private static func applying(_ changes: ChangeSet, from old: [ModelRow], to new: [ModelRow]) -> String? {
-        var ids = old.map(\.id)
-        for index in changes.deletions.reversed() { ids.remove(at: index) }
-        for index in changes.insertions {
-            guard index <= ids.count else { return "insertion at \(index) into \(ids.count) rows" }
-            ids.insert(new[index].id, at: index)
-        }
-        return ids == new.map(\.id) ? nil : "applied: \(ids), expected: \(new.map(\.id))"
-    }
-
-    /// Moves are exactly the rows that are deleted and inserted; the other deleted ones are gone.
-    private static func identities(_ changes: ChangeSet, from old: [ModelRow], to new: [ModelRow]) -> String? {
-        let inserted = Dictionary(uniqueKeysWithValues: changes.insertions.map { (new[$0].id, $0) })
-        let moves = changes.deletions.compactMap { from in
-            inserted[old[from].id].map { Move(from: from, to: $0) }
-        }
-        if moves != changes.moves { return "moves \(changes.moves), expected \(moves)" }
-        let newIDs = Set(new.map(\.id))
-        let gone = old.filter { !newIDs.contains($0.id) }.map { ObjectID(rawValue: $0.id) }
-        return gone == changes.deletedIDs ? nil : "deletedIDs \(changes.deletedIDs), expected \(gone)"
-    }
-
-    /// Exactly the rows that are in both, were written, and are not moved.
-    private static func modifications(_ changes: ChangeSet, from old: [ModelRow], to new: [ModelRow]) -> String? {
-        let newIndices = Dictionary(uniqueKeysWithValues: new.enumerated().map { ($1.id, $0) })
-        let moved = Set(changes.moves.map(\.from))
-        let pairs = old.indices.compactMap { index in newIndices[old[index].id].map { (index, $0) } }
-            .filter { old[$0] != new[$1] && !moved.contains($0) }
-        if pairs.map(\.0) != changes.modifications {
-            return "modifications \(changes.modifications), expected \(pairs.map(\.0))"
-        }
-        if pairs.map(\.1) != changes.modificationsNew {
-            return "modificationsNew \(changes.modificationsNew), expected \(pairs.map(\.1))"
-        }
-        return nil
     }
 
     /// No row without a change is touched, and of the rows whose key changed as few as possible move.

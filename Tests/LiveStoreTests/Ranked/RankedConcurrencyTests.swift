@@ -1,6 +1,8 @@
 // One thread changes a tree and publishes each state, as the upkeep thread does; others take the last one, diff it with the
 // one they reported, and read it. Small nodes are freed by whoever drops them last. Meant for ThreadSanitizer as well.
 import Foundation
+import LiveStoreFixtures
+import SeededRandom
 import Testing
 
 @testable import LiveStore
@@ -84,8 +86,8 @@ private final class Finding: @unchecked Sendable {
         while true {
             let (tree, isOver) = publication.last
             let changes = ChangeSet.between(reported, tree)
-            for index in changes.deletions.reversed() { ids.remove(at: index) }
-            for index in changes.insertions { ids.insert(tree.id(at: index), at: index) }
+            let problem = ChangeSetReplay.apply(changes, to: &ids) { $0 < tree.count ? tree.id(at: $0) : nil }
+            if let problem { return problem }
             if ids != tree.ids(in: 0..<tree.count) { return "after \(changes): \(ids)" }
             reported = tree
             if isOver && tree.isIdentical(to: publication.last.tree) { return nil }

@@ -1,5 +1,6 @@
 // Random histories of a ranked tree against a sorted array: contents, ranks, old snapshots, and change sets between any
 // two of its states, in any windows.
+import SeededRandom
 import TestThreads
 import Testing
 

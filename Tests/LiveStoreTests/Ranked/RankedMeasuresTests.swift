@@ -1,5 +1,6 @@
 // Random histories of a tree with measures against plain sums over arrays: whatever splits, joins or is streamed anew, the
 // summary of every run of rows is that of its values.
+import SeededRandom
 import Testing
 
 @testable import LiveStore

@@ -1,5 +1,6 @@
 // What is known of a step without looking at both trees: its difference by the rows that it was given, the ranks of windows that
 // follow from it, and the order of numbers.
+import SeededRandom
 import Testing
 
 @testable import LiveStore

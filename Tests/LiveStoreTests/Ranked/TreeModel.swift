@@ -1,5 +1,7 @@
 // The brute-force model of a ranked tree: a plain array of rows, sorted by comparing whole byte strings. It shares no code
 // with the tree but the conversion of a row into an entry.
+import SeededRandom
+
 @testable import LiveStore
 @testable import LiveStoreEngine
 @testable import RankedTree

@@ -4,16 +4,9 @@ import LiveStore
 import Testing
 
 @Suite("Rule 1: the initial callback comes without autorefresh too")
-struct Rule01HeldConnectionTests {
-    private let test: TestStore
-    private let feed: Feed
-    private let notes: Results<Note>
-
+final class Rule01HeldConnectionTests: NoteSuite {
     init() throws {
-        test = try TestStore(durability: .memory)
-        try test.store.write { for id in 0..<3 { try $0.add(Note(id: id, score: id * 10)) } }
-        feed = try Feed(test.store)
-        notes = try feed.connection.objects(Note.self).sorted(by: \.score)
+        try super.init(3, durability: .memory)
         feed.connection.autorefresh = false
     }
 

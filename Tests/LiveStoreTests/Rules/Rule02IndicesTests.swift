@@ -2,6 +2,7 @@
 // moves too, all of them (in Realm a moved row is a deletion and an insertion that nothing ties together), and deleted
 // rows are named by their ids (in Realm they are gone by the time one is told, and the index is all there is).
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import LiveStore

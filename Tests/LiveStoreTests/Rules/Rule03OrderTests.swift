@@ -3,6 +3,7 @@
 // (StoreHistoryTests and RankedHistoryTests prove the same for thousands of random histories.)
 import Foundation
 import LiveStore
+import SeededRandom
 import Testing
 
 /// Does to an array of cells what a table view does in one batch: deletes, inserts, then reloads.
@@ -23,25 +24,12 @@ extension Note {
 }
 
 @Suite("Rule 3: deletions, then insertions, then modifications; and nothing that nobody wrote")
-struct Rule03OrderTests {
-    private let test: TestStore
-    private let feed: Feed
-    private let notes: Results<Note>
-
-    init() throws {
-        test = try TestStore()
-        try test.store.write { for id in 0..<40 { try $0.add(Note(id: id, score: id * 10)) } }
-        feed = try Feed(test.store)
-        notes = try feed.connection.objects(Note.self).sorted(by: \.score)
-    }
+final class Rule03OrderTests: NoteSuite {
+    init() throws { try super.init(40) }
 
     private func change(_ body: (Connection) throws -> Void) throws {
         try test.store.write(body)
         try feed.catchUp()
-    }
-
-    private func note(_ id: Int, _ connection: Connection) throws -> Note {
-        try #require(try connection.object(Note.self, forPrimaryKey: id))
     }
 
     @Test("a view that applies them so shows the collection", arguments: 0..<8)

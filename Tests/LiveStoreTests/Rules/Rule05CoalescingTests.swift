@@ -4,21 +4,8 @@ import LiveStore
 import Testing
 
 @Suite("Rule 5: coalesced commits cancel out, and a value set back is still a modification")
-struct Rule05CoalescingTests {
-    private let test: TestStore
-    private let feed: Feed
-    private let notes: Results<Note>
-
-    init() throws {
-        test = try TestStore(durability: .memory)
-        try test.store.write { for id in 0..<4 { try $0.add(Note(id: id, score: id * 10)) } }
-        feed = try Feed(test.store)
-        notes = try feed.connection.objects(Note.self).sorted(by: \.score)
-    }
-
-    private func note(_ id: Int, _ connection: Connection) throws -> Note {
-        try #require(try connection.object(Note.self, forPrimaryKey: id))
-    }
+final class Rule05CoalescingTests: NoteSuite {
+    init() throws { try super.init(4, durability: .memory) }
 
     /// Lets upkeep see each commit for itself, or all of them at once; the observer sees all at once either way.
     private func commit(oneByOne: Bool, _ bodies: [(Connection) throws -> Void]) throws {
@@ -37,8 +24,8 @@ struct Rule05CoalescingTests {
         try commit(
             oneByOne: oneByOne,
             [
-                { try $0.add(Note(id: 9, score: 5)) }, { try note(9, $0).score = 15 },
-                { try $0.delete(note(9, $0)) },
+                { try $0.add(Note(id: 9, score: 5)) }, { try self.note(9, $0).score = 15 },
+                { try $0.delete(self.note(9, $0)) },
             ])
         #expect(feed.takeLog() == [])
         #expect(notes.map(\.id) == [0, 1, 2, 3])
@@ -52,12 +39,12 @@ struct Rule05CoalescingTests {
             oneByOne: oneByOne,
             [
                 {
-                    try note(0, $0).score = 99
-                    try note(0, $0).done = true
+                    try self.note(0, $0).score = 99
+                    try self.note(0, $0).done = true
                 },
                 {
-                    try note(0, $0).score = 0
-                    try note(0, $0).done = false
+                    try self.note(0, $0).score = 0
+                    try self.note(0, $0).done = false
                 },
             ])
         #expect(feed.takeLog() == [])
@@ -67,10 +54,10 @@ struct Rule05CoalescingTests {
     func setBack(_ oneByOne: Bool) throws {
         try feed.observe("notes", notes)
         try feed.observe("title", notes, keyPaths: [\.title])
-        try commit(oneByOne: oneByOne, [{ try note(1, $0).title = "x" }, { try note(1, $0).title = "" }])
+        try commit(oneByOne: oneByOne, [{ try self.note(1, $0).title = "x" }, { try self.note(1, $0).title = "" }])
         #expect(Set(feed.takeLog()) == ["notes ~1>1", "title ~1>1"])
         // Moved away and back is a modification too, and neither a move nor nothing.
-        try commit(oneByOne: oneByOne, [{ try note(1, $0).score = 99 }, { try note(1, $0).score = 10 }])
+        try commit(oneByOne: oneByOne, [{ try self.note(1, $0).score = 99 }, { try self.note(1, $0).score = 10 }])
         #expect(feed.takeLog() == ["notes ~1>1"])
     }
 

@@ -10,17 +10,8 @@ import TracedSync
 @testable import LiveStoreEngine
 
 @Suite("Rule 6: callbacks never run inside a write, and beginning one waits for the lock only")
-struct Rule06NoCallbackInWriteTests {
-    private let test: TestStore
-    private let feed: Feed
-    private let notes: Results<Note>
-
-    init() throws {
-        test = try TestStore()
-        try test.store.write { for id in 0..<3 { try $0.add(Note(id: id, score: id)) } }
-        feed = try Feed(test.store)
-        notes = try feed.connection.objects(Note.self).sorted(by: \.score)
-    }
+final class Rule06NoCallbackInWriteTests: NoteSuite {
+    init() throws { try super.init(3, scoreStep: 1) }
 
     @Test("beginning a write delivers nothing, though there is something to deliver; nor do turns inside of it")
     func begin() throws {

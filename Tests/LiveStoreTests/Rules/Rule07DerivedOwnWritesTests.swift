@@ -1,6 +1,7 @@
 // Rule 7. Random own and foreign writes on one connection: at every moment a collection shows the delivered rows with the
 // connection's own writes on them, chosen (limited, distinct, by text) as a fresh evaluation of those rows would.
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import LiveStore

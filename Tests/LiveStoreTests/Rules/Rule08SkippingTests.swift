@@ -4,21 +4,8 @@ import LiveStore
 import Testing
 
 @Suite("Rule 8: one skipped commit means that commit only")
-struct Rule08SkippingTests {
-    private let test: TestStore
-    private let feed: Feed
-    private let notes: Results<Note>
-
-    init() throws {
-        test = try TestStore()
-        try test.store.write { for id in 0..<4 { try $0.add(Note(id: id, score: id * 10)) } }
-        feed = try Feed(test.store)
-        notes = try feed.connection.objects(Note.self).sorted(by: \.score)
-    }
-
-    private func note(_ id: Int, _ connection: Connection) throws -> Note {
-        try #require(try connection.object(Note.self, forPrimaryKey: id))
-    }
+final class Rule08SkippingTests: NoteSuite {
+    init() throws { try super.init(4) }
 
     @Test("an own write is not told to the token it names, and later ones are")
     func own() throws {

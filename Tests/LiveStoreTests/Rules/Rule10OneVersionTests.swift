@@ -3,6 +3,7 @@
 // are told one after the other. Here all that a connection shows moves on in one step, before anyone is called.
 import Foundation
 import LiveStore
+import SeededRandom
 import Testing
 import TracedSync
 

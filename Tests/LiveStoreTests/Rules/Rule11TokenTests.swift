@@ -1,5 +1,6 @@
 // Rule 11. Observers that come and go while others are called, from anywhere.
 import Foundation
+import SeededRandom
 import Testing
 import TracedSync
 

@@ -4,17 +4,8 @@ import LiveStore
 import Testing
 
 @Suite("Rule 13: key-path filters hold per callback")
-struct Rule13KeyPathTests {
-    private let test: TestStore
-    private let feed: Feed
-    private let notes: Results<Note>
-
-    init() throws {
-        test = try TestStore()
-        try test.store.write { for id in 0..<4 { try $0.add(Note(id: id, score: id * 10)) } }
-        feed = try Feed(test.store)
-        notes = try feed.connection.objects(Note.self).sorted(by: \.score)
-    }
+final class Rule13KeyPathTests: NoteSuite {
+    init() throws { try super.init(4) }
 
     private func change(_ id: Int, _ body: @escaping (Note) -> Void) throws {
         try test.store.write { body(try #require(try $0.object(Note.self, forPrimaryKey: id))) }

@@ -8,6 +8,7 @@
 import CPlatform
 import Foundation
 import LiveStoreFixtures
+import SeededRandom
 import TestThreads
 import Testing
 import TracedSync
@@ -30,7 +31,7 @@ struct Rule17KilledWriterTests {
     @Test("every acknowledged commit is there, every other one is there or absent as a whole, and the next goes on")
     func kills() throws {
         let killsEach = 51
-        let lanes: [Durability] = [.full, .relaxed, .full, .relaxed]
+        let lanes: [Durability] = [.full, .relaxed, .full, .relaxed, .memory]
         let tallies = Watched<[Int: Tally]>([:])
         let failures = Watched<[String]>([])
         let threads = lanes.enumerated().map { lane, durability in
@@ -67,6 +68,8 @@ struct Rule17KilledWriterTests {
     private func kill(_ count: Int, _ durability: Durability, lane: UInt64) throws -> Tally {
         let test = try TestStore(Batches.models, durability: durability)
         let store = test.store
+        let observer = try BatchObserver(store)
+        defer { observer.stop() }
         var random = SeededRandom(seed: SeededRandom.base &+ lane)
         var tally = Tally()
         var removed = 0
@@ -89,6 +92,13 @@ struct Rule17KilledWriterTests {
             let page = store.core.storage.page
             if cp_mutex_owner(page.mutex) != 0 || cp_mutex_owner(page.flushMutex) != 0 { tally.holding += 1 }
 
+            // What is visible now reaches the observer without the help of another commit.
+            let (version, visible) = try store.read { ($0.version, try Batches.value("batches", $0)) }
+            try observer.seen.wait("version \(version)") { $0.version >= version || version == 0 }
+            try expect(
+                observer.seen.value.keys == Array(2 * removed..<2 * visible),
+                "the observer has \(observer.seen.value), \(visible) batches are visible")
+
             let startNs = monotonicNs()
             var tookNs: Int64 = 0
             let count = try store.write { connection in
@@ -104,6 +114,7 @@ struct Rule17KilledWriterTests {
             try expect(
                 count == acknowledged || count == acknowledged + 1,
                 "\(acknowledged) commits were acknowledged, \(count) are there")
+            try expect(observer.seen.value.violations.isEmpty, "\(observer.seen.value.violations)")
             if count > acknowledged { tally.unacknowledged += 1 }
             tally.commits += count - before
             removed = count

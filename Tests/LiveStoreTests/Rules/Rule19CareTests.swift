@@ -2,6 +2,7 @@
 // lost. With it, all that can be wrong with the files of a store, and closing it from anywhere.
 import Foundation
 import LiveStoreFixtures
+import SeededRandom
 import TestThreads
 import Testing
 import TracedSync

@@ -1,5 +1,6 @@
 // Rule 20: what a migration block does beyond the values of rows: adding and deleting rows, setting links and lists.
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import LiveStore

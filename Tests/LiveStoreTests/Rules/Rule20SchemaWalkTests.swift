@@ -1,6 +1,7 @@
 // Rule 20 as a property: classes and properties come, go, get other names and types and come back at random. After every change the
 // store opens again, is whole, can be salvaged, and has in each property what was last written to it.
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import LiveStore

@@ -1,6 +1,8 @@
 // Rule 21: sections are told by inserted and deleted sections and by rows in paths; the section key is a function of a
 // stored property, kept incrementally. Realm runs that function over all rows, on the observer's thread, at every change.
 import Foundation
+import LiveStoreFixtures
+import SeededRandom
 import Synchronization
 import Testing
 import TracedSync
@@ -89,135 +91,36 @@ private struct SectionedQuery: Sendable {
     ]
 }
 
-/// Replays what one observer is told.
-private final class SectionChecker: @unchecked Sendable {
-    let query: SectionedQuery
-    private let states: Watched<[UInt64: [Int: NoteValue]]>
-    private var shown: [[NoteValue]] = []
-    private var isStarted = false
-    let reached = Watched<UInt64>(0)
-    let violations = Watched<[String]>([])
-    var token: NotificationToken?
-
-    init(_ query: SectionedQuery, _ states: Watched<[UInt64: [Int: NoteValue]]>) {
-        self.query = query
-        self.states = states
-    }
-
-    func start(_ connection: Connection) throws {
-        token = try query.observe(connection) { [unowned self] shown, changes in
-            guard violations.value.isEmpty else { return }
-            check(shown, changes)
-            reached.update { $0 = shown.version }
-        }
-    }
-
-    private func violate(_ what: String) { violations.update { $0.append("\(query.name): \(what)") } }
-
-    private func check(_ seen: SectionedQuery.Shown, _ changes: SectionedChangeSet?) {
-        let expected = query.evaluate(seen.version == 0 ? [:] : states.value[seen.version] ?? [:])
-        if seen.keys != expected.map(\.key) { return violate("keys \(seen.keys), should be \(expected.map(\.key))") }
-        if seen.births != expected.map({ $0.rows.map(\.birth) }) { return violate("shows \(seen.births)") }
-        if isStarted != (changes != nil) { return violate("not one initial call") }
-        isStarted = true
-        defer { shown = expected.map(\.rows) }
-        guard let changes else { return }
-        if changes.isEmpty { violate("an empty change set") }
-        replay(changes, expected.map(\.rows))
-        checkReported(changes, expected.map(\.rows))
-    }
-
-    private func replay(_ changes: SectionedChangeSet, _ expected: [[NoteValue]]) {
-        var rows = shown.map { $0.map(\.birth) }
-        for path in changes.deletions.reversed() { rows[path.section].remove(at: path.row) }
-        for section in changes.deletedSections.reversed() {
-            if !rows[section].isEmpty { violate("section \(section) is deleted with rows that are not") }
-            rows.remove(at: section)
-        }
-        for section in changes.insertedSections { rows.insert([], at: section) }
-        for path in changes.insertions {
-            rows[path.section].insert(expected[path.section][path.row].birth, at: path.row)
-        }
-        if rows != expected.map({ $0.map(\.birth) }) {
-            violate("\(changes) does not lead from \(shown) to \(expected)")
-        }
-    }
-
-    /// Rows that stay and were written are modifications; of rows in both, only written ones move.
-    private func checkReported(_ changes: SectionedChangeSet, _ expected: [[NoteValue]]) {
-        var old: [Int: (RowPath, NoteValue)] = [:]
-        for (section, rows) in shown.enumerated() {
-            for (row, value) in rows.enumerated() { old[value.birth] = (RowPath(section: section, row: row), value) }
-        }
-        let inserted = Set(changes.insertions)
-        var modified: [(RowPath, RowPath)] = []
-        var moved: [SectionedMove] = []
-        for (section, rows) in expected.enumerated() {
-            for (row, value) in rows.enumerated() {
-                guard let before = old[value.birth] else { continue }
-                let path = RowPath(section: section, row: row)
-                if inserted.contains(path) {
-                    moved.append(SectionedMove(from: before.0, to: path))
-                    if before.1.version == value.version {
-                        violate("\(path), which nobody wrote, is reported as moved")
-                    }
-                } else if before.1.version != value.version {
-                    modified.append((before.0, path))
-                }
-            }
-        }
-        if changes.modifications != modified.map(\.0) || changes.modificationsNew != modified.map(\.1) {
-            violate("modifications \(changes.modifications) \(changes.modificationsNew), should be \(modified)")
-        }
-        if changes.moves != moved.sorted(by: { $0.from < $1.from }) { violate("moves \(changes.moves)") }
-        let ids = Set(expected.joined().map(\.birth))
-        let gone = changes.deletions.map { shown[$0.section][$0.row].birth }.filter { !ids.contains($0) }
-        if changes.deletedIDs.map({ Int($0.rawValue) }) != gone { violate("deletedIDs \(changes.deletedIDs)") }
-    }
-}
-
 @Suite("Rule 21: sections")
 struct Rule21SectionsTests {
     @Test("change sets lead from sections to sections, however commits are coalesced", arguments: 0..<12)
     func histories(_ round: Int) throws {
-        let seed = SeededRandom.base &+ UInt64(round)
-        var random = SeededRandom(seed: seed)
-        let test = try TestStore(durability: .memory)
-        let states = Watched<[UInt64: [Int: NoteValue]]>([:])
-        var model = NoteModel()
-        let thread = RunLoopThread("sections")
-        let checkers = SectionedQuery.all.map { SectionChecker($0, states) }
-        nonisolated(unsafe) var connections: [Connection] = []
-        defer {
-            try? thread.performAndWait {
-                for checker in checkers { checker.token?.invalidate() }
-                connections.removeAll()
+        try NoteChecker.checkHistory(
+            round, onThread: SectionedQuery.all.map { query in { try Self.start(query, $0, $1) } })
+    }
+
+    private static func start(
+        _ query: SectionedQuery, _ connection: Connection, _ states: Watched<[UInt64: [Int: NoteValue]]>
+    ) throws -> NoteChecker {
+        let checker = NoteChecker(query.name, states) {
+            query.evaluate($0).map { $0.rows.map { ReplayedRow($0.birth, $0.version) } }
+        }
+        var ids: [[Int]] = []
+        checker.token = try query.observe(connection) { [unowned checker] shown, changes in
+            checker.told(at: shown.version, changes.map { ToldChanges($0) }) { state in
+                let expected = query.evaluate(state)
+                let left = Set(shown.births.joined())
+                let gone = changes?.deletions.map { ids[$0.section][$0.row] }.filter { !left.contains($0) } ?? []
+                ids = shown.births
+                if shown.keys != expected.map(\.key) {
+                    return "keys \(shown.keys), should be \(expected.map(\.key))"
+                }
+                if shown.births != expected.map({ $0.rows.map(\.birth) }) { return "shows \(shown.births)" }
+                let told = changes?.deletedIDs.map { Int($0.rawValue) } ?? []
+                return told == gone ? nil : "deletedIDs \(told), should be \(gone)"
             }
-            thread.stop()
         }
-        try thread.performAndWait {
-            connections.append(try test.store.connect(on: .runLoop))
-            for checker in checkers { try checker.start(connections[0]) }
-        }
-        for _ in 0..<120 {
-            try test.store.write { connection in
-                let version = connection.version + 1
-                try model.change(connection, version: version, &random)
-                let after = model.notes
-                states.update { $0[version] = after }
-            }
-            if random.oneIn(4) { try thread.performAndWait {} }
-        }
-        for checker in checkers {
-            let expected = checker.query.evaluate(model.notes)
-            try checker.reached.wait("\(checker.query.name), TIDEGAUGE_SEED=\(seed)") { version in
-                !checker.violations.value.isEmpty
-                    || checker.query.evaluate(states.value[version] ?? [:]).map { $0.rows.map(\.version) }
-                        == expected.map { $0.rows.map(\.version) }
-            }
-            let violations = checker.violations.value
-            #expect(violations.isEmpty, "TIDEGAUGE_SEED=\(seed) round \(round): \(violations.first ?? "")")
-        }
+        return checker
     }
 
     @Test("the section function runs in the background, and for changed rows only")

@@ -4,6 +4,7 @@ import CLMDB
 import CPlatform
 import Foundation
 import LiveStoreFixtures
+import SeededRandom
 import Testing
 
 @testable import LiveStore

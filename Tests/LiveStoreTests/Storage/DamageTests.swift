@@ -7,13 +7,13 @@ import Testing
 struct DamageTests {
     @Test("what is no number of copies is refused")
     func refused() throws {
-        let ran = try RanProgram("livestore-damage", ["--copies", "0"])
+        let ran = try RanProgram("livestore-torture", ["damage", "--copies", "0"])
         #expect(ran.status == 64 && ran.errors.contains("--copies 1000"), "\(ran.errors)")
     }
 
     @Test("no damaged copy ends the process that opens it, or is wrong without a word")
     func copies() throws {
-        let ran = try RanProgram("livestore-damage", ["--copies", "60", "--seed", "12"])
+        let ran = try RanProgram("livestore-torture", ["damage", "--copies", "60", "--seed", "12"])
         #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
     }
 }

@@ -3,6 +3,7 @@
 import Foundation
 import LiveStoreFixtures
 import RankedTree
+import SeededRandom
 import Testing
 
 @testable import LiveStore

@@ -13,7 +13,7 @@ struct PowerCutTests {
         let arguments = [
             "--durability", durability, "--images", "\(images)", "--commits", "20", "--seed", "17",
         ]
-        let run = try FixtureProcess("livestore-powercut", arguments)
+        let run = try FixtureProcess("livestore-torture", ["power-cut"] + arguments)
         try run.waitForEnd()
         run.waitUntilReaped()
         #expect(
@@ -55,7 +55,7 @@ struct PowerCutTests {
     func fullMap() throws { #expect(try lines(["full-map"]) == ["full, emptied, and filled by half"]) }
 
     private func lines(_ arguments: [String]) throws -> [String] {
-        let run = try FixtureProcess("livestore-powercut", arguments)
+        let run = try FixtureProcess("livestore-torture", ["power-cut"] + arguments)
         try run.waitForEnd()
         run.waitUntilReaped()
         return run.output.value.lines

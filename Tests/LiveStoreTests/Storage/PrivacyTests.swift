@@ -2,6 +2,7 @@
 // used, and what the store makes is for its user alone unless asked otherwise.
 import Foundation
 import LiveStoreFixtures
+import SeededRandom
 import TestThreads
 import Testing
 import TracedSync

@@ -2,6 +2,7 @@
 // done to the file; of a damaged one the whole objects are carried over.
 import Foundation
 import LiveStoreFixtures
+import SeededRandom
 import TestThreads
 import Testing
 

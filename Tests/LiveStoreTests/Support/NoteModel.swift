@@ -1,6 +1,7 @@
 // What a store of notes should hold and show, kept as plain arrays and evaluated by sorting and filtering.
 import Foundation
 import LiveStore
+import SeededRandom
 
 /// One note as a value.
 struct NoteValue: Sendable, Equatable {

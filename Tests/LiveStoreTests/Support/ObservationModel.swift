@@ -1,100 +1,5 @@
-// What observers of humans and dogs must be told, by brute force: whole states by version, and for each row the version
-// that last changed it in the eyes of each kind of observer.
+// Queries of humans and dogs in both languages, with the place that each row has in them.
 import LiveStore
-
-/// What counts as a modification to an observer.
-enum ObservedKind: Int, CaseIterable {
-    case everything, breed, ownerName, name, bossName, nothing
-
-    var dogPaths: [PartialKeyPath<Dog>]? {
-        switch self {
-        case .everything: nil
-        case .breed: [\.breed]
-        case .ownerName: [\.owner?.name]
-        default: []
-        }
-    }
-
-    var humanPaths: [PartialKeyPath<Human>]? {
-        switch self {
-        case .everything: nil
-        case .name: [\.name]
-        case .bossName: [\.boss?.name]
-        default: []
-        }
-    }
-}
-
-/// A human or a dog. Links are the ids of humans.
-struct ObservedRow {
-    let isDog: Bool
-    let key: Int
-    var name: String
-    var age = 0
-    /// The owner of a dog, the boss of a human.
-    var link: UInt64?
-    var friends: [UInt64] = []
-    /// By kind of observer.
-    var stamps = [UInt64](repeating: 0, count: ObservedKind.allCases.count)
-}
-
-enum ModelColumn { case name, age, link, friends, all }
-
-struct ModelState {
-    /// By object id, which humans and dogs count each for themselves.
-    var humans: [UInt64: ObservedRow] = [:]
-    var dogs: [UInt64: ObservedRow] = [:]
-
-    func human(_ id: UInt64?) -> ObservedRow? { id.flatMap { humans[$0] } }
-}
-
-/// What one commit wrote.
-struct ModelWrites {
-    var humans: [UInt64: Set<ModelColumn>] = [:]
-    var dogs: [UInt64: Set<ModelColumn>] = [:]
-}
-
-extension ModelState {
-    /// Stamps the rows that a commit changed. Looking at the links after it is enough: a link that was there before and is
-    /// not any more was written.
-    mutating func stamp(_ writes: ModelWrites, _ version: UInt64) {
-        for (id, row) in dogs {
-            let own = writes.dogs[id] ?? []
-            for kind in [ObservedKind.everything, .breed, .ownerName]
-            where isChanged(row, own, kind, linked: 2, writes) { dogs[id]!.stamps[kind.rawValue] = version }
-        }
-        for (id, row) in humans {
-            let own = writes.humans[id] ?? []
-            for kind in [ObservedKind.everything, .name, .bossName]
-            where isChanged(row, own, kind, linked: 2, writes) { humans[id]!.stamps[kind.rawValue] = version }
-        }
-    }
-
-    private func isChanged(
-        _ row: ObservedRow, _ own: Set<ModelColumn>, _ kind: ObservedKind, linked depth: Int, _ writes: ModelWrites
-    ) -> Bool {
-        if own.contains(.all) { return true }
-        func isWritten(_ id: UInt64?, _ column: ModelColumn) -> Bool {
-            id.flatMap { writes.humans[$0] }.map { $0.contains(column) || $0.contains(.all) } ?? false
-        }
-        switch kind {
-        case .everything: return !own.isEmpty || leads(row, to: writes.humans, depth)
-        case .breed, .name: return own.contains(.name)
-        case .ownerName, .bossName: return own.contains(.link) || isWritten(row.link, .name)
-        case .nothing: return false
-        }
-    }
-
-    /// Whether a row leads to a written human over up to `depth` links and one.
-    private func leads(_ row: ObservedRow, to written: [UInt64: Set<ModelColumn>], _ depth: Int) -> Bool {
-        if written.isEmpty { return false }
-        for id in row.friends + (row.link.map { [$0] } ?? []) {
-            if written[id] != nil { return true }
-            if depth > 0, let next = humans[id], leads(next, to: written, depth - 1) { return true }
-        }
-        return false
-    }
-}
 
 /// Where a row stands in a view: nil first.
 struct ModelPlace: Comparable {
@@ -116,16 +21,16 @@ struct ModelView {
     var limit: Int?
     let isOfDogs: Bool
     /// nil: the row is not in it.
-    let place: (UInt64, ObservedRow, ModelState) -> ModelPlace?
+    let place: (UInt64, StoreRow, StoreState) -> ModelPlace?
     /// Humans that the place of a row depends on.
-    let read: (ObservedRow, ModelState) -> [UInt64]
+    let read: (StoreRow, StoreState) -> [UInt64]
     let observe: (Connection, ObservedKind, @escaping (ChangeSet?, [UInt64]) -> Void) throws -> NotificationToken
     /// Makes what reads the rows shown, from one query for good: what another one was shown is not its business.
     let show: (Connection) throws -> () -> [UInt64]
 
-    func rows(_ state: ModelState) -> [UInt64: ObservedRow] { isOfDogs ? state.dogs : state.humans }
+    func rows(_ state: StoreState) -> [UInt64: StoreRow] { isOfDogs ? state.dogs : state.humans }
 
-    func places(_ state: ModelState) -> [UInt64: ModelPlace] {
+    func places(_ state: StoreState) -> [UInt64: ModelPlace] {
         var places: [UInt64: ModelPlace] = [:]
         for (id, row) in rows(state) { if let place = place(id, row, state) { places[id] = place } }
         return places
@@ -150,7 +55,7 @@ struct ModelView {
     private static func dogs(
         _ name: String, _ kinds: [ObservedKind], limit: Int? = nil,
         _ query: @escaping (Results<Dog>) -> Results<Dog>, read: Bool,
-        _ place: @escaping (UInt64, ObservedRow, ModelState) -> ModelPlace?
+        _ place: @escaping (UInt64, StoreRow, StoreState) -> ModelPlace?
     ) -> ModelView {
         let live = { (connection: Connection) in
             let dogs = try query(connection.objects(Dog.self))
@@ -172,10 +77,11 @@ struct ModelView {
 
     private static func humans(
         _ name: String, _ kinds: [ObservedKind], _ live: @escaping (Results<Human>) -> Results<Human>, read: Bool,
-        _ place: @escaping (UInt64, ObservedRow, ModelState) -> ModelPlace?
+        _ place: @escaping (UInt64, StoreRow, StoreState) -> ModelPlace?
     ) -> ModelView {
         ModelView(
-            name: name, kinds: kinds, isOfDogs: false, place: place, read: { row, _ in read ? row.friends : [] },
+            name: name, kinds: kinds, isOfDogs: false, place: place,
+            read: { row, _ in read ? row.friends.map(\.value) : [] },
             observe: { connection, kind, body in
                 let humans = try live(connection.objects(Human.self))
                 guard let paths = kind.humanPaths else { return try humans.observe { told($0, body) } }
@@ -190,7 +96,7 @@ struct ModelView {
     /// Used by one thread.
     nonisolated(unsafe) static let all = ofDogs + ofHumans
 
-    private typealias Place = (UInt64, ObservedRow, ModelState) -> ModelPlace?
+    private typealias Place = (UInt64, StoreRow, StoreState) -> ModelPlace?
 
     private static var ofDogs: [ModelView] {
         let byKey: Place = { id, row, _ in ModelPlace(number: row.key, id: id) }
@@ -222,7 +128,7 @@ struct ModelView {
     private static var ofHumans: [ModelView] {
         let oldByName: Place = { id, row, _ in row.age > 50 ? ModelPlace(text: row.name, id: id) : nil }
         let withOld: Place = { id, row, state in
-            row.friends.contains { state.humans[$0]!.age > 50 } ? ModelPlace(id: id) : nil
+            row.friends.contains { state.humans[$0.value]!.age > 50 } ? ModelPlace(id: id) : nil
         }
         let range: Place = { id, row, _ in
             row.age > 20 && row.age < 80 ? ModelPlace(number: row.age, id: id) : nil

@@ -1,0 +1,13 @@
+// An agent whose clock runs faster than the machine's.
+import ArgumentParser
+import TrialRunner
+
+struct DriftingAgentCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drifting-agent", abstract: "Serve a trial by a clock that gains 50 µs per second.")
+
+    @Flag(help: "Say which binary and which machine this is.")
+    var describe = false
+
+    func run() throws { try Agent(describes: describe, fasterPPM: 50).run() }
+}

@@ -1,0 +1,64 @@
+// The verb `damage`. `run` is for people; a run starts `ask` as another process for each copy.
+import ArgumentParser
+import Foundation
+import TortureSupport
+
+public struct Damage: ParsableCommand {
+    public static let configuration = CommandConfiguration(
+        commandName: "damage",
+        abstract: "Damages copies of store files and looks what a process that opens one makes of it.",
+        subcommands: [RunCommand.self, AskCommand.self], defaultSubcommand: RunCommand.self)
+
+    public init() {}
+}
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "One run. Exits with 1 where a copy ended or held up its process, or was wrong and nobody noticed.")
+
+    @Option(help: "How many damaged copies.")
+    var copies = 1_000
+
+    @OptionGroup var seed: SeedOption
+
+    @Option(help: "The first copy, to do one again.")
+    var first = 0
+
+    @Option(help: "Keep what is not fine in this folder.")
+    var keep: String?
+
+    func validate() throws {
+        guard copies > 0, first >= 0 else {
+            throw ValidationError(
+                "--copies \(copies) --first \(first) is out of range: give such as --copies 1000 --first 0")
+        }
+    }
+
+    func run() throws {
+        let seed = seed.value
+        print("seed \(seed): \(copies) copies")
+        let tally = try DamageRun(seed: seed, keep: keep).run(first..<first + copies)
+        print(tally.text)
+        if !tally.isClean { throw ExitCode(1) }
+    }
+}
+
+struct AskCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ask", abstract: "Opens one store, asks it everything, writes to it and asks again.",
+        shouldDisplay: false)
+
+    @Argument(help: "The folder of the store.")
+    var path: String
+
+    @Option(help: "What kind of store it is.")
+    var kind: StoreKind
+
+    func run() throws {
+        Child.limitItself()
+        Questions(path, kind).ask()
+    }
+}
+
+extension StoreKind: ExpressibleByArgument {}

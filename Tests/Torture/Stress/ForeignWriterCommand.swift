@@ -1,0 +1,88 @@
+// What a foreign process does: it opens the store, mostly observes a little, and commits until it is killed, or until
+// its standard input ends because the run is gone.
+import ArgumentParser
+import Foundation
+import LiveStore
+import SeededRandom
+import TortureSupport
+import TracedSync
+
+struct ForeignWriterCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "foreign-writer", abstract: "What a run starts as another process.", shouldDisplay: false)
+
+    @Option var path: String
+    @Option var durability: Durability
+    @Option var seed: UInt64
+    @Option var writer: Int
+    /// How many processes have had this number before.
+    @Option var life: Int
+
+    func run() throws {
+        let plan = Plan(seed: seed, durability: durability)
+        let guardian = TracedThread("standard input") {
+            while readLine() != nil {}
+            Foundation.exit(0)
+        }
+        let store = try Store(
+            .init(path: path, models: Models.all, durability: durability, mapBytes: Load.mapBytes))
+        var random = plan.random("foreign writer \(writer) life \(life)")
+        let standing = try SharedVersion(descriptor: SharedVersion.inherited)
+        let bystander = Bystander(store, random.oneIn(3) ? nil : random.one(of: plan.queries), standing)
+        let commit = Commit(writer: plan.foreignWriter(writer), plan: plan)
+        while true {
+            let pauseUs = random.one(of: [0, 300, 3_000, 10_000])
+            for _ in 0..<random.from(1...80) {
+                do {
+                    let rollsBack = random.oneIn(24)
+                    try store.write { connection in
+                        try commit.make(connection, &random)
+                        if rollsBack { throw RolledBack() }
+                    }
+                } catch is RolledBack {}
+                if pauseUs > 0 { sleep(us: random.below(pauseUs) + 1) }
+            }
+            sleep(us: random.below(10_000))
+        }
+        withExtendedLifetime((guardian, bystander)) {}
+    }
+}
+
+/// A connection in a process that will be killed: what it holds has to be let go of by others. Mostly it observes a query.
+/// Upkeep moves it, and so stands where it does, or later.
+private final class Bystander: @unchecked Sendable {
+    private let place = ThreadPlace("bystander")
+    // Used on the place only.
+    private var connection: Connection?
+    private var view: (face: ViewFace, token: NotificationToken)?
+    private var firstVersion: UInt64 = 0
+    private var teller: TracedThread?
+
+    init(_ store: Store, _ query: Query?, _ standing: SharedVersion) {
+        place.perform { [self] in
+            do {
+                let opened = try place.connect(store)
+                connection = opened
+                firstVersion = opened.version
+                guard let query else { return }
+                let face = try ViewFace(query, opened)
+                view = (face, try face.observe(nil) { _ in _ = face.count() })
+            } catch {
+                FileHandle.standardError.write(Data("\(program) stress foreign-writer: \(error)\n".utf8))
+                exit(70)
+            }
+        }
+        teller = TracedThread("version") { [self] in
+            while true {
+                _ = place.performAndWait(seconds: Limits.stallS) { [self] in tell(standing) }
+                sleep(us: 5_000)
+            }
+        }
+    }
+
+    /// Where it was opened upkeep may not stand yet.
+    private func tell(_ standing: SharedVersion) {
+        guard let version = connection?.version, version != firstVersion else { return }
+        standing.version = Int(version)
+    }
+}

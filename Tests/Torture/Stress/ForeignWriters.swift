@@ -1,0 +1,120 @@
+// The foreign writers: one is killed every second and replaced. After a kill upkeep must reach the last commit within
+// the poll period (I9); after a strict one with everybody else silent, so that nobody rings in the dead one's place.
+//
+// Everything belongs to the thread that runs it, except `living` and `dead`, which `lock` guards.
+import LiveStore
+import SeededRandom
+import TracedSync
+
+final class ForeignWriters: @unchecked Sendable {
+    private let load: Load
+    private var processes: [ForeignProcess] = []
+    private var lives: [Int] = []
+    private var random: SeededRandom
+    private let lock = TracedMutex("foreign versions")
+    /// By number.
+    private var living: [Int: SharedVersion] = [:]
+    /// What killed processes kept, and the version at which somebody has let go of it.
+    private var dead: [(version: Int, until: Int)] = []
+    let heartbeat = Heartbeat("foreign writers")
+
+    init(_ load: Load) {
+        self.load = load
+        random = load.plan.random("killer")
+    }
+
+    func start() -> TracedThread { TracedThread("killer") { [self] in run() } }
+
+    private func run() {
+        for number in 0..<load.plan.foreignWriters { spawn(number) }
+        while !load.isStopping {
+            let untilNs = monotonicNs() + Int64(random.from(900...1_100)) * 1_000_000
+            while !load.isStopping, monotonicNs() < untilNs { sleep(us: 5_000) }
+            heartbeat.beat()
+            let isStrict = random.oneIn(2)
+            let victim = random.below(max(1, processes.count))
+            sleep(us: random.below(2_000))
+            guard !processes.isEmpty, !load.isStopping else { continue }
+            if isStrict { killInSilence(victim) } else { killInNoise(victim) }
+            spawn(victim)
+        }
+        for (number, process) in processes.enumerated() { end(process, number) }
+        processes = []
+        heartbeat.end()
+    }
+
+    private func spawn(_ number: Int) {
+        if number == lives.count { lives.append(0) }
+        let plan = load.plan
+        let started = load.expectNoError("foreign writer \(number)") {
+            let arguments = [
+                "foreign-writer", "--path", load.configuration.path, "--durability", plan.durability.rawValue,
+                "--seed", "\(plan.seed)", "--writer", "\(number)", "--life", "\(lives[number])",
+            ]
+            // Known before it can read anything.
+            let standing = try SharedVersion(newest())
+            lock.withLock { living[number] = standing }
+            return try ForeignProcess(arguments, standing: standing)
+        }
+        lives[number] += 1
+        guard let started else { return load.stop() }
+        if number == processes.count { processes.append(started) } else { processes[number] = started }
+    }
+
+    private func killInNoise(_ victim: Int) {
+        end(processes[victim], victim)
+        expectRecovery("with others going on")
+    }
+
+    /// Local writers wait at the gate first: one that waited for a stopped process would never leave.
+    private func killInSilence(_ victim: Int) {
+        load.gate.close()
+        defer { load.gate.open() }
+        let others = processes.indices.filter { $0 != victim }.map { processes[$0] }
+        for other in others { other.pause() }
+        defer { for other in others { other.resume() } }
+        end(processes[victim], victim)
+        load.tally.strictKills.add()
+        expectRecovery("with all other writers silent")
+    }
+
+    private func end(_ process: ForeignProcess, _ number: Int) {
+        if let other = process.killNow() {
+            load.verdict.report(.noError, "foreign writer \(number)", "it did not live until it was killed: \(other)")
+        }
+        load.tally.kills.add()
+        let until = load.expectNoError("killer") { try newest() + Limits.deadReaderCommits }
+        lock.withLock {
+            guard let standing = living.removeValue(forKey: number) else { return }
+            dead.append((standing.version, until ?? .max))
+        }
+    }
+
+    private func newest() throws -> Int { try load.store.read { Int($0.version) } }
+
+    /// The oldest version that the processes keep, those that are gone too. Any thread.
+    func oldestKept(_ newest: Int) -> Int {
+        lock.withLock {
+            dead.removeAll { $0.until < newest }
+            return (living.values.map(\.version) + dead.map(\.version)).reduce(newest, min)
+        }
+    }
+
+    private func expectRecovery(_ how: String) {
+        let startNs = monotonicNs()
+        guard let last = load.expectNoError("killer", newest) else { return }
+        let ticks = Self.upkeepTicks()
+        let isReached = load.pulse.wait(for: last, seconds: Limits.pollS + Limits.slackS)
+        load.tally.slowestRecoveryUs.raise(to: Int(monotonicNs() - startNs) / 1_000)
+        // Upkeep that nobody has woken sleeps; one that has no core does not.
+        load.verdict.expect(
+            .i9, isReached, "pulse",
+            "version \(last) was there after a kill \(how); \(Limits.pollS + Limits.slackS) s later upkeep stands at "
+                + "\(load.pulse.version), after \(Self.upkeepTicks() - ticks) ticks of CPU time")
+    }
+
+    /// CPU time of upkeep so far, in the kernel's ticks.
+    private static func upkeepTicks() -> Int {
+        KernelView.threads().filter { $0.name.hasPrefix("livestore-upkee") }.reduce(0) { $0 + $1.cpuTicks }
+    }
+}

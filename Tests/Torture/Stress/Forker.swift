@@ -1,0 +1,130 @@
+// Forks the process now and then, with all that runs in it. A child is refused what it has inherited, and takes nothing of its parent's
+// with it when it ends; it opens the store again and commits. Only the thread that forks goes on there: a lock of the system's
+// libraries that another one held stays locked, and a child that comes to it stands still until its parent ends it.
+//
+// Everything belongs to the thread that runs it, except `kept`, which `lock` guards.
+import Foundation
+import LiveStore
+import SeededRandom
+import TracedSync
+
+/// The C library's; its header hides it from Swift.
+@_silgen_name("fork")
+private func forkProcess() -> pid_t
+
+final class Forker: @unchecked Sendable {
+    private enum Outcome: Int32 {
+        case fine, inheritedIsRead, refusedOtherwise, cannotOpen
+
+        var text: String {
+            switch self {
+            case .fine: "it was fine"
+            case .inheritedIsRead: "it could read the store that it has inherited"
+            case .refusedOtherwise: "what it has inherited is refused with another error than openedBeforeFork"
+            case .cannotOpen: "it could not open the store and commit"
+            }
+        }
+    }
+
+    private static let patienceNs: Int64 = 2_000_000_000
+    private let load: Load
+    private let lock = TracedMutex("forks")
+    /// Versions that children may keep, and at which somebody has let go of them.
+    private var kept: [(version: Int, until: Int)] = []
+    let heartbeat = Heartbeat("forker")
+
+    init(_ load: Load) { self.load = load }
+
+    func start() -> TracedThread { TracedThread("forker") { [self] in run() } }
+
+    /// The oldest version that children keep, those that are gone too. Any thread.
+    func oldestKept(_ newest: Int) -> Int {
+        lock.withLock {
+            kept.removeAll { $0.until < newest }
+            return kept.map(\.version).reduce(newest, min)
+        }
+    }
+
+    private func run() {
+        var random = load.plan.random("forker")
+        while !load.isStopping {
+            heartbeat.beat()
+            sleep(us: random.from(200_000...800_000))
+            load.gate.enter()
+            if !load.isStopping { fork(&random) }
+            load.gate.leave()
+        }
+        heartbeat.end()
+    }
+
+    private func fork(_ random: inout SeededRandom) {
+        guard let version = load.expectNoError("forker", newest) else { return }
+        var childsRandom = load.plan.random("child of \(random.next())")
+        lock.withLock { kept.append((version, .max)) }
+        let child = forkProcess()
+        if child == 0 { _exit(live(&childsRandom).rawValue) }
+        guard child > 0 else {
+            load.verdict.report(.noError, "forker", "cannot fork: \(String(cString: strerror(errno)))")
+            return
+        }
+        check(child)
+        let until = load.expectNoError("forker") { try newest() + Limits.deadReaderCommits }
+        lock.withLock { kept[kept.count - 1].until = until ?? .max }
+    }
+
+    private func newest() throws -> Int { try load.store.read { Int($0.version) } }
+
+    // MARK: In the child
+
+    private func live(_ random: inout SeededRandom) -> Outcome {
+        do {
+            _ = try load.store.read { $0.version }
+            return .inheritedIsRead
+        } catch StoreError.openedBeforeFork {
+        } catch {
+            FileHandle.standardError.write(Data("a forked child: \(error)\n".utf8))
+            return .refusedOtherwise
+        }
+        do {
+            let own = try Store(load.configuration)
+            try own.write { try Commit(writer: Plan.forkedWriter, plan: load.plan).make($0, &random) }
+            return .fine
+        } catch {
+            FileHandle.standardError.write(Data("a forked child: \(error)\n".utf8))
+            return .cannotOpen
+        }
+    }
+
+    // MARK: In the parent
+
+    private func check(_ child: pid_t) {
+        var status: Int32 = 0
+        let untilNs = monotonicNs() + Self.patienceNs
+        while waitpid(child, &status, WNOHANG) == 0 {
+            heartbeat.beat()
+            guard monotonicNs() < untilNs else {
+                kill(child, SIGKILL)
+                while waitpid(child, &status, 0) < 0, errno == EINTR {}
+                return load.tally.forksStoodStill.add()
+            }
+            sleep(us: 500)
+        }
+        let (signal, code) = (status & 0x7f, (status >> 8) & 0xff)
+        let problem =
+            signal != 0 ? "it died of signal \(signal)" : Outcome(rawValue: code)?.text ?? "it ended with \(code)"
+        load.verdict.expect(.forks, signal == 0 && code == 0, "a forked child", problem)
+        load.verdict.expect(
+            .forks, !couldBeHadAlone(), "the store", "its parent's lock of the store went with a forked child")
+        load.tally.count(.forks)
+    }
+
+    /// Whether another process could have the store for itself, although this one has it open.
+    private func couldBeHadAlone() -> Bool {
+        // In memory the files lie where only the store knows.
+        guard load.plan.durability != .memory else { return false }
+        let file = open(load.configuration.path + "/shared", O_RDWR | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return flock(file, LOCK_EX | LOCK_NB) == 0
+    }
+}

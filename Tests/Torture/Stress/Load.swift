@@ -1,0 +1,129 @@
+// What all actors of a run share. Immutable but for counters and flags, which are atomic.
+import LiveStore
+import SeededRandom
+import Synchronization
+import TracedSync
+
+final class Load: Sendable {
+    /// Address space of the store; the same in every process.
+    static let mapBytes = 16 << 30
+
+    let plan: Plan
+    let configuration: Store.Configuration
+    let store: Store
+    let verdict = Verdict()
+    let tally = Tally()
+    let gate = Gate()
+    let pulse = Pulse()
+    let frozen = FrozenReader()
+    /// Loops that have begun and not ended.
+    let loops = Counter()
+    private let stopping = Atomic<Bool>(false)
+
+    init(_ plan: Plan, path: String, flushes: FlushPlan = .init()) throws {
+        self.plan = plan
+        var configuration = Store.Configuration(
+            path: path, models: Models.all, durability: plan.durability, mapBytes: Self.mapBytes)
+        configuration.flushes = flushes
+        self.configuration = configuration
+        store = try Store(configuration)
+    }
+
+    /// Fills the tables.
+    func fill() throws {
+        var random = plan.random("fill")
+        let commit = Commit(writer: Plan.setupWriter, plan: plan)
+        try store.write { connection in
+            try Ledger.add(Plan.setupWriter, connection)
+            try commit.fill(SmallRow.self, keys: plan.smallKeys, connection, &random)
+            try commit.fill(LargeRow.self, keys: plan.largeKeys, connection, &random)
+            try commit.fillBoards(connection, &random)
+        }
+    }
+
+    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+    func stop() { stopping.store(true, ordering: .relaxed) }
+
+    /// How often a feature was exercised.
+    func count(of feature: Feature) -> Int { feature == .foreignCommits ? foreignCommits : tally.value(of: feature) }
+
+    var foreignCommits: Int {
+        let commits = (try? store.read(Ledger.commits)) ?? [:]
+        return commits.filter { Plan.isForeign($0.key) }.values.reduce(0, +)
+    }
+
+    /// Whether so much has been done that what it brings must have come.
+    func hasDone(_ work: Feature.Work) -> Bool {
+        switch work {
+        case .callbacks(let count): tally.callbackCount >= count
+        case .kills(let count): tally.kills.value >= count
+        }
+    }
+
+    var workText: String { "\(tally.callbackCount) callbacks and \(tally.kills.value) kills" }
+
+    /// Runs something that must not throw.
+    func expectNoError<Result>(_ who: @autoclosure () -> String, _ body: () throws -> Result) -> Result? {
+        do {
+            return try body()
+        } catch {
+            verdict.report(.noError, who(), "\(error)")
+            return nil
+        }
+    }
+
+    /// One write that `views` are not to hear of. Their skips are noted inside it, before anyone can see the commit.
+    /// - Returns: whether it was committed.
+    func writeSilently(
+        _ who: String, _ commit: Commit, _ views: [View], _ random: inout SeededRandom,
+        _ write: ([NotificationToken], (Connection) throws -> Void) throws -> Void
+    ) -> Bool {
+        let lent = views.compactMap { view in view.lend().map { (view: view, token: $0) } }
+        defer { for (view, _) in lent { view.giveBack() } }
+        let rollsBack = random.oneIn(24)
+        let isDone = attempt(who) {
+            try write(lent.map(\.token)) { connection in
+                let silence = try commit.makeSilently(connection, &random)
+                if rollsBack { throw RolledBack() }
+                for (view, _) in lent { view.hush(silence) }
+            }
+        }
+        if isDone {
+            tally.silentCommits.add()
+            tally.skips.add(lent.count)
+        }
+        return isDone
+    }
+
+    /// One write, whoever's: some are rolled back, some give up. `write` runs a block in a transaction.
+    /// - Parameter showsDelivered: the lists in it show their last delivery, and so elements that may be gone.
+    /// - Returns: whether it was committed.
+    func write(
+        _ who: String, _ commit: Commit, showsDelivered: Bool = false, _ random: inout SeededRandom,
+        _ write: ((Connection) throws -> Void) throws -> Void
+    ) -> Bool {
+        let rollsBack = random.oneIn(24)
+        return attempt(who, showsDelivered: showsDelivered) {
+            try write { connection in
+                try commit.make(connection, &random)
+                if rollsBack { throw RolledBack() }
+            }
+        }
+    }
+
+    private func attempt(_ who: String, showsDelivered: Bool = false, _ write: () throws -> Void) -> Bool {
+        do {
+            try write()
+            return true
+        } catch is RolledBack {
+            tally.rolledBack.add()
+        } catch StoreError.invalidatedObject where showsDelivered {
+            tally.count(.refusedChanges)
+        } catch StoreError.writeTimedOut {
+            tally.timedOut.add()
+        } catch {
+            verdict.report(.noError, who, "\(error)")
+        }
+        return false
+    }
+}

@@ -1,0 +1,114 @@
+// Other stores of the process, whose files were damaged while nobody had them open, or are cut short while they are read. What is
+// wrong with one is an error of that one: the process goes on, and the store under load notices nothing. What such a store gives
+// instead of an error is not looked at here (the verb `damage` does).
+//
+// Used by its thread only.
+import Foundation
+import LiveStore
+import SeededRandom
+import TracedSync
+
+final class Neighbours: Sendable {
+    private let load: Load
+    private let folder: String
+    let heartbeat = Heartbeat("neighbours")
+
+    /// - Parameter folder: one that is there and belongs to the run.
+    init(_ load: Load, in folder: String) {
+        self.load = load
+        self.folder = folder
+    }
+
+    func start() -> TracedThread { TracedThread("neighbours") { [self] in run() } }
+
+    private func run() {
+        if let whole = load.expectNoError("neighbours", makeWhole) {
+            var number = 0
+            while !load.isStopping {
+                heartbeat.beat()
+                _ = load.expectNoError("neighbour \(number)") { try visit(number, whole) }
+                sleep(us: 1_000 + 997 * (number % 30))
+                number += 1
+            }
+        }
+        heartbeat.end()
+    }
+
+    /// One of them, which the seed decides.
+    func visit(_ number: Int, _ whole: Data) throws {
+        var random = load.plan.random("neighbour \(number)")
+        try visit(Self.damaged(whole, &random), &random)
+    }
+
+    private func configuration(_ path: String) -> Store.Configuration {
+        Store.Configuration(path: path, models: Models.all, durability: .relaxed, mapBytes: 1 << 30)
+    }
+
+    /// The bytes of a store.
+    func makeWhole() throws -> Data {
+        var random = load.plan.random("neighbours")
+        let path = folder + "/whole"
+        let store = try Store(configuration(path))
+        let commit = Commit(writer: Plan.setupWriter, plan: load.plan)
+        try store.write { connection in
+            try Ledger.add(Plan.setupWriter, connection)
+            try commit.fill(SmallRow.self, keys: load.plan.smallKeys, connection, &random)
+            try commit.fill(LargeRow.self, keys: load.plan.largeKeys, connection, &random)
+            try commit.fillBoards(connection, &random)
+        }
+        for _ in 0..<40 { try store.write { try commit.make($0, &random) } }
+        store.close()
+        return try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb"))
+    }
+
+    private static func damaged(_ whole: Data, _ random: inout SeededRandom) -> Data {
+        let pageBytes = 4_096
+        var bytes = whole
+        let first = random.below(whole.count / pageBytes) * pageBytes
+        switch random.below(4) {
+        case 0: for _ in 0..<random.from(1...8) { bytes[random.below(bytes.count)] ^= UInt8(random.from(1...255)) }
+        case 1: for _ in 0..<random.from(1...8) { bytes[first + random.below(32)] ^= UInt8(random.from(1...255)) }
+        case 2: bytes.resetBytes(in: first..<first + pageBytes)
+        default: bytes.removeSubrange(first..<bytes.count)
+        }
+        return bytes
+    }
+
+    /// Opens a damaged store, asks for all it has, and writes. Throws what is no error of a store.
+    private func visit(_ bytes: Data, _ random: inout SeededRandom) throws {
+        let path = folder + "/neighbour"
+        try? FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try bytes.write(to: URL(fileURLWithPath: path + "/data.mdb"))
+        load.tally.count(.neighbours)
+        guard let store = try asked({ try Store(configuration(path)) }) else { return }
+        defer { store.close() }
+        let commit = Commit(writer: Plan.setupWriter, plan: load.plan)
+        try asked { try store.read(read) }
+        try asked { try store.write { try commit.make($0, &random) } }
+        if random.oneIn(3) {
+            truncate(path + "/data.mdb", random.below(bytes.count + 1))
+            try asked { try store.read(read) }
+            try asked { try store.write { try commit.make($0, &random) } }
+        }
+        try asked { try store.verify() }
+    }
+
+    /// nil where the store has said what is wrong with it.
+    @discardableResult
+    private func asked<Result>(_ body: () throws -> Result) throws -> Result? {
+        do {
+            return try body()
+        } catch is StoreError {
+            load.tally.neighboursErrors.add()
+            return nil
+        }
+    }
+
+    private func read(_ connection: Connection) throws {
+        _ = try connection.objects(Ledger.self).reduce(0) { $0 &+ $1.commits }
+        _ = try connection.objects(SmallRow.self).map { RowValue($0) }
+        _ = try connection.objects(LargeRow.self).where(\.score > 2).sorted(by: \.title).map { RowValue($0) }
+        _ = try connection.objects(Board.self).map { BoardValue($0) }
+    }
+}

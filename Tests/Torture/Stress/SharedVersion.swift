@@ -1,0 +1,52 @@
+// A version that a foreign process tells the run it stands at, in memory that both have: a killed one cannot say goodbye.
+import CPlatform
+import Foundation
+import Glibc
+
+final class SharedVersion: @unchecked Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// What a foreign process finds it at.
+    static let inherited: Int32 = 3
+
+    let descriptor: Int32
+    private let word: UnsafeMutablePointer<UInt64>
+
+    /// For a process that is to be started, which cannot stand at an older version.
+    convenience init(_ version: Int) throws {
+        // A file without a name.
+        var template = Array("\(NSTemporaryDirectory())livestore-torture-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0, unlink(template) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
+            ftruncate(descriptor, off_t(MemoryLayout<UInt64>.size)) == 0
+        else {
+            throw Failure(description: "no memory to share with a foreign writer: \(String(cString: strerror(errno)))")
+        }
+        try self.init(descriptor: descriptor)
+        self.version = version
+    }
+
+    /// Takes over what was inherited.
+    init(descriptor: Int32) throws {
+        let bytes = MemoryLayout<UInt64>.size
+        guard let mapped = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), mapped != MAP_FAILED
+        else {
+            throw Failure(description: "cannot share memory with a foreign writer: \(String(cString: strerror(errno)))")
+        }
+        self.descriptor = descriptor
+        word = mapped.bindMemory(to: UInt64.self, capacity: 1)
+    }
+
+    deinit {
+        munmap(word, MemoryLayout<UInt64>.size)
+        close(descriptor)
+    }
+
+    /// Any thread.
+    var version: Int {
+        get { Int(cp_load64(word)) }
+        set { cp_store64(word, UInt64(newValue)) }
+    }
+}

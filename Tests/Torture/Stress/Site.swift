@@ -1,0 +1,396 @@
+// One connection at a place, with its views. It opens and closes the connection, makes and ends tokens, and writes, on
+// its place; other threads reach it through `place.perform`.
+//
+// Everything belongs to the place, except `inside` and `oldest` (atomic) and `visibleViews`, which `lock` guards.
+import LiveStore
+import SeededRandom
+import Synchronization
+import TracedSync
+
+final class Site: @unchecked Sendable {
+    let number: Int
+    let plan: Plan.SitePlan
+    let place: any Place
+    let load: Load
+
+    private(set) var connection: Connection?
+    private var ownStore: Store?
+    private var views: [Observer] = []
+    private var loops: [ChangeLoop] = []
+    private var random: SeededRandom
+    private let commit: Commit
+    private var generation = 0
+    /// With autorefresh off.
+    private var turnsUntilResumed = 0
+    private var isRefreshing = false
+    private var viewsMade = 0
+    /// Tables as scanned at `scannedVersion`; views of one delivery share them.
+    private var scans: [TableSize: [RowValue]] = [:]
+    private var boardScan: [BoardValue]?
+    private var scannedVersion: UInt64 = 0
+    /// The version at which rows were last told, to whomever.
+    private(set) var lastViewVersion: UInt64 = 0
+    /// Connections that have been let go of; somebody may still read by one.
+    private var leaving: [Leaving] = []
+    private let oldest = Atomic<Int>(.max)
+
+    private struct Leaving {
+        weak var connection: Connection?
+        let version: UInt64
+    }
+
+    private let inside = Atomic<Int>(0)
+    private let lock = TracedMutex("site views")
+    private var visibleViews: [Observer] = []
+
+    init(_ number: Int, _ plan: Plan.SitePlan, _ place: any Place, _ load: Load) {
+        self.number = number
+        self.plan = plan
+        self.place = place
+        self.load = load
+        random = load.plan.random("site \(number)")
+        commit = Commit(writer: load.plan.siteWriter(number), plan: load.plan)
+    }
+
+    var name: String { "\(place.name), connection \(number).\(generation)" }
+
+    // MARK: Opening and closing
+
+    func open() {
+        generation += 1
+        load.tally.connectionsOpened.add()
+        connection = load.expectNoError(name) { try place.connect(try store()) }
+        scannedVersion = .max
+        lastViewVersion = 0
+        noteStanding()
+        tend()
+    }
+
+    func store() throws -> Store {
+        guard plan.hasOwnStore else { return load.store }
+        if let ownStore { return ownStore }
+        load.tally.storesOpened.add()
+        let opened = try Store(load.configuration)
+        ownStore = opened
+        return opened
+    }
+
+    /// Ends all tokens and lets go of the connection, and of the store if it is the site's own.
+    func close() {
+        for view in views where view.end(.invalidate) { load.tally.tokensEndedOnPlace.add() }
+        views = []
+        for loop in loops { loop.cancel() }
+        loops = []
+        publishViews()
+        if let connection { leaving.append(Leaving(connection: connection, version: connection.version)) }
+        connection = nil
+        noteStanding()
+        if random.oneIn(2) {
+            ownStore?.close()
+            ownStore = nil
+        }
+    }
+
+    func reopen() {
+        guard !load.isStopping else { return }
+        close()
+        open()
+        load.tally.count(.reopened)
+    }
+
+    /// Forgets views that have ended and makes as many as are missing.
+    func tend() {
+        views.removeAll(where: \.hasEnded)
+        while views.count + loops.count < plan.viewCount, connection != nil, addView() {}
+        publishViews()
+    }
+
+    private func addView() -> Bool {
+        guard let connection else { return false }
+        let plan = ObserverPlan(load.plan, site: number, number: viewsMade)
+        viewsMade += 1
+        return load.expectNoError(name) { try make(plan, "observer \(viewsMade)", connection) } != nil
+    }
+
+    /// Makes an observer, unless what it is about is not there.
+    private func make(_ plan: ObserverPlan, _ name: String, _ connection: Connection) throws {
+        func board(_ key: Int) throws -> Board? { try connection.object(Board.self, forPrimaryKey: key) }
+        let made: Observer?
+        switch plan {
+        case .store: made = try StoreObserver(name, self, connection)
+        case .object(let key):
+            made = try freshObject(key, connection).map { try ObjectObserver(name, $0, self, connection) }
+        case .rows(let query, let columns): made = try View(name, query, columns, self, connection)
+        case .sections(let query, let rule, let isShallow):
+            made = try SectionView(name, query, rule, isShallow: isShallow, self, connection)
+        case .members(let key):
+            made = try board(key).map { try ListView(name, $0, \.members, .lists, self) { RowValue($0) } }
+        case .tags(let key): made = try board(key).map { try ListView(name, $0, \.tags, .listsOfValues, self) { $0 } }
+        case .boards(let query, let columns): made = try BoardView(name, query, columns, self, connection)
+        case .loop(let plan):
+            if let loop = try ChangeLoop(name, plan, self, connection) { loops.append(loop) }
+            return
+        }
+        if let made { views.append(made) }
+    }
+
+    /// An object to observe: only where the connection shows no write of its own, since the first old values are those of
+    /// the last delivery.
+    func freshObject(_ key: Int, _ connection: Connection) throws -> SmallRow? {
+        guard try Ledger.version(connection) == connection.version else { return nil }
+        return try connection.object(SmallRow.self, forPrimaryKey: key)
+    }
+
+    /// None if there are only loops left.
+    private func someView() -> Observer? { views.isEmpty ? nil : random.one(of: views) }
+
+    private func publishViews() {
+        let current = views
+        let before = lock.withLock {
+            let before = visibleViews
+            visibleViews = current
+            return before
+        }
+        withExtendedLifetime(before) {}
+    }
+
+    // MARK: From other threads
+
+    /// Ends the token of some view from the calling thread, which is not the place's.
+    func endSomeView(_ how: Observer.Ending, _ random: inout SeededRandom) {
+        let views = lock.withLock { visibleViews }
+        guard !views.isEmpty, random.one(of: views).end(how) else { return }
+        (how == .drop ? load.tally.tokensDropped : load.tally.tokensEndedElsewhere).add()
+    }
+
+    /// Something for a write to skip; its token may end meanwhile.
+    func someSkippableView(_ random: inout SeededRandom) -> View? {
+        let views = lock.withLock { visibleViews }
+        guard !views.isEmpty, let view = random.one(of: views) as? View else { return nil }
+        return view.canBeSkipped ? view : nil
+    }
+
+    // MARK: Turns of the place, outside of callbacks
+
+    func endSomeViewHere(_ how: Observer.Ending) {
+        guard !views.isEmpty, random.one(of: views).end(how) else { return }
+        (how == .drop ? load.tally.tokensDropped : load.tally.tokensEndedOnPlace).add()
+        tend()
+    }
+
+    func cancelSomeLoop() {
+        guard !loops.isEmpty, !load.isStopping else { return }
+        loops.remove(at: random.below(loops.count)).cancel()
+        load.tally.count(.loopsCancelled)
+        tend()
+    }
+
+    // MARK: Standing still
+
+    /// Lets the connection stay at its version for some turns, or ends that.
+    func pause() {
+        guard let connection, !load.isStopping else { return }
+        connection.autorefresh.toggle()
+        turnsUntilResumed = random.from(2...8)
+    }
+
+    private func resumeInTime() {
+        guard let connection, !connection.autorefresh else { return }
+        turnsUntilResumed -= 1
+        if turnsUntilResumed <= 0 || load.isStopping { connection.autorefresh = true }
+    }
+
+    /// An observer is told of a newer version.
+    func expectMayAdvance(_ observer: Observer) {
+        load.verdict.expect(
+            .pause, isRefreshing || connection?.autorefresh != false, observer.description,
+            "told of version \(connection?.version ?? 0) with autorefresh off")
+    }
+
+    /// Writes through the connection.
+    func write() {
+        guard let connection, !load.isStopping, load.gate.tryEnter() else { return }
+        defer { load.gate.leave() }
+        if write(connection, skipping: nil) { load.tally.connectionCommits.add() }
+    }
+
+    /// Half of the writes are silent: for `view`, or for some.
+    private func write(_ connection: Connection, skipping view: View?) -> Bool {
+        let timeout = random.oneIn(8) ? 0.002 : nil
+        if random.oneIn(2) {
+            var skipped = (0..<random.from(1...3)).compactMap { _ in someView() as? View }
+            if let view { skipped.append(view) }
+            return load.writeSilently(name, commit, skipped.filter(\.canBeSkipped).unique, &random) { tokens, body in
+                try connection.write(timeout: timeout, withoutNotifying: tokens) { try body(connection) }
+            }
+        }
+        let isByHand = random.oneIn(4)
+        return load.write(name, commit, showsDelivered: true, &random) { body in
+            if !isByHand { return try connection.write(timeout: timeout) { try body(connection) } }
+            try connection.beginWrite(timeout: timeout)
+            do {
+                try body(connection)
+            } catch {
+                try connection.cancelWrite()
+                throw error
+            }
+            try connection.commitWrite()
+        }
+    }
+
+    /// Rule 12: afterwards it stands at what was the newest version before, and the callbacks have been called.
+    func refresh() {
+        guard let connection, !load.isStopping else { return }
+        load.tally.refreshes.add()
+        guard let newest = load.expectNoError(name, { try load.store.read { $0.version } }) else { return }
+        isRefreshing = true
+        defer { isRefreshing = false }
+        guard let isNewer = load.expectNoError(name, { try connection.refresh() }) else { return }
+        if isNewer, !connection.autorefresh { load.tally.count(.refreshesWhilePaused) }
+        load.verdict.expect(
+            .i6, connection.version >= newest, name,
+            "refresh() stopped at version \(connection.version) where \(newest) was the newest before")
+    }
+
+    // MARK: Callbacks
+
+    /// I5.
+    func enter(_ view: Observer) {
+        let depth = inside.add(1, ordering: .acquiringAndReleasing).newValue
+        load.verdict.expect(
+            .i5, place.callbackBegins() && depth == 1, view.description,
+            depth == 1 ? "called elsewhere than on \(place.name)" : "called while \(depth - 1) others were running")
+    }
+
+    /// Rule 9: whoever observes the store has been told of a version before anybody else is. No write skips them.
+    func expectStoreTold(_ connection: Connection) {
+        for observer in views where observer is StoreObserver && observer.isObserving {
+            load.verdict.expect(
+                .i10, observer.lastVersion >= connection.version, observer.description,
+                "was told version \(observer.lastVersion) last when another observer was called at \(connection.version)"
+            )
+        }
+    }
+
+    func leave() {
+        place.callbackEnds()
+        inside.subtract(1, ordering: .acquiringAndReleasing)
+    }
+
+    /// A table at the connection's version; and the ledger, which must add up to it.
+    func rows(_ table: TableSize, _ connection: Connection) -> [RowValue]? {
+        forgetScans(of: connection)
+        if let known = scans[table] { return known }
+        let rows = load.expectNoError(name) { try Scan.rows(table, connection) }
+        scans[table] = rows
+        return rows
+    }
+
+    private func forgetScans(of connection: Connection) {
+        guard scannedVersion != connection.version else { return }
+        scans = [:]
+        boardScan = nil
+        scannedVersion = connection.version
+        checkLedger(connection)
+    }
+
+    /// All boards at the connection's version, ascending by id, read by instances that know of no observer.
+    func boards(_ connection: Connection) -> [BoardValue]? {
+        forgetScans(of: connection)
+        if let boardScan { return boardScan }
+        boardScan = load.expectNoError(name) {
+            try connection.objects(Board.self).where(\Board.key != -1).freeze().map { BoardValue($0.object) }
+        }
+        return boardScan
+    }
+
+    private func checkLedger(_ connection: Connection) {
+        guard let commits = load.expectNoError(name, { try Ledger.commits(connection) }) else { return }
+        let sum = commits.values.reduce(0, +)
+        load.verdict.expect(
+            .i2, sum == Int(connection.version), name,
+            "the snapshot of version \(connection.version) holds what \(sum) commits have written: \(commits)")
+    }
+
+    func otherView(than view: View) -> View? {
+        guard views.count > 1, random.oneIn(4), let other = random.one(of: views) as? View else { return nil }
+        return other === view || other.hasEnded || !other.hasBegun ? nil : other
+    }
+
+    /// In a callback.
+    func freezeSometimes(_ freeze: () throws -> FrozenRows, shown: () -> [RowValue]) {
+        guard random.oneIn(40) else { return }
+        let holdUs = random.oneIn(12) ? random.from(300_000...2_500_000) : random.from(500...120_000)
+        load.frozen.take(load, name, holdUs: holdUs, freeze, shown())
+    }
+
+    /// What callbacks do now and then besides looking: take long, write, end tokens, add observers.
+    func calledBack(_ view: Observer, _ connection: Connection) {
+        if !(view is StoreObserver) { lastViewVersion = connection.version }
+        guard !load.isStopping else { return }
+        if plan.isSlow, random.oneIn(60) { dawdle() }
+        switch random.below(400) {
+        case 0..<4:
+            guard load.gate.tryEnter() else { return }
+            defer { load.gate.leave() }
+            if write(connection, skipping: view as? View) { load.tally.callbackCommits.add() }
+        case 4, 5: if view.end(.invalidate) { load.tally.tokensEndedInCallback.add() }
+        case 6: if someView()?.end(.invalidate) == true { load.tally.tokensEndedInCallback.add() }
+        case 7: if view.end(.drop) { load.tally.tokensDropped.add() }
+        case 8, 9: tend()
+        default: break
+        }
+    }
+
+    /// Keeps the connection's version for a while: a deliberate pin.
+    private func dawdle() {
+        load.tally.slowCallbacks.add()
+        sleep(us: 1_000 * (random.oneIn(12) ? random.from(200...900) : random.from(2...60)))
+    }
+
+    /// A turn in which nothing else is done. Not in a callback.
+    func turn() {
+        if connection?.autorefresh == false, random.oneIn(3) { refresh() }
+        resumeInTime()
+        noteStanding()
+    }
+
+    /// Notes which versions are kept here, for I8. In callbacks and in every other turn.
+    func noteStanding() {
+        leaving.removeAll { $0.connection == nil }
+        var versions = leaving.map(\.version)
+        if let connection { versions.append(connection.version) }
+        // Until an observer begins, its rows are being evaluated at no older version.
+        for view in views where !view.hasBegun && !view.hasEnded { versions.append(view.madeAt) }
+        for loop in loops where !loop.hasBegun { versions.append(loop.madeAt) }
+        oldest.store(versions.min().map { Int($0) } ?? .max, ordering: .relaxed)
+    }
+
+    /// The oldest version kept here; `.max` if none is. Any thread.
+    var oldestKept: Int { oldest.load(ordering: .relaxed) }
+
+    // MARK: At rest
+
+    /// I6, once the connection stands at `version`; false before.
+    func checkAtRest(_ version: UInt64) -> Bool {
+        guard let connection else { return true }
+        resumeInTime()
+        guard connection.version >= version, views.allSatisfy({ $0.hasEnded || $0.hasBegun }),
+            loops.allSatisfy({ $0.isAtRest(self, connection) })
+        else { return false }
+        for view in views where !view.hasEnded { view.checkAtRest(connection) }
+        return true
+    }
+
+    var standingText: String {
+        let late = connection.map { connection in loops.filter { !$0.isAtRest(self, connection) } } ?? []
+        return (["\(name) stands at version \(connection?.version ?? 0)"] + late.map(\.standingText))
+            .joined(separator: "\n")
+    }
+}
+
+extension [View] {
+    var unique: [View] {
+        reduce(into: []) { kept, view in if !kept.contains(where: { $0 === view }) { kept.append(view) } }
+    }
+}

@@ -1,0 +1,31 @@
+// Where a store lies while a run lasts: a folder that nobody else may enter, by a name that nobody can guess, since /tmp and
+// /dev/shm are everybody's. Not Measure's PrivateFolder: the library brings an allocator of its own, and this program looks
+// at the heap.
+import Foundation
+import Glibc
+
+public enum ScratchFolder {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Makes a folder, runs `body`, and removes the folder.
+    public static func with<Result>(_ body: (String) throws -> Result) throws -> Result {
+        let folder = try make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        return try body(folder)
+    }
+
+    /// Makes a folder, which the caller removes.
+    /// - Throws: `Failure`.
+    public static func make(inMemory: Bool = false) throws -> String {
+        let place = inMemory ? "/dev/shm/" : NSTemporaryDirectory()
+        var template = Array("\(place)livestore-torture-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            let remedy = inMemory ? "give --durability relaxed" : "let TMPDIR name a folder that you may write to"
+            throw Failure(
+                description: "\(place): cannot make a folder in it: \(String(cString: strerror(errno))); \(remedy)")
+        }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
