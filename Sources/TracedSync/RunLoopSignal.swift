@@ -17,10 +17,16 @@ public final class RunLoopSignal: Sendable {
     /// The loop's thread.
     private let thread = cp_thread_number()
     private let threadEnd = ThreadEnd.ofThisThread
-    private let lock = PlainMutex(false)
-    /// Guarded by `lock`. Nil once the signal is invalidated, and where schedules are explored.
-    @exclusivity(unchecked) nonisolated(unsafe) private var attached: (source: CFRunLoopSource, loop: CFRunLoop)?
+    /// Nil once the signal is invalidated, and where schedules are explored.
+    private let attached = PlainMutex<Attached?>(nil)
     private let explored: (loop: ExploredLoop, source: ExploredLoop.Source)?
+
+    /// Core Foundation allows what is called of both from any thread.
+    private struct Attached: Sendable {
+        /// The wake-up, and the loop that it wakes.
+        nonisolated(unsafe) let source: CFRunLoopSource
+        nonisolated(unsafe) let loop: CFRunLoop
+    }
 
     private final class Handler {
         let resource: TracedResource
@@ -60,8 +66,10 @@ public final class RunLoopSignal: Sendable {
         CFRunLoopAddSource(loop, source, mode.asCFRunLoopMode)
         held.release()  // the source has its own reference
         explored = nil
-        attached = (source, loop)
-        threadEnd.add(ObjectIdentifier(self)) { [weak self] in self?.invalidate() }
+        let new = Attached(source: source, loop: loop)
+        attached.with { $0 = new }
+        // The closure does not name the signal: an object that has been referred to weakly is slower to retain.
+        threadEnd.add(ObjectIdentifier(self)) { [attached] in Self.detach(attached) }
     }
 
     deinit { threadEnd.remove(ObjectIdentifier(self)) }
@@ -70,18 +78,25 @@ public final class RunLoopSignal: Sendable {
     public func signal() {
         if let explored { return explored.loop.signal(explored.source) }
         if Tracing.isOn { Tracing.report(.enqueued, resource, SourcePlace()) }
-        lock.with { _ in
-            guard let attached else { return }
-            CFRunLoopSourceSignal(attached.source)
-            CFRunLoopWakeUp(attached.loop)
+        attached.with { attached in
+            // Used in place: a copy would retain and release both.
+            guard attached != nil else { return }
+            CFRunLoopSourceSignal(attached!.source)
+            CFRunLoopWakeUp(attached!.loop)
         }
     }
 
     /// Detaches; the handler is not called again once a call that is running has returned. Any thread.
     public func invalidate() {
         if let explored { return explored.loop.remove(explored.source) }
-        var taken: (source: CFRunLoopSource, loop: CFRunLoop)?
-        lock.with { _ in swap(&taken, &attached) }
+        Self.detach(attached)
+    }
+
+    private static func detach(_ attached: PlainMutex<Attached?>) {
+        let taken = attached.with { attached in
+            defer { attached = nil }
+            return attached
+        }
         guard let taken else { return }
         // The source refers to the loop, and does not keep it.
         withExtendedLifetime(taken.loop) { CFRunLoopSourceInvalidate(taken.source) }
@@ -90,7 +105,7 @@ public final class RunLoopSignal: Sendable {
     /// Whether the loop is in a mode in which the handler may be called.
     public var isServed: Bool {
         if explored != nil { return true }
-        return lock.with { _ in
+        return attached.with { attached in
             guard let attached, let mode = CFRunLoopCopyCurrentMode(attached.loop) else { return false }
             return CFRunLoopContainsSource(attached.loop, attached.source, mode)
         }

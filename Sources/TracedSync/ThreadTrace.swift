@@ -177,7 +177,8 @@ final class PlainMutex<State>: @unchecked Sendable {
     }
 
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var guarded: Guarded
+    /// Only touched while the mutex is held, so a check at run time would find nothing.
+    @exclusivity(unchecked) private var guarded: Guarded
 
     init(_ state: sending State) {
         guarded = Guarded(state: state)
