@@ -285,7 +285,8 @@ let package = Package(
 
         // A process that has a store open, for the tests of many processes, and the models it shares with them.
         .target(
-            name: "LiveStoreFixtures", dependencies: ["LiveStore", "TracedSync"], path: "Tests/Fixtures/LiveStoreFixtures"),
+            name: "LiveStoreFixtures", dependencies: ["LiveStore", "TracedSync"],
+            path: "Tests/Fixtures/LiveStoreFixtures"),
         .executableTarget(
             name: "livestore-fixture", dependencies: ["LiveStore", "LiveStoreFixtures", "TracedSync"],
             path: "Tests/Fixtures/livestore-fixture"),
