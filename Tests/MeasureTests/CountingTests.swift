@@ -1,5 +1,6 @@
 import CPlatform
 import Foundation
+import Synchronization
 import TestThreads
 import Testing
 
@@ -7,18 +8,24 @@ import Testing
 
 @Suite("Counting", .serialized, .onThreads)
 struct CountingTests {
+    private final class Flag: Sendable {
+        let value = Atomic<Bool>(false)
+    }
+
     @Test("A thread that sleeps is asleep, and one that runs is not")
     func sleep() throws {
         // Other tests run meanwhile: a process of its own would be needed to see silence.
-        let (end, isRunning) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isRunning = DispatchSemaphore(value: 0)
+        // The loop makes no system call, in which it could sleep for an instant.
+        let isEnded = Flag()
         let thread = Thread {
             isRunning.signal()
-            while end.wait(timeout: .now()) == .timedOut {}
+            while !isEnded.value.load(ordering: .relaxed) {}
         }
         thread.start()
         isRunning.wait()
         #expect(cp_others_asleep_ns() == -1)
-        end.signal()
+        isEnded.value.store(true, ordering: .relaxed)
     }
 
     @Test("Another thread answers in a signal handler, whatever it waits for")

@@ -190,7 +190,8 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path + "/old")
         let old = try Binary.fixture.run(["compare", "./old", "b", "--pairs", "6"], in: folder)
         #expect(
-            old.output.contains("the base cannot be asked: it reads trial specs of version 1"),
+            old.errors.contains("does not say which trial specs it reads")
+                && old.errors.contains("build it at commit 0f28f9de or later"),
             "\(old.output) \(old.errors)")
     }
 
