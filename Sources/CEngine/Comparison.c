@@ -16,7 +16,7 @@ static int compare_bytes(const MDB_val *one, const MDB_val *other) {
     return one->mv_size < other->mv_size ? -1 : one->mv_size > other->mv_size;
 }
 
-// Of keys that are numbers of 8 bytes.
+// Compares keys that are numbers of 8 bytes.
 static int compare_numbers(const MDB_val *one, const MDB_val *other) {
     if (other->mv_size == 0) leave_call();
     uint64_t first, second;

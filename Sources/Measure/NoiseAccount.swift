@@ -3,14 +3,14 @@
 
 /// Disturbances from the start of the measured window to the end of the load.
 public struct NoiseAccount: Codable, Sendable, Equatable {
-    /// Of the time of all processors, what the hypervisor gave to somebody else; nil where the kernel does not say.
+    /// Share of the time of all processors that the hypervisor gave to other machines. Nil if the kernel does not say.
     public var stealShare: Double?
-    /// Of the time, that some task waited for a processor.
+    /// Share of the time in which at least one task waited for a processor. Nil if the kernel does not say.
     public var pressureShare: Double?
     public var hiccupP99Ns: Int64?
     public var hiccups = 0
     public var involuntarySwitches: Int64 = 0
-    /// How much of their time neighbours on this machine took from the trial's threads; nil where the kernel does not say.
+    /// Share of the trial's threads' time that other programs of this machine took. Nil if the kernel does not say.
     public var waitShare: Double?
 
     public init(stealShare: Double? = nil, hiccupP99Ns: Int64? = nil) {
@@ -71,11 +71,11 @@ public struct Disturbance: Sendable, Equatable {
 
 /// Limits beyond which a disturbance makes a trial void.
 public struct NoiseLimits: Codable, Sendable, Equatable {
-    /// Of the machine's time, taken by the hypervisor.
+    /// Largest share of the machine's time that the hypervisor may take.
     public var mostStealShare = 0.02
-    /// Of the time in which a trial's threads ran or were kept from it by others: see `Contention`.
+    /// Largest share of the time that a trial's threads may wait for a processor (`Contention`).
     public var mostWaitShare = 0.1
-    /// Late wake-ups, 99th percentile.
+    /// Largest 99th percentile of late wake-ups, in nanoseconds.
     public var mostHiccupNs: Double
 
     /// - Parameter calibratedHiccupNs: p99 of hiccups on this machine at rest, if known; four times it is not noise.
@@ -83,7 +83,8 @@ public struct NoiseLimits: Codable, Sendable, Equatable {
 }
 
 extension Pressure {
-    /// Of the time of all processors over a window, what the hypervisor gave to others: as little as the kernel's ticks allow.
+    /// Lower bound of the share of all processors' time over a window that the hypervisor gave to other machines. The kernel's ticks allow no
+    /// better figure.
     /// nil where the kernel does not say.
     /// - Parameter cores: those that the kernel counts stolen time of.
     public func stealShare(lengthNs: Int64, cores: Int = PressureProbe.cores) -> Double? {

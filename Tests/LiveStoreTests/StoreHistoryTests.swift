@@ -67,7 +67,7 @@ struct StoreHistoryTests {
 }
 
 extension ResultsChange {
-    /// What was told; nil for an initial callback or an error.
+    /// The delivered changes. Nil for an initial callback or an error.
     var told: ToldChanges? {
         guard case .update(_, let changes) = self else { return nil }
         return ToldChanges(changes)

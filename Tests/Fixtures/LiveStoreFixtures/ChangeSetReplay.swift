@@ -1,7 +1,7 @@
 // Applies change sets to rows that an observer keeps, and judges them by the rows before and after.
 import LiveStore
 
-/// What a change set says, in paths. One without sections is one of a single section.
+/// Contents of a change set, as paths. A change set without sections has one section.
 public struct ToldChanges {
     var deletedSections: [Int] = []
     var insertedSections: [Int] = []

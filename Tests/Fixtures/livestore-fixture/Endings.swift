@@ -5,7 +5,7 @@ import LiveStore
 import LiveStoreFixtures
 import TracedSync
 
-/// What a place leaves behind when it ends.
+/// Objects that a place leaves behind when it ends.
 final class Remains: @unchecked Sendable {
     // `@unchecked` because the place uses it first, and then the main thread alone.
     var token: NotificationToken?
@@ -35,7 +35,7 @@ struct Ending {
         }
     }
 
-    /// What is done at the place, after which it ends.
+    /// Uses the connection at the place, which ends afterwards.
     func use(_ connection: Connection, _ remains: Remains) throws {
         remains.connection = connection
         if isKept { remains.kept = connection }
@@ -61,7 +61,7 @@ struct Ending {
         if observer == .invalidatedThere { remains.token?.invalidate() }
     }
 
-    /// What is left to do after the place has ended.
+    /// Does what remains after the place has ended.
     func finish(_ remains: Remains) {
         if observer == .invalidatedHere { remains.token?.invalidate() }
         remains.release()
@@ -130,7 +130,7 @@ private func descriptors() -> Int {
 
 /// Ends things in every way, over and over, and says what is left that was not there before.
 func endInEveryState(_ store: Store, count: Int) throws {
-    // What is made once for the whole process, such as the threads of the concurrency pool.
+    // Makes what exists once for the whole process, such as the threads of the concurrency pool.
     var all = Ending.all.map { $0.run(store) }
     func leftovers() throws -> String? {
         let left = all.indices.filter { all[$0].connection != nil }

@@ -1,4 +1,4 @@
-// What becomes of signals in a program that has a store open: the library's handlers of faults stand in front of the program's.
+// Sends signals to a program that has a store open. The library's fault handlers are called before the program's own.
 import Foundation
 import LiveStore
 import LiveStoreFixtures

@@ -261,7 +261,7 @@ struct AbandonedWriteTests {
         try feed.scheduler.turn { feed.log.count == 2 }
         #expect(feed.log.allSatisfy { $0.contains("close the store and open it again") }, "\(feed.log)")
         #expect(throws: StoreError.self) { try feed.connection.refresh() }
-        // Whoever observes again is told again.
+        // A new observer is told again.
         var again: StoreError?
         let token = try notes.observe { if case .error(let error) = $0 { again = error } }
         try feed.scheduler.turn { again != nil }

@@ -8,7 +8,7 @@ import TracedSync
 @testable import LiveStore
 @testable import LiveStoreEngine
 
-/// What outlives a place.
+/// Objects that outlive a place.
 private final class Remains: @unchecked Sendable {
     weak var connection: Connection?
     var token: NotificationToken?

@@ -11,7 +11,7 @@ import Testing
 struct SignalTests {
     private let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
 
-    /// What the fixture says, and the signal that ended it.
+    /// Output of the fixture, and the signal that ended it.
     private func said(_ kind: String, _ number: Int32) throws -> (lines: [String], signal: Int32?) {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let process = try FixtureProcess(path: path, .relaxed, ["signals", kind, "\(number)"])

@@ -92,7 +92,7 @@ struct Rule17KilledWriterTests {
             let page = store.core.storage.page
             if cp_mutex_owner(page.mutex) != 0 || cp_mutex_owner(page.flushMutex) != 0 { tally.holding += 1 }
 
-            // What is visible now reaches the observer without the help of another commit.
+            // A version that is visible now reaches the observer without the help of another commit.
             let (version, visible) = try store.read { ($0.version, try Batches.value("batches", $0)) }
             try observer.seen.wait("version \(version)") { $0.version >= version || version == 0 }
             try expect(

@@ -125,7 +125,7 @@ struct MissingPagesTests {
     @Test("are errors where the engine would search a page without an end", arguments: Kind.allCases)
     func endless(_ kind: Kind) throws {
         let leaf = try leaves(kind)[0]
-        // Of every kind at once, and with a negative number of keys.
+        // Gives the page every kind at once, and a negative number of keys.
         try closed.damaged({ closed.set(0x7fff as UInt64, at: leaf + 9) }, { try expectErrors(kind, "endless") })
     }
 

@@ -81,7 +81,7 @@ extension NoteChecker {
         let thread = RunLoopThread("checker")
         let queue = DispatchQueue(label: "checker")
         nonisolated(unsafe) var connections: [Connection] = []
-        // Those of the run loop first.
+        // Observers of the run loop come first.
         nonisolated(unsafe) var checkers: [[NoteChecker]] = [[], []]
         defer {
             try? thread.performAndWait {

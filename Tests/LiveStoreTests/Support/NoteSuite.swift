@@ -1,4 +1,4 @@
-// What many suites begin with: a store with a few notes, and a connection whose deliveries the test takes itself.
+// Set-up of many suites: a store with a few notes, and a connection whose deliveries the test takes itself.
 import LiveStore
 import Testing
 

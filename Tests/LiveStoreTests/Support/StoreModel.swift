@@ -1,4 +1,4 @@
-// What a store of humans and dogs should hold, as plain values: for each row the version that last changed it in the eyes of each kind
+// Model of a store of humans and dogs, as plain values: for each row the version that last changed it in the eyes of each kind
 // of observer, and random commits that change the store and the model alike.
 import LiveStore
 import SeededRandom
@@ -61,7 +61,7 @@ struct StoreState: Sendable, Equatable {
     func human(key: Int) -> StoreRow { humans.values.first { $0.key == key }! }
 }
 
-/// What one commit wrote.
+/// Rows and columns that one commit wrote.
 struct StoreWrites: Sendable {
     enum Column { case name, age, link, friends, tags, all }
 
@@ -75,7 +75,7 @@ struct StoreWrites: Sendable {
 /// A state, and the random commits that change it.
 struct StoreModel: Sendable {
     var state = StoreState()
-    /// What the last commit wrote.
+    /// Writes of the last commit.
     var writes = StoreWrites()
     private var elements = 0
 
