@@ -4,7 +4,7 @@
 PROFILE ?= ci
 SECONDS ?= 60
 SEED ?=
-FILTER ?= LiveStoreTests|LiveStoreCombineTests|TracedSyncTests|HarnessTests
+FILTER ?= StillingWellTests|StillingWellCombineTests|StillingWellSyncTests|TidegaugeTests
 BASE ?= HEAD~1
 HEAD ?=
 # Of pairs; what is counted before them comes on top, once for each commit.
@@ -31,7 +31,7 @@ peers: build-peers  ## the store beside other engines, which take their time (PR
 
 # Twenty commits of each: engines that fetch again at every commit take seconds for one where instructions are counted.
 reading: build-peers  ## what reading costs, question by question, beside other engines: counted instructions (PROFILE=full for large stores)
-	$(PEERS) run Scenarios/reading --driver livestore --driver grdb-pool --driver sqlite-hooks --profile $(PROFILE) --count --commits 20
+	$(PEERS) run Scenarios/reading --driver stillingwell --driver grdb-pool --driver sqlite-hooks --profile $(PROFILE) --count --commits 20
 
 servers: build-peers  ## live queries over PostgreSQL, which is installed where it is missing (PROFILE=full for the whole table)
 	@Tools/setup.sh servers
@@ -70,25 +70,25 @@ check: build  ## are all scenario files valid? Runs none of them
 lint:  ## formatting and style, strict
 	swift format lint --strict --recursive --parallel Sources Tests Examples Tools Package.swift
 
-docs: setup  ## the documentation of LiveStore, strict: no warning, no symbol without a comment, no unnamed error
+docs: setup  ## the documentation of StillingWell, strict: no warning, no symbol without a comment, no unnamed error
 	Tools/docs.sh
 
 stress: setup  ## load from threads and processes, every promise checked at every callback (SECONDS=, SEED=)
-	$(BUILD) livestore-torture
-	.build/release/livestore-torture stress --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	$(BUILD) stillingwell-torture
+	.build/release/stillingwell-torture stress --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 powercut: setup  ## what a power cut may leave of a store, opened image by image, for each durability (IMAGES=10000, SEED=)
-	$(BUILD) livestore-torture
+	$(BUILD) stillingwell-torture
 	for durability in full relaxed; do \
-		.build/release/livestore-torture power-cut --durability $$durability --images $(or $(IMAGES),10000) $(if $(SEED),--seed $(SEED)) || exit 1; \
+		.build/release/stillingwell-torture power-cut --durability $$durability --images $(or $(IMAGES),10000) $(if $(SEED),--seed $(SEED)) || exit 1; \
 	done
 
 damage: setup  ## damaged copies of store files, each opened, read and written by a process of its own (COPIES=, SEED=)
-	$(BUILD) livestore-torture
-	.build/release/livestore-torture damage --copies $(or $(COPIES),1000) $(if $(SEED),--seed $(SEED))
+	$(BUILD) stillingwell-torture
+	.build/release/stillingwell-torture damage --copies $(or $(COPIES),1000) $(if $(SEED),--seed $(SEED))
 
 fuzz: setup  ## inputs that nobody has thought of, for all that reads what others may have written (SECONDS= for each, TARGET=row, SEED=)
-	FUZZ_SECONDS=$(SECONDS) $(if $(SEED),TIDEGAUGE_SEED=$(SEED)) Tools/test.sh --filter 'FuzzTests.*/$(TARGET)'
+	FUZZ_SECONDS=$(SECONDS) $(if $(SEED),TIDEGAUGE_SEED=$(SEED)) Tools/test.sh --filter 'TidegaugeFuzzTests.*/$(TARGET)'
 
 tsan: setup  ## the concurrent tests under ThreadSanitizer (FILTER=regular expression)
 	Tools/sanitize.sh thread '$(FILTER)'

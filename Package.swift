@@ -5,10 +5,10 @@ import PackageDescription
 // (`make tsan` and `make asan` set the variable); the allocation columns are empty then.
 let sanitizing = Context.environment["TIDEGAUGE_SANITIZE"] != nil
 
-let jemalloc: [Target.Dependency] = sanitizing ? [] : ["CJemalloc"]
+let jemalloc: [Target.Dependency] = sanitizing ? [] : ["CTidegaugeJemalloc"]
 
 // What only some users of the package need stands behind a trait: who turns it off does not even fetch it. With `traits: []`
-// LiveStore brings swift-log and nothing else. At home all are on: programs that leave one out say so by what they depend on,
+// StillingWell brings swift-log and nothing else. At home all are on: programs that leave one out say so by what they depend on,
 // so that everything is built by the same flags and only once.
 func needed(by trait: String, _ name: String, from package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
@@ -20,33 +20,34 @@ let argumentParser = needed(by: "Harness", "ArgumentParser", from: "swift-argume
 let package = Package(
     name: "tidegauge",
     products: [
-        .library(name: "LiveStore", targets: ["LiveStore"]),
-        .library(name: "LiveStoreCombine", targets: ["LiveStoreCombine"]),
+        .library(name: "StillingWell", targets: ["StillingWell"]),
+        .library(name: "StillingWellCombine", targets: ["StillingWellCombine"]),
         .library(name: "FetchedResults", targets: ["FetchedResults"]),
         .library(name: "FetchedResultsCombine", targets: ["FetchedResultsCombine"]),
         .library(name: "TypedNotifications", targets: ["TypedNotifications"]),
-        .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "StoreDriver"]),
+        .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "TidegaugeDriver"]),
         .executable(name: "tidegauge", targets: ["tidegauge"]),
         .executable(name: "tidegauge-peers", targets: ["tidegauge-peers"]),
         // Engines, for a command line of one's own that measures them beside another.
-        .library(name: "FetchedResultsDriver", targets: ["FetchedResultsDriver"]),
-        .library(name: "FlawedDriver", targets: ["FlawedDriver"]),
-        .library(name: "GRDBDriver", targets: ["GRDBDriver"]),
-        .library(name: "LiveStoreDriver", targets: ["LiveStoreDriver"]),
-        .library(name: "NoopDriver", targets: ["NoopDriver"]),
-        .library(name: "NotificationQueueDriver", targets: ["NotificationQueueDriver"]),
-        .library(name: "NullServerDriver", targets: ["NullServerDriver"]),
-        .library(name: "PostgresDriver", targets: ["PostgresDriver"]),
-        .library(name: "SQLiteHooksDriver", targets: ["SQLiteHooksDriver"]),
+        .library(name: "TidegaugeFetchedResultsDriver", targets: ["TidegaugeFetchedResultsDriver"]),
+        .library(name: "TidegaugeFlawedDriver", targets: ["TidegaugeFlawedDriver"]),
+        .library(name: "TidegaugeGRDBDriver", targets: ["TidegaugeGRDBDriver"]),
+        .library(name: "TidegaugeStillingWellDriver", targets: ["TidegaugeStillingWellDriver"]),
+        .library(name: "TidegaugeNoopDriver", targets: ["TidegaugeNoopDriver"]),
+        .library(name: "TidegaugeNotificationQueueDriver", targets: ["TidegaugeNotificationQueueDriver"]),
+        .library(name: "TidegaugeNullServerDriver", targets: ["TidegaugeNullServerDriver"]),
+        .library(name: "TidegaugePostgresDriver", targets: ["TidegaugePostgresDriver"]),
+        .library(name: "TidegaugeSQLiteHooksDriver", targets: ["TidegaugeSQLiteHooksDriver"]),
     ],
     traits: [
         .trait(
             name: "Publishers",
-            description: "Changes as publishers of OpenCombine: LiveStoreCombine, FetchedResultsCombine"),
+            description: "Changes as publishers of OpenCombine: StillingWellCombine, FetchedResultsCombine"),
         .trait(
-            name: "Harness", description: "The command line and its drivers: TidegaugeCLI, LiveStoreDriver and others",
+            name: "Harness",
+            description: "The command line and its drivers: TidegaugeCLI, TidegaugeStillingWellDriver and others",
             enabledTraits: ["Publishers"]),
-        .trait(name: "GRDB", description: "GRDB as a driver: GRDBDriver", enabledTraits: ["Harness"]),
+        .trait(name: "GRDB", description: "GRDB as a driver: TidegaugeGRDBDriver", enabledTraits: ["Harness"]),
         .default(enabledTraits: ["GRDB"]),
     ],
     dependencies: [
@@ -61,283 +62,360 @@ let package = Package(
     targets: [
         // What is measured.
         .target(
-            name: "LiveStore",
+            name: "StillingWell",
             dependencies: [
-                "Basis", "CPlatform", "LiveStoreEngine", "RankedTree", "TracedSync",
+                "StillingWellBasis", "CStillingWellPlatform", "StillingWellEngine", "StillingWellTree",
+                "StillingWellSync",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // Below its face: storage, rows, queries, upkeep.
         .target(
-            name: "LiveStoreEngine",
+            name: "StillingWellEngine",
             dependencies: [
-                "Basis", "CEngine", "CLMDB", "CPlatform", "RankedTree", "TracedSync",
+                "StillingWellBasis", "CStillingWellEngine", "CStillingWellLMDB", "CStillingWellPlatform",
+                "StillingWellTree", "StillingWellSync",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // The counted tree behind every query.
-        .target(name: "RankedTree"),
+        .target(name: "StillingWellTree"),
         // Apart from the store, so that only who wants publishers carries OpenCombine.
         .target(
-            name: "LiveStoreCombine",
-            dependencies: ["Basis", "LiveStore", "TracedSync", openCombine]),
+            name: "StillingWellCombine",
+            dependencies: ["StillingWellBasis", "StillingWell", "StillingWellSync", openCombine]),
         .target(
             name: "FetchedResults",
             dependencies: [
-                "LiveStore", "TracedSync", "TypedNotifications", .product(name: "Logging", package: "swift-log"),
+                "StillingWell", "StillingWellSync", "TypedNotifications",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "FetchedResultsCombine",
-            dependencies: ["FetchedResults", "LiveStore", "LiveStoreCombine", openCombine]),
-        .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
-        .target(name: "TracedSync", dependencies: ["Basis", "CPlatform"]),
+            dependencies: ["FetchedResults", "StillingWell", "StillingWellCombine", openCombine]),
+        .target(name: "TypedNotifications", dependencies: ["StillingWellSync"]),
+        .target(name: "StillingWellSync", dependencies: ["StillingWellBasis", "CStillingWellPlatform"]),
         // Below everything: the clock, the seeded generator, the binary search, the word that was probably meant, names of
         // symbols, SHA-256, files that are closed on exec.
-        .target(name: "Basis"),
+        .target(name: "StillingWellBasis"),
 
         // What measures.
-        .target(name: "Scenario", dependencies: ["Basis", "Statistics", needed(by: "Harness", "Yams", from: "Yams")]),
-        .target(name: "StoreDriver", dependencies: ["Basis", "TracedSync"]),
-        .target(name: "NoopDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Noop"),
         .target(
-            name: "LiveStoreDriver",
+            name: "TidegaugeScenario",
+            dependencies: ["StillingWellBasis", "TidegaugeStatistics", needed(by: "Harness", "Yams", from: "Yams")]),
+        .target(name: "TidegaugeDriver", dependencies: ["StillingWellBasis", "StillingWellSync"]),
+        .target(
+            name: "TidegaugeNoopDriver", dependencies: ["TidegaugeDriver", "StillingWellSync"],
+            path: "Sources/Drivers/Noop"),
+        .target(
+            name: "TidegaugeStillingWellDriver",
             dependencies: [
-                "LiveStore", "LiveStoreCombine", "Statistics", "StoreDriver", "TracedSync", openCombine,
+                "StillingWell", "StillingWellCombine", "TidegaugeStatistics", "TidegaugeDriver", "StillingWellSync",
+                openCombine,
             ],
-            path: "Sources/Drivers/LiveStore"),
+            path: "Sources/Drivers/StillingWell"),
         // The peers, each a target of its own: who uses the store, or a command line with other drivers, builds none.
         .target(
-            name: "GRDBDriver",
-            dependencies: ["StoreDriver", "TracedSync", needed(by: "GRDB", "GRDB", from: "GRDB.swift")],
+            name: "TidegaugeGRDBDriver",
+            dependencies: ["TidegaugeDriver", "StillingWellSync", needed(by: "GRDB", "GRDB", from: "GRDB.swift")],
             path: "Sources/Drivers/GRDB"),
         .target(
-            name: "SQLiteHooksDriver", dependencies: ["CSQLite", "StoreDriver", "TracedSync"],
+            name: "TidegaugeSQLiteHooksDriver",
+            dependencies: ["CTidegaugeSQLite", "TidegaugeDriver", "StillingWellSync"],
             path: "Sources/Drivers/SQLiteHooks"),
         // A server beside the program; in `tidegauge-peers` alone, so that `tidegauge` needs no libpq.
         .target(
-            name: "PostgresDriver",
-            dependencies: ["Basis", "CPlatform", "CPostgres", "Measure", "RankedTree", "StoreDriver", "TracedSync"],
+            name: "TidegaugePostgresDriver",
+            dependencies: [
+                "StillingWellBasis", "CStillingWellPlatform", "CTidegaugePostgres", "TidegaugeMeasure",
+                "StillingWellTree", "TidegaugeDriver", "StillingWellSync",
+            ],
             path: "Sources/Drivers/Postgres"),
         // The server that keeps nothing, beside which servers are seen.
         .target(
-            name: "NullServerDriver", dependencies: ["CPlatform", "NoopDriver", "StoreDriver", "TracedSync"],
+            name: "TidegaugeNullServerDriver",
+            dependencies: ["CStillingWellPlatform", "TidegaugeNoopDriver", "TidegaugeDriver", "StillingWellSync"],
             path: "Sources/Drivers/NullServer"),
         .target(
-            name: "FetchedResultsDriver",
-            dependencies: ["FetchedResults", "LiveStore", "LiveStoreDriver", "StoreDriver", "TracedSync"],
+            name: "TidegaugeFetchedResultsDriver",
+            dependencies: [
+                "FetchedResults", "StillingWell", "TidegaugeStillingWellDriver", "TidegaugeDriver", "StillingWellSync",
+            ],
             path: "Sources/Drivers/FetchedResults"),
         .target(
-            name: "FlawedDriver",
+            name: "TidegaugeFlawedDriver",
             dependencies: [
-                "FetchedResults", "FetchedResultsDriver", "LiveStore", "StoreDriver", "TracedSync",
+                "FetchedResults", "TidegaugeFetchedResultsDriver", "StillingWell", "TidegaugeDriver",
+                "StillingWellSync",
                 "TypedNotifications",
             ],
             path: "Sources/Drivers/Flawed"),
         .target(
-            name: "NotificationQueueDriver", dependencies: ["StoreDriver", "TracedSync", "TypedNotifications"],
+            name: "TidegaugeNotificationQueueDriver",
+            dependencies: ["TidegaugeDriver", "StillingWellSync", "TypedNotifications"],
             path: "Sources/Drivers/NotificationQueue"),
         .target(
-            name: "Measure",
+            name: "TidegaugeMeasure",
             dependencies: [
-                "Basis", "CLMDB", "CPlatform", "CZlib", "Scenario",
+                "StillingWellBasis", "CStillingWellLMDB", "CStillingWellPlatform", "CTidegaugeZlib",
+                "TidegaugeScenario",
                 needed(by: "Harness", "Histogram", from: "hdrhistogram-swift"),
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
-        .target(name: "Statistics", dependencies: ["Basis"]),
+        .target(name: "TidegaugeStatistics", dependencies: ["StillingWellBasis"]),
         // What valgrind counted, function by function.
-        .target(name: "Profiles", dependencies: ["Basis"]),
-        .target(name: "Comparison", dependencies: ["Measure", "Scenario", "Statistics"]),
+        .target(name: "TidegaugeProfiles", dependencies: ["StillingWellBasis"]),
+        .target(
+            name: "TidegaugeCompare", dependencies: ["TidegaugeMeasure", "TidegaugeScenario", "TidegaugeStatistics"]),
         // What crosses the pipe between the process that runs trials and a child that runs one.
-        .target(name: "Trials", dependencies: ["CPlatform", "Measure", "Scenario", "StoreDriver", "TracedSync"]),
+        .target(
+            name: "TidegaugeTrial",
+            dependencies: [
+                "CStillingWellPlatform", "TidegaugeMeasure", "TidegaugeScenario", "TidegaugeDriver", "StillingWellSync",
+            ]),
         // The child: load, observers, companions, oracle, figures.
         .target(
-            name: "TrialRunner",
+            name: "TidegaugeTrialRunner",
             dependencies: [
-                "Basis", "CFaults", "CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync",
-                "Trials",
+                "StillingWellBasis", "CTidegaugeFaults", "CStillingWellPlatform", "TidegaugeMeasure",
+                "TidegaugeScenario", "TidegaugeStatistics", "TidegaugeDriver", "StillingWellSync",
+                "TidegaugeTrial",
             ]),
         // The parent: child processes, sweeps, limits.
         .target(
-            name: "Runs",
-            dependencies: ["Measure", "Profiles", "Scenario", "Statistics", "StoreDriver", "TracedSync", "Trials"]),
-        .target(
-            name: "Report",
+            name: "TidegaugeRun",
             dependencies: [
-                "Comparison", "Measure", "Profiles", "Scenario", "Statistics", "Trials",
+                "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeScenario", "TidegaugeStatistics", "TidegaugeDriver",
+                "StillingWellSync", "TidegaugeTrial",
+            ]),
+        .target(
+            name: "TidegaugeReport",
+            dependencies: [
+                "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeScenario", "TidegaugeStatistics",
+                "TidegaugeTrial",
                 needed(by: "Harness", "Mustache", from: "swift-mustache"),
             ],
-            exclude: ["Pages"], plugins: ["EmbedTexts"]),
+            exclude: ["Pages"], plugins: ["TidegaugeEmbedTexts"]),
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Basis", "Comparison", "Measure", "NoopDriver", "Profiles", "Report", "Runs", "Scenario", "Statistics",
-                "StoreDriver", "TracedSync", "TrialRunner", "Trials",
+                "StillingWellBasis", "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeNoopDriver", "TidegaugeProfiles",
+                "TidegaugeReport", "TidegaugeRun", "TidegaugeScenario", "TidegaugeStatistics",
+                "TidegaugeDriver", "StillingWellSync", "TidegaugeTrialRunner", "TidegaugeTrial",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
-            ], plugins: ["EmbedTexts"]),
+            ], plugins: ["TidegaugeEmbedTexts"]),
         // The scenarios as text inside the command line, and the templates of pages inside their target.
-        .plugin(name: "EmbedTexts", capability: .buildTool(), path: "Tools/EmbedTexts"),
+        .plugin(name: "TidegaugeEmbedTexts", capability: .buildTool(), path: "Tools/TidegaugeEmbedTexts"),
         // The drivers and commands of both programs.
         .target(
             name: "TidegaugeShipped",
             dependencies: [
-                "FetchedResultsDriver", "FlawedDriver", "LiveStore", "LiveStoreDriver", "NotificationQueueDriver",
-                "SQLiteHooksDriver", "StoreDriver", "TidegaugeCLI", argumentParser,
+                "TidegaugeFetchedResultsDriver", "TidegaugeFlawedDriver", "StillingWell", "TidegaugeStillingWellDriver",
+                "TidegaugeNotificationQueueDriver",
+                "TidegaugeSQLiteHooksDriver", "TidegaugeDriver", "TidegaugeCLI", argumentParser,
             ]),
         .executableTarget(name: "tidegauge", dependencies: ["TidegaugeShipped"]),
         // The same with GRDB, whose build is the longest of all, and with PostgreSQL.
         .executableTarget(
             name: "tidegauge-peers",
-            dependencies: ["GRDBDriver", "NullServerDriver", "PostgresDriver", "TidegaugeShipped"]),
+            dependencies: [
+                "TidegaugeGRDBDriver", "TidegaugeNullServerDriver", "TidegaugePostgresDriver", "TidegaugeShipped",
+            ]),
 
         // The program of the README.
-        .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),
+        .executableTarget(name: "stillingwell-notes", dependencies: ["StillingWell"], path: "Examples/Notes"),
         // The one that the tutorial builds.
-        .executableTarget(name: "todo", dependencies: ["LiveStore"], path: "Examples/Todo", exclude: ["day.txt"]),
+        .executableTarget(
+            name: "stillingwell-todo", dependencies: ["StillingWell"], path: "Examples/Todo", exclude: ["day.txt"]),
 
         // The system below.
-        .target(name: "CPlatform"),
+        .target(name: "CStillingWellPlatform"),
         // Calls of LMDB that outlive damaged pages.
-        .target(name: "CEngine", dependencies: ["CLMDB", "CPlatform"]),
-        .target(name: "CFaults"),
-        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+        .target(name: "CStillingWellEngine", dependencies: ["CStillingWellLMDB", "CStillingWellPlatform"]),
+        .target(name: "CTidegaugeFaults"),
+        .systemLibrary(name: "CStillingWellLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .systemLibrary(name: "CTidegaugeSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CTidegaugeZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CTidegaugePostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CTidegaugeJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         .testTarget(
             name: "FetchedResultsTests",
             dependencies: [
-                "FetchedResults", "LiveStore", "LiveStoreFixtures", "SeededRandom", "TracedSync", "TypedNotifications",
+                "FetchedResults", "StillingWell", "StillingWellFixtures", "StillingWellSeededRandom",
+                "StillingWellSync", "TypedNotifications",
             ]),
         .testTarget(
-            name: "TypedNotificationsTests", dependencies: ["SeededRandom", "TracedSync", "TypedNotifications"]),
-        .testTarget(name: "TracedSyncTests", dependencies: ["Basis", "CPlatform", "TestThreads", "TracedSync"]),
+            name: "TypedNotificationsTests",
+            dependencies: ["StillingWellSeededRandom", "StillingWellSync", "TypedNotifications"]),
         .testTarget(
-            name: "LiveStoreTests",
+            name: "StillingWellSyncTests",
+            dependencies: ["StillingWellBasis", "CStillingWellPlatform", "StillingWellTestThreads", "StillingWellSync"]),
+        .testTarget(
+            name: "StillingWellTests",
             dependencies: [
-                "CEngine", "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree",
-                "SeededRandom", "TestThreads", "TracedSync", "livestore-fixture", "notes-example", "todo",
+                "CStillingWellEngine", "CStillingWellLMDB", "CStillingWellPlatform", "StillingWell",
+                "StillingWellEngine", "StillingWellFixtures", "StillingWellTree",
+                "StillingWellSeededRandom", "StillingWellTestThreads", "StillingWellSync", "stillingwell-fixture",
+                "stillingwell-notes", "stillingwell-todo",
             ]),
         .testTarget(
-            name: "LiveStoreCombineTests",
-            dependencies: ["LiveStore", "LiveStoreCombine", "LiveStoreFixtures", "TracedSync", openCombine]),
+            name: "StillingWellCombineTests",
+            dependencies: [
+                "StillingWell", "StillingWellCombine", "StillingWellFixtures", "StillingWellSync", openCombine,
+            ]),
         .testTarget(
             name: "FetchedResultsCombineTests",
-            dependencies: ["FetchedResults", "FetchedResultsCombine", "LiveStore", "LiveStoreCombine", openCombine]),
-        .testTarget(name: "ScenarioTests", dependencies: ["Basis", "Scenario", "SeededRandom"], exclude: ["Golden"]),
+            dependencies: [
+                "FetchedResults", "FetchedResultsCombine", "StillingWell", "StillingWellCombine", openCombine,
+            ]),
         .testTarget(
-            name: "MeasureTests",
-            dependencies: ["CPlatform", "CZlib", "Measure", "Scenario", "SeededRandom", "TestThreads"]),
-        .testTarget(name: "StatisticsTests", dependencies: ["Basis", "SeededRandom", "Statistics"]),
-        .testTarget(name: "ProfilesTests", dependencies: ["Profiles", "SeededRandom"]),
+            name: "TidegaugeScenarioTests",
+            dependencies: ["StillingWellBasis", "TidegaugeScenario", "StillingWellSeededRandom"], exclude: ["Golden"]),
         .testTarget(
-            name: "ComparisonTests", dependencies: ["Comparison", "Measure", "Scenario", "SeededRandom", "Statistics"]),
+            name: "TidegaugeMeasureTests",
+            dependencies: [
+                "CStillingWellPlatform", "CTidegaugeZlib", "TidegaugeMeasure", "TidegaugeScenario",
+                "StillingWellSeededRandom", "StillingWellTestThreads",
+            ]),
         .testTarget(
-            name: "ReportTests",
-            dependencies: ["Comparison", "Measure", "Profiles", "Report", "Scenario", "SeededRandom", "Trials"],
+            name: "TidegaugeStatisticsTests",
+            dependencies: ["StillingWellBasis", "StillingWellSeededRandom", "TidegaugeStatistics"]),
+        .testTarget(name: "TidegaugeProfilesTests", dependencies: ["TidegaugeProfiles", "StillingWellSeededRandom"]),
+        .testTarget(
+            name: "TidegaugeCompareTests",
+            dependencies: [
+                "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeScenario", "StillingWellSeededRandom",
+                "TidegaugeStatistics",
+            ]),
+        .testTarget(
+            name: "TidegaugeReportTests",
+            dependencies: [
+                "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeReport", "TidegaugeScenario",
+                "StillingWellSeededRandom", "TidegaugeTrial",
+            ],
             exclude: ["Golden"]),
         .testTarget(
-            name: "HarnessTests",
+            name: "TidegaugeTests",
             dependencies: [
-                "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "HarnessFixtures",
-                "LiveStore", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
-                "NoopDriver", "NullServerDriver", "PostgresDriver", "Runs", "SQLiteHooksDriver", "Scenario",
-                "SeededRandom", "Statistics",
-                "StoreDriver",
-                "TemplateDriver", "TestThreads", "TracedSync", "TrialRunner", "Trials", "tidegauge-fixture",
+                "CTidegaugeFaults", "TidegaugeFetchedResultsDriver", "TidegaugeFlawedDriver", "TidegaugeGRDBDriver",
+                "TidegaugeHarnessFixtures",
+                "StillingWell", "TidegaugeStillingWellDriver", "TidegaugeMeasure", "TidegaugeNotificationQueueDriver",
+                "TidegaugeNoopDriver", "TidegaugeNullServerDriver", "TidegaugePostgresDriver", "TidegaugeRun",
+                "TidegaugeSQLiteHooksDriver", "TidegaugeScenario",
+                "StillingWellSeededRandom", "TidegaugeStatistics",
+                "TidegaugeDriver",
+                "TidegaugeTemplateDriver", "StillingWellTestThreads", "StillingWellSync", "TidegaugeTrialRunner",
+                "TidegaugeTrial", "tidegauge-fixture",
             ]),
         // Inputs that nobody has thought of, for all that reads what others may have written (`make fuzz`).
         .testTarget(
-            name: "FuzzTests",
+            name: "TidegaugeFuzzTests",
             dependencies: [
-                "CLMDB", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "Report", "Scenario", "SeededRandom",
-                "TestThreads",
-                "Trials",
+                "CStillingWellLMDB", "StillingWell", "StillingWellEngine", "StillingWellFixtures", "TidegaugeReport",
+                "TidegaugeScenario", "StillingWellSeededRandom",
+                "StillingWellTestThreads",
+                "TidegaugeTrial",
             ],
             exclude: ["Corpus"]),
         // Reads the sources and counts.
-        .testTarget(name: "StructureTests"),
+        .testTarget(name: "TidegaugeStructureTests"),
         .testTarget(
             name: "TidegaugeCLITests",
             dependencies: [
-                "LiveStore", "Measure", "Runs", "TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture",
+                "StillingWell", "TidegaugeMeasure", "TidegaugeRun", "StillingWellTestThreads", "TidegaugeCLI",
+                "tidegauge", "tidegauge-fixture",
                 "tidegauge-peers",
             ]),
 
         // Threads for tests that wait.
-        .target(name: "TestThreads", path: "Tests/Fixtures/TestThreads"),
+        .target(name: "StillingWellTestThreads", path: "Tests/Fixtures/StillingWellTestThreads"),
 
         // Random numbers of property tests.
-        .target(name: "SeededRandom", path: "Tests/Fixtures/SeededRandom"),
+        .target(name: "StillingWellSeededRandom", path: "Tests/Fixtures/StillingWellSeededRandom"),
 
         // Stores that are right, and stores that misbehave on purpose, for the tests of the harness.
         .target(
-            name: "HarnessFixtures", dependencies: ["StoreDriver", "TracedSync"],
-            path: "Tests/Fixtures/HarnessFixtures"),
+            name: "TidegaugeHarnessFixtures", dependencies: ["TidegaugeDriver", "StillingWellSync"],
+            path: "Tests/Fixtures/TidegaugeHarnessFixtures"),
         .executableTarget(
             name: "tidegauge-fixture",
-            dependencies: ["HarnessFixtures", "TidegaugeCLI", "TrialRunner", argumentParser],
+            dependencies: ["TidegaugeHarnessFixtures", "TidegaugeCLI", "TidegaugeTrialRunner", argumentParser],
             path: "Tests/Fixtures/tidegauge-fixture"),
         // The driver to copy. It stands in a package of its own, as a reader's would; `make external` builds and runs that.
         .target(
-            name: "TemplateDriver", dependencies: ["StoreDriver"],
+            name: "TidegaugeTemplateDriver", dependencies: ["TidegaugeDriver"],
             path: "Tests/Fixtures/ExternalDriver/Sources/TemplateDriver"),
 
         // A process that has a store open, for the tests of many processes, and the models it shares with them.
         .target(
-            name: "LiveStoreFixtures", dependencies: ["LiveStore", "TracedSync"],
-            path: "Tests/Fixtures/LiveStoreFixtures"),
+            name: "StillingWellFixtures", dependencies: ["StillingWell", "StillingWellSync"],
+            path: "Tests/Fixtures/StillingWellFixtures"),
         .executableTarget(
-            name: "livestore-fixture", dependencies: ["LiveStore", "LiveStoreFixtures", "TracedSync"],
-            path: "Tests/Fixtures/livestore-fixture"),
+            name: "stillingwell-fixture", dependencies: ["StillingWell", "StillingWellFixtures", "StillingWellSync"],
+            path: "Tests/Fixtures/stillingwell-fixture"),
 
         // The torture program (`make stress powercut damage`). No test depends on it, because its recorder replaces functions of
         // the C library; `swift build --build-tests` builds it too.
-        .target(name: "CWriteRecorder", path: "Tests/Fixtures/CWriteRecorder"),
-        .target(name: "TortureSupport", dependencies: ["LiveStore", argumentParser], path: "Tests/Torture/Support"),
+        .target(name: "CStillingWellWriteRecorder", path: "Tests/Fixtures/CStillingWellWriteRecorder"),
         .target(
-            name: "LiveStorePowerCut",
+            name: "StillingWellTortureSupport", dependencies: ["StillingWell", argumentParser],
+            path: "Tests/Torture/Support"),
+        .target(
+            name: "StillingWellPowerCut",
             dependencies: [
-                "CWriteRecorder", "LiveStore", "LiveStoreEngine", "SeededRandom", "TortureSupport", "TracedSync",
+                "CStillingWellWriteRecorder", "StillingWell", "StillingWellEngine", "StillingWellSeededRandom",
+                "StillingWellTortureSupport", "StillingWellSync",
                 argumentParser,
             ],
             path: "Tests/Torture/PowerCut"),
         .target(
-            name: "LiveStoreStress",
+            name: "StillingWellStress",
             dependencies: [
-                "CPlatform", "LiveStore", "LiveStoreFixtures", "SeededRandom", "TortureSupport", "TracedSync",
+                "CStillingWellPlatform", "StillingWell", "StillingWellFixtures", "StillingWellSeededRandom",
+                "StillingWellTortureSupport", "StillingWellSync",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Torture/Stress"),
         .target(
-            name: "LiveStoreDamage",
+            name: "StillingWellDamage",
             dependencies: [
-                "CPlatform", "LiveStore", "LiveStoreFixtures", "SeededRandom", "TortureSupport", argumentParser,
+                "CStillingWellPlatform", "StillingWell", "StillingWellFixtures", "StillingWellSeededRandom",
+                "StillingWellTortureSupport", argumentParser,
             ],
             path: "Tests/Torture/Damage"),
         .executableTarget(
-            name: "livestore-torture",
-            dependencies: ["LiveStoreDamage", "LiveStorePowerCut", "LiveStoreStress", argumentParser],
-            path: "Tests/Torture/livestore-torture"),
+            name: "stillingwell-torture",
+            dependencies: ["StillingWellDamage", "StillingWellPowerCut", "StillingWellStress", argumentParser],
+            path: "Tests/Torture/stillingwell-torture"),
     ],
     swiftLanguageModes: [.v6]
 )
 
-// Tests run these modules optimised, with their assertions (Tools/test.sh and Tools/sanitize.sh set the variable). A package that
-// depends on one with such flags is refused, so nothing else sets it. Optimising a module takes four times its compilation: that of
-// Scenario, TrialRunner, Trials and Comparison takes longer than the tests gain.
-if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
-    let worthwhile = ["Basis", "TracedSync", "RankedTree", "LiveStoreEngine", "LiveStore", "Measure", "Statistics"]
-    for target in package.targets where worthwhile.contains(target.name) {
-        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
+// Adds flags to targets. A name that no target has ends the manifest: flags that reach nothing would go unnoticed.
+@MainActor func compile(_ names: [String], with flags: [String]) {
+    for name in names {
+        guard let target = package.targets.first(where: { $0.name == name }) else {
+            fatalError("Package.swift: no target is called '\(name)'; correct the list of names")
+        }
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
     }
 }
 
-// What waits for trials and writes about them, and has no part in the process of one: optimising it takes a good part of the
-// build and is worth a fraction of a second of a run (the Makefile sets the variable where it builds programs to be used).
+// Tests run these modules optimised, with their assertions (Tools/test.sh and Tools/sanitize.sh set the variable). A package that
+// depends on one with such flags is refused, so nothing else sets it. Optimising a module takes four times its compilation: for
+// TidegaugeScenario, TidegaugeTrialRunner, TidegaugeTrial and TidegaugeCompare that is longer than the tests gain.
+if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
+    compile(
+        [
+            "StillingWellBasis", "StillingWellSync", "StillingWellTree", "StillingWellEngine", "StillingWell",
+            "TidegaugeMeasure", "TidegaugeStatistics",
+        ],
+        with: ["-O", "-assert-config", "Debug"])
+}
+
+// These modules wait for trials and write about them; they have no part in the process of a trial. Optimising them takes a good
+// part of the build and is worth a fraction of a second of a run (the Makefile sets the variable where it builds programs to be used).
 if Context.environment["TIDEGAUGE_QUICK"] != nil {
-    for target in package.targets where ["Report", "Runs", "TidegaugeCLI"].contains(target.name) {
-        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone", "-assert-config", "Release"])]
-    }
+    compile(["TidegaugeReport", "TidegaugeRun", "TidegaugeCLI"], with: ["-Onone", "-assert-config", "Release"])
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the documentation of LiveStore into .build/docs/LiveStore.doccarchive with the toolchain alone, no network. Fails on
+# Builds the documentation of StillingWell into .build/docs/StillingWell.doccarchive with the toolchain alone, no network. Fails on
 # any warning, on any public symbol of the module, or of those it exports, that has no doc comment, and on any that throws
 # without saying what.
 set -euo pipefail
@@ -11,19 +11,19 @@ docs=.build/docs
 rm -rf "$docs"
 mkdir -p "$docs/symbols"
 
-swift build -Xswiftc -gline-tables-only --target LiveStore >"$docs/build.log" 2>&1 || { cat "$docs/build.log" >&2; exit 1; }
+swift build -Xswiftc -gline-tables-only --target StillingWell >"$docs/build.log" 2>&1 || { cat "$docs/build.log" >&2; exit 1; }
 built=$(swift build -Xswiftc -gline-tables-only --show-bin-path)
 triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple"[^"]*"\([^"]*\)".*/\1/p')
-swift symbolgraph-extract -module-name LiveStore -target "$triple" -minimum-access-level public \
-    -experimental-allowed-reexported-modules=LiveStoreEngine,RankedTree \
-    -I "$built/Modules" -I Sources/CLMDB -Xcc "-fmodule-map-file=$built/CPlatform.build/module.modulemap" \
-    -Xcc "-fmodule-map-file=$built/CEngine.build/module.modulemap" \
+swift symbolgraph-extract -module-name StillingWell -target "$triple" -minimum-access-level public \
+    -experimental-allowed-reexported-modules=StillingWellEngine,StillingWellTree \
+    -I "$built/Modules" -I Sources/CStillingWellLMDB -Xcc "-fmodule-map-file=$built/CStillingWellPlatform.build/module.modulemap" \
+    -Xcc "-fmodule-map-file=$built/CStillingWellEngine.build/module.modulemap" \
     -skip-inherited-docs -skip-synthesized-members -output-dir "$docs/symbols" >"$docs/extract.log" 2>&1 ||
     { cat "$docs/extract.log" >&2; exit 1; }
 
 # Symbols that say nothing, and functions that throw without a word about what. What a protocol asks for, of the standard
 # library or the store's own, is documented there: the symbol graph names it. Underscored symbols are nobody else's.
-python3 - "$docs/symbols/LiveStore.symbols.json" <<'PYTHON'
+python3 - "$docs/symbols/StillingWell.symbols.json" <<'PYTHON'
 import json, sys
 
 graph = json.load(open(sys.argv[1]))
@@ -61,9 +61,9 @@ for line in sorted(faults):
 sys.exit(1 if faults else 0)
 PYTHON
 
-docc convert Sources/LiveStore/LiveStore.docc \
-    --fallback-display-name LiveStore --fallback-bundle-identifier LiveStore \
-    --additional-symbol-graph-dir "$docs/symbols" --output-dir "$docs/LiveStore.doccarchive" \
+docc convert Sources/StillingWell/StillingWell.docc \
+    --fallback-display-name StillingWell --fallback-bundle-identifier StillingWell \
+    --additional-symbol-graph-dir "$docs/symbols" --output-dir "$docs/StillingWell.doccarchive" \
     --diagnostics-file "$docs/diagnostics.json" >"$docs/convert.log" 2>&1 || { cat "$docs/convert.log" >&2; exit 1; }
 
 # A method's `file` and `line` need no words of their own, and DocC has no way to be told so.
@@ -77,4 +77,4 @@ for one in found:
     print(f"Sources/{place}:{line}: {one['summary']}", file=sys.stderr)
 sys.exit(1 if found else 0)
 PYTHON
-echo "documentation: $docs/LiveStore.doccarchive"
+echo "documentation: $docs/StillingWell.doccarchive"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds packages that depend on this one, and runs their programs: the application of Tests/Fixtures/StoreAlone with nothing
-# but the store, and the driver of Tests/Fixtures/ExternalDriver by itself and beside LiveStore and GRDB. Not a part of
+# but the store, and the driver of Tests/Fixtures/ExternalDriver by itself and beside StillingWell and GRDB. Not a part of
 # `swift test`, because each package builds its dependencies again.
 #
 #   Tools/external.sh          all of them
@@ -42,7 +42,7 @@ lines=$(wc -l <"$fixtures/ExternalDriver/Sources/TemplateDriver/TemplateDriver.s
 of ExternalDriver build --product my-tidegauge
 programs=$scratch/ExternalDriver/debug
 # Names of Swift begin with their module's.
-for module in 4GRDB 9LiveStore; do
+for module in 4GRDB 12StillingWell; do
     ! grep -qaF "\$s$module" "$programs/my-tidegauge" || fail "a program with a driver of its own has ${module:1} in it"
 done
 "$programs/my-tidegauge" list drivers | cut -f 1 | grep -qx template || fail "the program does not list its driver"
@@ -54,10 +54,10 @@ done
 
 # The same beside others, on a scenario that is known by name.
 of ExternalDriver build --product side-by-side
-(cd "$out" && "$programs/side-by-side" run commit-latency --driver template --driver livestore --driver grdb-pool \
+(cd "$out" && "$programs/side-by-side" run commit-latency --driver template --driver stillingwell --driver grdb-pool \
     --profile smoke --set dataset.items=1000 --quiet --out beside)
-for peer in livestore grdb-pool; do
+for peer in stillingwell grdb-pool; do
     grep -o "template beside $peer: [0-9].*" "$out/beside/latest/summary.md" || fail "no ratio to $peer"
 done
 echo "external: the store alone brought swift-log and nothing else; the template's driver was built outside of this package," \
-    "and measured by itself and beside LiveStore and GRDB"
+    "and measured by itself and beside StillingWell and GRDB"

@@ -21,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 cat >"$work/prefix.yaml" <<'END'
 purpose: Does a host cost the same whatever leads to it?
 represents: prove-prefixes.sh
-drivers: [livestore]
+drivers: [stillingwell]
 durability: memory
 dataset: { items: 1_000 }
 observers: { count: 0 }

@@ -15,7 +15,7 @@ export TIDEGAUGE_OPTIMIZE=1
 case $kind in
 thread)
     name=ThreadSanitizer
-    # The store leaves calls of its engine that meet a damaged page by a jump out of the handler of the signal (CEngine.c), which the
+    # The store leaves calls of its engine that meet a damaged page by a jump out of the handler of the signal (CStillingWellEngine.c), which the
     # sanitizer does not see: it would take all that the thread does from then on to be done within the handler. And a child of a fork
     # that opens a store has threads, and a trial that hangs leaves its own, as they are to the end of its process.
     export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 report_signal_unsafe=0 die_after_fork=0

@@ -1,5 +1,5 @@
 import Foundation
-import LiveStore
+import StillingWell
 final class Note: StoredObject {
     @Stored(.primaryKey) var title = ""
     @Stored var stars = 0

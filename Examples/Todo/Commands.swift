@@ -1,6 +1,6 @@
 // What can be typed: each line is a change of the store, or another view of it.
 import Foundation
-import LiveStore
+import StillingWell
 
 @MainActor
 final class Commands {

@@ -1,7 +1,7 @@
 // What the application keeps. The classes are `Observable`, so that whatever is shown of them can follow them (Binding.swift).
 import Foundation
-import LiveStore
 import Observation
+import StillingWell
 
 /// Somebody who has things to do.
 final class Person: StoredObject, Observable {

@@ -1,6 +1,6 @@
 // What is on the screen: the rows of one query, which change by themselves, and one to-do that is watched.
 import Foundation
-import LiveStore
+import StillingWell
 
 /// Shows to-dos of one connection. On the main queue.
 @MainActor

@@ -1,13 +1,14 @@
 // A to-do application in the terminal. Several may have one file open: each shows what the others do.
 //
-//     swift run todo ~/todos                        # by hand: `help` says what can be typed
-//     swift run todo ~/todos --script day.txt       # or by script
-//     swift run todo ~/todos --record trace.txt     # and what it asks of the store is written down
+//     swift run stillingwell-todo ~/todos                     # by hand: `help` says what can be typed
+//     swift run stillingwell-todo ~/todos --script day.txt    # or by script
+//     swift run stillingwell-todo ~/todos --record trace.txt     # and what it asks of the store is written down
 import Foundation
-import LiveStore
+import StillingWell
 
 func refuse(_ reason: String) -> Never {
-    FileHandle.standardError.write(Data("todo: \(reason)\nusage: todo PATH [--script FILE] [--record FILE]\n".utf8))
+    let usage = "usage: stillingwell-todo PATH [--script FILE] [--record FILE]"
+    FileHandle.standardError.write(Data("stillingwell-todo: \(reason)\n\(usage)\n".utf8))
     exit(64)
 }
 

@@ -1,6 +1,6 @@
 // What a connection was told of while it wrote, until it has committed. On the connection's scheduler.
-import LiveStore
-import TracedSync
+import StillingWell
+import StillingWellSync
 import TypedNotifications
 
 /// Notes which objects a write adds, changes and deletes, by hand or by the conveniences of `Connection`, and has the

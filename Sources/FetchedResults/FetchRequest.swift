@@ -1,5 +1,5 @@
 // What a controller shows: objects of a class, those that pass, in an order, in sections. A value that runs nothing.
-import LiveStore
+import StillingWell
 
 /// A query, and how its objects are divided into sections.
 ///

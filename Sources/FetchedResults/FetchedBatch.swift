@@ -1,6 +1,6 @@
 // One batch of changes as a delegate is told of it: what is shown meanwhile, and when it ends. On the connection's
 // scheduler.
-import LiveStore
+import StillingWell
 
 /// What is shown while a batch is told: the rows before it in `willChangeContent`, those after it from the first change
 /// to `didChangeContent`. What the delegate or somebody else writes meanwhile comes with a later batch.

@@ -1,8 +1,8 @@
 // The controller: a fetch request kept true on a connection, told to a delegate change by change.
 //
 // It has no lock and no thread: everything is on its connection's scheduler.
-import Basis
-import LiveStore
+import StillingWell
+import StillingWellBasis
 
 /// Shows the objects of a fetch request in sections, and tells a delegate of changes in the manner of
 /// NSFetchedResultsController. Belongs to its connection's scheduler.

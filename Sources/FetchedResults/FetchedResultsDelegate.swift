@@ -1,5 +1,5 @@
 // What a controller's delegate is told, and in which order: that of NSFetchedResultsController.
-import LiveStore
+import StillingWell
 
 /// What happened to an object or a section.
 public enum FetchedChangeType: Sendable, Equatable {

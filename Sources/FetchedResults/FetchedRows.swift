@@ -1,6 +1,6 @@
 // The sections behind a controller, whatever the type of their keys. On the connection's scheduler.
 import Foundation
-import LiveStore
+import StillingWell
 
 /// One section of a controller: its name, and its objects as they were shown when it was taken.
 public struct FetchedSection<Object: StoredObject> {

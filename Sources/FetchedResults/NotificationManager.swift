@@ -1,5 +1,5 @@
 // Rebroadcasts what change loggers have seen committed. No state of its own but the centre's.
-import LiveStore
+import StillingWell
 import TypedNotifications
 
 /// What one commit did to the objects that a change logger was told of, for any thread.

@@ -1,5 +1,5 @@
 // Which object, without being it: what is told across threads.
-import LiveStore
+import StillingWell
 
 /// An object by its class, its store and its identity, for any thread. The identity is the row's, which is never used
 /// twice, so that classes without a primary key have one too.

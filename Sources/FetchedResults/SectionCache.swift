@@ -1,9 +1,9 @@
 // Section names and sizes on disk, from one run of the program to the next. A file of its own per name, beside the store's
 // data: `<store>/fetched-results/<name>.json`. Used only for the very version it was made of.
-import Basis
 import Foundation
-import LiveStore
 import Logging
+import StillingWell
+import StillingWellBasis
 
 /// A section as it was kept.
 public struct CachedSection: Sendable, Codable, Equatable {

@@ -1,8 +1,8 @@
 // A controller's changes as a publisher. Apart from both, so that neither who has controllers carries OpenCombine nor who
 // has publishers carries controllers.
 import FetchedResults
-import LiveStore
-import LiveStoreCombine
+import StillingWell
+import StillingWellCombine
 
 /// What happened to what a controller shows.
 public enum FetchedResultsChange<Object: StoredObject> {

@@ -1,6 +1,6 @@
 // `tidegauge check`: validates scenario files and runs nothing.
 import ArgumentParser
-import Scenario
+import TidegaugeScenario
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

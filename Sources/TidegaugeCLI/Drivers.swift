@@ -1,7 +1,7 @@
 // The drivers that a binary was built with.
 import ArgumentParser
-import Scenario
-import StoreDriver
+import TidegaugeDriver
+import TidegaugeScenario
 
 enum Drivers {
     /// Written once, before anything is parsed.

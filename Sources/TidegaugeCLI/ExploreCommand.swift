@@ -2,10 +2,10 @@
 // short as it can, and prints the text that replays it.
 import ArgumentParser
 import Foundation
-import Measure
-import Runs
-import TracedSync
-import TrialRunner
+import StillingWellSync
+import TidegaugeMeasure
+import TidegaugeRun
+import TidegaugeTrialRunner
 
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

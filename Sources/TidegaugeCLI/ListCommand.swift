@@ -2,9 +2,9 @@
 // fits it; or JSON.
 import ArgumentParser
 import Foundation
-import Report
-import Scenario
-import StoreDriver
+import TidegaugeDriver
+import TidegaugeReport
+import TidegaugeScenario
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,9 +3,9 @@
 //
 // Progress comes from Foundation's queues.
 import Foundation
-import Measure
-import TracedSync
-import Trials
+import StillingWellSync
+import TidegaugeMeasure
+import TidegaugeTrial
 
 final class Progress: Sendable {
     private let isQuiet: Bool

@@ -2,11 +2,11 @@
 // often it ended the same way.
 import ArgumentParser
 import Foundation
-import Measure
-import Report
-import Runs
-import Scenario
-import Trials
+import TidegaugeMeasure
+import TidegaugeReport
+import TidegaugeRun
+import TidegaugeScenario
+import TidegaugeTrial
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 // `tidegauge report`: makes the pages of a run again from what its folder holds, or a page of two runs. Measures nothing.
 import ArgumentParser
-import Report
+import TidegaugeReport
 
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 // What a run is held against, and what is kept of it for the next: `--baseline` and `--save-baseline`.
 import ArgumentParser
-import Measure
-import Report
-import Runs
+import TidegaugeMeasure
+import TidegaugeReport
+import TidegaugeRun
 
 struct RunBaselines {
     private let root: String

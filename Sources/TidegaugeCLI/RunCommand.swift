@@ -1,10 +1,10 @@
 // `tidegauge run`: parse, plan, run, judge, report. Everything is read and checked before the first trial starts.
 import ArgumentParser
 import Foundation
-import Measure
-import Report
-import Runs
-import Scenario
+import TidegaugeMeasure
+import TidegaugeReport
+import TidegaugeRun
+import TidegaugeScenario
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,10 +1,10 @@
 // Between a run and those who look at it: figures and events to the report, trouble and progress to standard error,
 // verdicts on limits to standard output at the end.
-import Measure
-import Report
-import Runs
-import Scenario
-import Trials
+import TidegaugeMeasure
+import TidegaugeReport
+import TidegaugeRun
+import TidegaugeScenario
+import TidegaugeTrial
 
 // Unchecked because the running thread alone uses it, but for `progressed`, which only reaches `Progress`.
 final class RunConsole: RunnerDelegate, @unchecked Sendable {

@@ -1,11 +1,11 @@
 // What a run does, from its options alone: so that a resumed run makes the same plan from the options it began with.
 import ArgumentParser
 import Foundation
-import Measure
-import Report
-import Runs
-import Scenario
-import Trials
+import TidegaugeMeasure
+import TidegaugeReport
+import TidegaugeRun
+import TidegaugeScenario
+import TidegaugeTrial
 
 struct RunPlan {
     /// Commits and callbacks of a trial that go into a trace, each.

@@ -1,7 +1,7 @@
 // The PATH arguments that `run`, `check` and `list` share.
 import ArgumentParser
-import Report
-import Scenario
+import TidegaugeReport
+import TidegaugeScenario
 
 struct ScenarioPaths: ParsableArguments {
     static let standard = ["Scenarios"]

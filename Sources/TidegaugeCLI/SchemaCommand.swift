@@ -1,6 +1,6 @@
 // `tidegauge schema`: what an editor needs to complete and check scenario files.
 import ArgumentParser
-import Scenario
+import TidegaugeScenario
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -9,14 +9,14 @@ struct ShippedDrivers {
     let names: [String]
 
     static let all = [
-        ShippedDrivers(product: "LiveStoreDriver", program: "tidegauge", names: ["livestore"]),
-        ShippedDrivers(product: "SQLiteHooksDriver", program: "tidegauge", names: ["sqlite-hooks"]),
+        ShippedDrivers(product: "TidegaugeStillingWellDriver", program: "tidegauge", names: ["stillingwell"]),
+        ShippedDrivers(product: "TidegaugeSQLiteHooksDriver", program: "tidegauge", names: ["sqlite-hooks"]),
         ShippedDrivers(
-            product: "NotificationQueueDriver", program: "tidegauge",
+            product: "TidegaugeNotificationQueueDriver", program: "tidegauge",
             names: ["notification-queue", "typed-notifications"]),
-        ShippedDrivers(product: "FetchedResultsDriver", program: "tidegauge", names: ["fetched-results"]),
+        ShippedDrivers(product: "TidegaugeFetchedResultsDriver", program: "tidegauge", names: ["fetched-results"]),
         ShippedDrivers(
-            product: "FlawedDriver", program: "tidegauge",
+            product: "TidegaugeFlawedDriver", program: "tidegauge",
             names: [
                 "fetched-results-legacy", "flawed-callback-under-lock", "flawed-waits-for-observers",
                 "flawed-refresh-waits-for-turn", "flawed-cancel-waits", "flawed-called-under-registry",
@@ -25,10 +25,11 @@ struct ShippedDrivers {
                 "flawed-bounded-mailbox", "flawed-sync-on-own-queue",
             ]),
         // Nothing takes as long to build as GRDB.
-        ShippedDrivers(product: "GRDBDriver", program: "tidegauge-peers", names: ["grdb-pool", "grdb-memory"]),
-        ShippedDrivers(product: "NullServerDriver", program: "tidegauge-peers", names: ["null-server"]),
         ShippedDrivers(
-            product: "PostgresDriver", program: "tidegauge-peers",
+            product: "TidegaugeGRDBDriver", program: "tidegauge-peers", names: ["grdb-pool", "grdb-memory"]),
+        ShippedDrivers(product: "TidegaugeNullServerDriver", program: "tidegauge-peers", names: ["null-server"]),
+        ShippedDrivers(
+            product: "TidegaugePostgresDriver", program: "tidegauge-peers",
             names: [
                 "postgres-poll", "postgres-notify", "postgres-notify-rows", "postgres-batch-1ms", "postgres-batch-10ms",
                 "postgres-batch-100ms", "postgres-wal", "flawed-postgres-outbox", "flawed-postgres-doorbell",

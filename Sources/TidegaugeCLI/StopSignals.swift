@@ -1,9 +1,9 @@
 // Ctrl-C and `kill`: the first ends the run in good order, with what was measured kept; the second ends it at once. Two that
 // come together are one: `timeout` sends its signal to the process and to its group.
 import Foundation
-import Measure
-import Runs
-import TracedSync
+import StillingWellSync
+import TidegaugeMeasure
+import TidegaugeRun
 
 /// Handles SIGINT and SIGTERM from `init` to `stop()`. Its handlers run on one serial queue.
 final class StopSignals {

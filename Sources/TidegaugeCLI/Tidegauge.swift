@@ -1,10 +1,10 @@
 // The command line as a library, so that a binary with other drivers is ten lines. One file per subcommand.
 import ArgumentParser
 import Foundation
-import NoopDriver
-import Runs
-import StoreDriver
 import Synchronization
+import TidegaugeDriver
+import TidegaugeNoopDriver
+import TidegaugeRun
 
 /// Runs the command line on `drivers` and exits with its outcome. Call once, from `main`.
 /// - Parameters:

@@ -1,9 +1,9 @@
 // `tidegauge trial`: the child's side of one trial. Not for people, so not in the help.
 import ArgumentParser
 import Foundation
-import Runs
-import Scenario
-import TrialRunner
+import TidegaugeRun
+import TidegaugeScenario
+import TidegaugeTrialRunner
 
 /// Runs a child's side, and ends the process.
 private func asChild(_ body: () throws -> Void) throws -> Never {

@@ -1,17 +1,17 @@
 // The command line of the programs that ship: the drivers that need neither GRDB nor a server, and the commands for store files.
-import FetchedResultsDriver
-import FlawedDriver
-import LiveStoreDriver
-import NotificationQueueDriver
-import SQLiteHooksDriver
-import StoreDriver
 import TidegaugeCLI
+import TidegaugeDriver
+import TidegaugeFetchedResultsDriver
+import TidegaugeFlawedDriver
+import TidegaugeNotificationQueueDriver
+import TidegaugeSQLiteHooksDriver
+import TidegaugeStillingWellDriver
 
 /// Runs the command line of this package and exits with its outcome. Call once, from `main`.
 /// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them.
 public func shippedMain(peers: [any StoreDriver] = []) -> Never {
     tidegaugeMain(
-        drivers: [LiveStoreDriver()],
+        drivers: [StillingWellDriver()],
         peers: [
             SQLiteHooksDriver(), NotificationQueueDriver(), NotificationQueueDriver(.typed), FetchedResultsDriver(),
             LegacyDriver(),

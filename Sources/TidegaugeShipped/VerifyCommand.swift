@@ -1,11 +1,11 @@
-// `tidegauge verify` and `tidegauge salvage`: what of a LiveStore file is what was stored, and the rest of a damaged one. 0 for a whole
+// `tidegauge verify` and `tidegauge salvage`: what of a StillingWell file is what was stored, and the rest of a damaged one. 0 for a whole
 // file, 1 for damage, 70 where there is no telling.
 import ArgumentParser
-import LiveStore
+import StillingWell
 
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Tell what of a LiveStore file is damaged, and which objects are whole.")
+        commandName: "verify", abstract: "Tell what of a StillingWell file is damaged, and which objects are whole.")
 
     @Argument(help: "The folder of a store that nobody has open.")
     var path: String
@@ -19,7 +19,7 @@ struct VerifyCommand: ParsableCommand {
 
 struct SalvageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "salvage", abstract: "Write the whole objects of a damaged LiveStore file to a new store.")
+        commandName: "salvage", abstract: "Write the whole objects of a damaged StillingWell file to a new store.")
 
     @Argument(help: "The folder of a store that nobody has open. It stays as it is.")
     var path: String

@@ -2,7 +2,7 @@
 // sleeps. On the queue's thread.
 import CoreFoundation
 import Foundation
-import TracedSync
+import StillingWellSync
 
 final class Outlet {
     private let loop = CFRunLoopGetCurrent()!

@@ -1,8 +1,8 @@
 // One subscriber's interest in one type. Immutable but for `isActive`, what waits for a run loop and the weak
 // references, which only the runtime clears: any thread.
 import Dispatch
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 final class Registration: Sendable {
     /// What stands behind it: an object that is held weakly, or a block that is held until the subscription ends.

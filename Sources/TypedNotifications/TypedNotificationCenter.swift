@@ -2,7 +2,7 @@
 // without it, so a handler may post, subscribe and unsubscribe.
 //
 // The lock is a leaf; arrays of registrations are never changed in place while somebody goes through them.
-import TracedSync
+import StillingWellSync
 
 /// Brings notifications from those who post them to those who subscribed to their type.
 ///

@@ -1,9 +1,9 @@
 // The queue of one thread: notifications wait here for the end of the run loop's turn, or for it to be idle, and those
 // that say the same become one. It has no lock: it is used on its thread only.
-import Basis
 import CoreFoundation
 import Foundation
-import TracedSync
+import StillingWellBasis
+import StillingWellSync
 
 /// When a queued notification is posted.
 public enum NotificationTiming: Sendable, Hashable {

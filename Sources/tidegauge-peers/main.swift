@@ -1,7 +1,7 @@
 // The tidegauge that ships, with GRDB and PostgreSQL.
-import GRDBDriver
-import NullServerDriver
-import PostgresDriver
+import TidegaugeGRDBDriver
+import TidegaugeNullServerDriver
+import TidegaugePostgresDriver
 import TidegaugeShipped
 
 shippedMain(peers: [GRDBDriver(.pool), GRDBDriver(.memory), NullServerDriver()] + PostgresDriver.all)

@@ -3,8 +3,8 @@ import Dispatch
 import FetchedResults
 import FetchedResultsCombine
 import Foundation
-import LiveStore
 import OpenCombine
+import StillingWell
 import Testing
 
 final class Skiff: StoredObject {

@@ -1,7 +1,7 @@
 import FetchedResults
-import LiveStore
-import LiveStoreFixtures
-import SeededRandom
+import StillingWell
+import StillingWellFixtures
+import StillingWellSeededRandom
 import Testing
 
 @Suite("A batch of a controller, from will to did") struct BatchTests {

@@ -1,8 +1,8 @@
 import FetchedResults
 import Foundation
-import LiveStore
+import StillingWell
+import StillingWellSync
 import Testing
-import TracedSync
 
 @Suite("The section cache of a controller") struct CacheTests {
     private static let request = FetchRequest(Boat.self) { $0.sorted(by: \.length) }.sectioned(by: \.quay)

@@ -1,10 +1,10 @@
 import FetchedResults
 import Foundation
-import LiveStore
-import LiveStoreFixtures
+import StillingWell
+import StillingWellFixtures
+import StillingWellSync
 import Synchronization
 import Testing
-import TracedSync
 import TypedNotifications
 
 @Suite("Change logger and notification manager") struct ChangeLoggerTests {

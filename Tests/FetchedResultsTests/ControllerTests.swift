@@ -1,8 +1,8 @@
 import FetchedResults
 import Foundation
-import LiveStore
-import LiveStoreFixtures
-import SeededRandom
+import StillingWell
+import StillingWellFixtures
+import StillingWellSeededRandom
 import Testing
 
 @Suite("The fetched-results controller") struct ControllerTests {

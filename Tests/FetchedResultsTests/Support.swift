@@ -2,10 +2,10 @@
 // it is told to.
 import FetchedResults
 import Foundation
-import LiveStore
-import LiveStoreFixtures
+import StillingWell
+import StillingWellFixtures
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 final class Boat: StoredObject {
     @Stored(.primaryKey) var number = 0

@@ -1,6 +1,6 @@
 // Runs of the binary held against an earlier one, whose file is changed where a run of this machine would not differ.
 import Foundation
-import TestThreads
+import StillingWellTestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct BaselineTests {

@@ -1,7 +1,7 @@
 // Comparisons of commits: of a repository with a program that is built in a moment, because all it does is to become the
 // fixture, with commits as slow as it says.
 import Foundation
-import TestThreads
+import StillingWellTestThreads
 import Testing
 
 @Suite(.serialized, .onThreads, .nightly) struct BisectTests {

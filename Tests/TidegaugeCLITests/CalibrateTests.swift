@@ -1,6 +1,6 @@
 // Calibrations, but for their figures, which are the machine's.
 import Foundation
-import TestThreads
+import StillingWellTestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct CalibrateTests {

@@ -1,7 +1,7 @@
 // Comparisons of binaries as a person would make them. The flaw is so large that no machine hides it; how small one may be is
 // a matter of Statistics and of `tidegauge calibrate`.
 import Foundation
-import TestThreads
+import StillingWellTestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct CompareTests {

@@ -1,8 +1,8 @@
 // Counted trials of the built binary, where this machine can count: the same twice, whatever else it does meanwhile.
 import Foundation
-import Measure
-import TestThreads
+import StillingWellTestThreads
 import Testing
+import TidegaugeMeasure
 
 @Suite(
     .serialized, .onThreads,
@@ -12,7 +12,7 @@ struct CountTests {
         """
         purpose: What does a commit execute?
         represents: itself
-        drivers: [livestore]
+        drivers: [stillingwell]
         durability: memory
         dataset: { items: 100 }
         observers: { count: 2, queries: overlapping, match: 0.9, sort: -score, deliver: run-loop }
@@ -62,7 +62,7 @@ struct CountTests {
         let ran = try Binary.tidegauge.run(comparison, in: folder)
         #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
         #expect(ran.output.contains("3 figures counted by"), "\(ran.output)")
-        #expect(ran.output.contains("1 gate of clocks: a livestore"), "\(ran.output)")
+        #expect(ran.output.contains("1 gate of clocks: a stillingwell"), "\(ran.output)")
         #expect(ran.output.contains("\nno regression in what was counted\n"), "\(ran.output)")
         // The second time nothing is counted again.
         func kept() throws -> [String] {

@@ -1,6 +1,6 @@
 // Hangs from end to end: a play that deadlocks is named, kept and run again; one that ends otherwise than it says is told.
 import Foundation
-import TestThreads
+import StillingWellTestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct HangTests {
@@ -70,7 +70,7 @@ import Testing
         let play = """
             purpose: What if it ends otherwise?
             represents: itself
-            drivers: [flawed-callback-under-lock, livestore]
+            drivers: [flawed-callback-under-lock, stillingwell]
             threads: { writer: [hold: [refusable: [commit]]] }
             """
         let folder = try Folder()
@@ -85,7 +85,7 @@ import Testing
         #expect(other.status == 4)
         #expect(other.errors.contains("it deadlocked otherwise than the scenario says"))
         let none = try Binary.tidegauge.run(
-            ["run", "Scenarios/1.yaml", "--driver", "livestore", "--quiet"], in: folder)
+            ["run", "Scenarios/1.yaml", "--driver", "stillingwell", "--quiet"], in: folder)
         #expect(none.status == 4)
         #expect(none.errors.contains("it was to end in a deadlock, and it completed"))
     }
@@ -105,7 +105,7 @@ import Testing
         let play = """
             purpose: Is an order of locks found that deadlocks now and then?
             represents: itself
-            drivers: [livestore]
+            drivers: [stillingwell]
             threads:
               left: [lock: { a: [lock: { b: [] }] }]
               right: [lock: { b: [lock: { a: [] }] }]

@@ -1,7 +1,7 @@
 // Stores that keep something of every commit or every thread, against the limits of the scenario that looks for it. Each
 // trial is a process, which holds nothing but what is its own.
 import Foundation
-import TestThreads
+import StillingWellTestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct HoldingsTests {
@@ -56,7 +56,7 @@ import Testing
     @Test func storesThatKeepNothingKeepTheLimits() throws {
         #expect(try brokenForGood(.fixture, "model", Self.small) == [])
         // How large its file gets is a matter of how long the machine lets an observer stand still.
-        let store = try brokenForGood(.tidegauge, "livestore", []) {
+        let store = try brokenForGood(.tidegauge, "stillingwell", []) {
             $0.contains("live_bytes") || $0.contains("open_files")
         }
         #expect(store == [])

@@ -1,7 +1,7 @@
 // Runs with several hosts, from the command line to the rows: processes of this machine, hosts of a file, and hosts that are lost in the
 // middle, each in its own way. Nobody here looks at a clock: a host goes down so long after it was told to start.
 import Foundation
-import TestThreads
+import StillingWellTestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct HostTests {
@@ -13,7 +13,7 @@ import Testing
             """
             purpose: Do several hosts write at once?
             represents: itself
-            drivers: [livestore]
+            drivers: [stillingwell]
             durability: relaxed
             dataset: { items: 600 }
             observers: { count: 2, match: 0.5, sort: -score, deliver: run-loop\(observers.map { ", " + $0 } ?? "") }

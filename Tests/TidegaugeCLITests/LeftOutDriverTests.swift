@@ -46,7 +46,9 @@ import Testing
         #expect(checked.errors.contains("leaves out driver grdb-memory"), "\(checked.errors)")
         // A program with stores of its own knows the others' names as well.
         let foreign = try Binary.fixture.run(["check", "side-by-side"], in: try Folder())
-        #expect(foreign.status == 0 && foreign.errors.contains("list product LiveStoreDriver"), "\(foreign.errors)")
+        #expect(
+            foreign.status == 0 && foreign.errors.contains("list product TidegaugeStillingWellDriver"),
+            "\(foreign.errors)")
     }
 
     @Test func aScenarioThatNamesOneRunsOnTheOthers() throws {

@@ -1,14 +1,14 @@
 // What a person meets who does not know the program yet: its version, its exit codes, what Tab offers, what a wrong driver is told.
 import Foundation
-import Runs
 import Testing
+import TidegaugeRun
 
 @testable import TidegaugeCLI
 
 @Suite struct MannersTests {
     private static let scenario = """
         purpose: Who can do this?
-        drivers: [noop, livestore]
+        drivers: [noop, stillingwell]
         dataset: { items: 50 }
         observers: { count: 1 }
         writers: { rate: 100/s }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["run", "--driver"], "livestore"), (["run", "--driver"], "sqlite-hooks"), (["run"], "commit-latency"),
+        (["run", "--driver"], "stillingwell"), (["run", "--driver"], "sqlite-hooks"), (["run"], "commit-latency"),
         (["run", "--set"], "dataset.items="), (["compare", "--scenario"], "commit-latency"),
     ])
     func tabOffers(words: [String], offer: String) throws {
@@ -69,7 +69,7 @@ import Testing
         try folder.write("a.yaml", Data(Self.scenario.utf8))
         let ran = try said(["run", "a.yaml", "--driver", driver], in: folder)
         #expect(ran.status == 64 && ran.output.isEmpty, "\(ran.errors)")
-        #expect(ran.errors.contains("a on \(driver): its drivers are noop, livestore"), "\(ran.errors)")
+        #expect(ran.errors.contains("a on \(driver): its drivers are noop, stillingwell"), "\(ran.errors)")
         #expect(ran.errors.contains("leave --driver out") && !folder.exists("Reports"), "\(ran.errors)")
         // Beside one that can, it is left out as ever.
         let both = try said(
@@ -79,7 +79,7 @@ import Testing
 
     @Test func aDriverThatCannotDoItIsToldWhy() throws {
         let folder = try Folder()
-        let pins = Self.scenario.replacingOccurrences(of: "drivers: [noop, livestore]\n", with: "")
+        let pins = Self.scenario.replacingOccurrences(of: "drivers: [noop, stillingwell]\n", with: "")
             .replacingOccurrences(of: "count: 1", with: "count: 1, pins: 1")
         try folder.write("a.yaml", Data(pins.utf8))
         let ran = try Binary.peers.run(["run", "a.yaml", "--driver", "grdb-pool"], in: folder)

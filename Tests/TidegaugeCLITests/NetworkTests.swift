@@ -1,9 +1,9 @@
 // Hosts that share no network but a link: the trial, and PostgreSQL's server where there is one, are in a network of their own, host `b`
 // is in another one, and what leads to `b` takes its agent there. Links go down when a test says so. Nobody here looks at a clock.
 import Foundation
-import Measure
-import TestThreads
+import StillingWellTestThreads
 import Testing
+import TidegaugeMeasure
 
 @Suite(.serialized, .onThreads) struct NetworkTests {
     /// Words that lead into a network of one's own. Where that takes a user namespace, who is there is the same user as before: a server
@@ -111,9 +111,12 @@ import Testing
         let trial = try folder.trial()
         let hosts = try #require(trial["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["name"] as? String } == ["a", "b"])
-        #expect(hosts.map { $0["commits"] as? Int } == [40, 40])
-        // Two observers here, two on each host.
         let counts = try #require(trial["counts"] as? [String: Int])
+        // A busy machine makes fewer than the 40 commits that each host is due; those are counted.
+        let made = hosts.map { $0["commits"] as? Int ?? 0 }
+        #expect(made.allSatisfy { $0 > 0 }, "\(made)")
+        #expect(made.reduce(0, +) + (counts["unmade_commits"] ?? 0) == 80, "\(made), \(counts)")
+        // Two observers here, two on each host.
         #expect((counts["replayed_callbacks"] ?? 0) + (counts["row_samples"] ?? 0) > 6, "\(counts)")
         #expect((counts["server_cpu_ns.writer"] ?? 0) > 0, "\(counts)")
         #expect(Double(figures["end_to_end_latency.p50"]?["value"] ?? "") ?? -1 > 0)
@@ -169,7 +172,7 @@ import Testing
                 """
                 purpose: Do two hosts write?
                 represents: itself
-                drivers: [livestore]
+                drivers: [stillingwell]
                 durability: memory
                 dataset: { items: 600 }
                 observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
@@ -188,7 +191,7 @@ import Testing
             "hosts.yaml",
             Data(
                 "a: { run: [] }\nb: { run: [\(words.joined(separator: ", "))], binary: \(Binary.peers.path) }\n".utf8))
-        let ran = try run("livestore", in: folder)
+        let ran = try run("stillingwell", in: folder)
         #expect(ran.status == 70, "\(ran.errors)")
         let trial = try folder.trial()
         let notes = try #require(trial["notes"] as? [String]).joined(separator: "\n")

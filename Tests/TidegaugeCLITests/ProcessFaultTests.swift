@@ -1,7 +1,7 @@
 // Writers and observers in processes of their own, and what is done to them: whole runs on the store, because a test bundle
 // cannot start itself again.
 import Foundation
-import TestThreads
+import StillingWellTestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct ProcessFaultTests {
@@ -16,7 +16,7 @@ import Testing
                 """
                 purpose: Does the harness do to a store what it says, and does the store bear it?
                 represents: itself
-                drivers: [livestore]
+                drivers: [stillingwell]
                 durability: \(durability)
                 dataset: { items: 500 }
                 measure: [\(measure)]

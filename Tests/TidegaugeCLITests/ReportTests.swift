@@ -1,6 +1,6 @@
 // What a run leaves in its folder, going on with one that was interrupted, and making its pages again.
 import Foundation
-import TestThreads
+import StillingWellTestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct ReportTests {

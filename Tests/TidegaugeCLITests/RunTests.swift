@@ -1,8 +1,8 @@
 // Whole runs of the binary: what a trial's end does to the run's, and what is kept.
 import Foundation
-import Runs
-import TestThreads
+import StillingWellTestThreads
 import Testing
+import TidegaugeRun
 
 @Suite(.serialized, .onThreads) struct RunTests {
     private func scenario(_ drivers: String, duration: String = "100ms", extra: String = "") -> Data {
@@ -73,7 +73,7 @@ import Testing
     /// The store's handlers pass on a signal that no fault of its own map has raised.
     @Test func aTrialThatIsSentASignalIsACrash() throws {
         let folder = try Folder()
-        try folder.write("a.yaml", scenario("livestore", duration: "60s"))
+        try folder.write("a.yaml", scenario("stillingwell", duration: "60s"))
         let run = try Binary.tidegauge.start(["run", "a.yaml"], in: folder)
         var sent = false
         // The run ends with its trial, which is measured for a minute.
@@ -89,7 +89,7 @@ import Testing
         run.waitUntilExit()
         let ran = folder.ran(run)
         #expect(sent && ran.status == 130, "\(ran.status) \(ran.errors)")
-        #expect(outcomes(folder)["livestore"] == "crashed:SIGSEGV", "\(outcomes(folder)) \(ran.errors)")
+        #expect(outcomes(folder)["stillingwell"] == "crashed:SIGSEGV", "\(outcomes(folder)) \(ran.errors)")
     }
 
     /// Process numbers of the children of a process.

@@ -1,8 +1,8 @@
 // A host behind ssh: a server of the test's own on loopback, with keys of its own, which is gone with it.
 import Foundation
-import Measure
-import TestThreads
+import StillingWellTestThreads
 import Testing
+import TidegaugeMeasure
 
 @Suite(.serialized, .onThreads) struct SecureShellTests {
     static let programs: (server: String, keygen: String)? = {
@@ -47,7 +47,7 @@ import Testing
         """
         purpose: Does a host behind ssh write as one here does?
         represents: itself
-        drivers: [livestore]
+        drivers: [stillingwell]
         durability: relaxed
         dataset: { items: 600 }
         observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }

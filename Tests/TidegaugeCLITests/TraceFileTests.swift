@@ -21,7 +21,7 @@ import Testing
             0.350 end
             """
         let folder = try Folder()
-        let ran = try run(trace, ["--profile", "smoke", "--driver", "livestore"], in: folder)
+        let ran = try run(trace, ["--profile", "smoke", "--driver", "stillingwell"], in: folder)
         #expect(ran.status == 0, "\(ran.output) \(ran.errors)")
         // The whole of it, and what it says.
         let journal = folder.read("Reports/latest/journal.ndjson")

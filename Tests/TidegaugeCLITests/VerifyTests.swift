@@ -1,6 +1,6 @@
 // What `tidegauge verify` and `tidegauge salvage` say of a store's file, and how they end.
 import Foundation
-import LiveStore
+import StillingWell
 import Testing
 
 @Suite struct VerifyTests {

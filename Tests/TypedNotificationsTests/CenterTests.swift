@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
+import StillingWellSync
 import Synchronization
 import Testing
-import TracedSync
 
 @testable import TypedNotifications
 

@@ -1,8 +1,8 @@
 import CoreFoundation
 import Foundation
-import SeededRandom
+import StillingWellSeededRandom
+import StillingWellSync
 import Testing
-import TracedSync
 
 @testable import TypedNotifications
 

@@ -1,8 +1,8 @@
 // Notifications of a harbour, and subscribers that remember what they were told.
 import CoreFoundation
 import Foundation
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 @testable import TypedNotifications
 

@@ -3,10 +3,10 @@
 //
 // Whatever is taken out of `subscriptions` is used on its site.
 import FetchedResults
-import LiveStore
-import LiveStoreDriver
-import StoreDriver
-import TracedSync
+import StillingWell
+import StillingWellSync
+import TidegaugeDriver
+import TidegaugeStillingWellDriver
 
 /// What a site refreshes with its connection.
 package protocol ControlledObserver: DriverSubscription {

@@ -1,8 +1,8 @@
 // One controller and its delegate, who turns what it is told change by change back into one delivery. On the site, but for
 // `cancel`.
 import FetchedResults
-import LiveStore
-import StoreDriver
+import StillingWell
+import TidegaugeDriver
 
 final class ControlledSubscription: ControlledObserver {
     // Both are the site's own.

@@ -1,9 +1,9 @@
 // Fetched-results controllers seen from the harness: one store, one connection per site, one controller per subscription,
 // and a change logger that notes every commit.
 import FetchedResults
-import LiveStore
-import LiveStoreDriver
-import StoreDriver
+import StillingWell
+import TidegaugeDriver
+import TidegaugeStillingWellDriver
 
 public struct FetchedResultsDriver: StoreDriver {
     public let name = "fetched-results"
@@ -14,7 +14,7 @@ public struct FetchedResultsDriver: StoreDriver {
         EngineFacts(durabilities: [.full, .relaxed, .memory], persists: true, hasChangeSets: true) {
             // A controller shows at once what it is told later, so each has its own pace.
             $0.advancesTogether = false
-            $0.upkeepThreadPrefixes = ["livestore"]
+            $0.upkeepThreadPrefixes = ["well-"]
         }
     }
 

@@ -1,6 +1,6 @@
 // A store with one flaw, for scenarios that must find it. It keeps no rows: versions, locks and callbacks are what hangs
 // are made of.
-import StoreDriver
+import TidegaugeDriver
 
 /// Opens stores that hang in one certain way; named `flawed-` and the flaw.
 public struct FlawedDriver: StoreDriver {

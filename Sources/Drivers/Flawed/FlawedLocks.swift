@@ -1,7 +1,7 @@
 // The locks of a flawed store: traced ones, a pool of permits, and plain ones of the system's for the flaw that tracing
 // does not see.
 import Glibc
-import TracedSync
+import StillingWellSync
 
 /// A lock that a flawed store may get wrong.
 protocol FlawedLock: AnyObject, Sendable {
@@ -24,7 +24,7 @@ final class NamedLock: FlawedLock {
     func unlock() { mutex.unlock() }
 }
 
-/// As a library has it that knows nothing of `TracedSync`.
+/// As a library has it that knows nothing of `StillingWellSync`.
 final class ForeignLock: FlawedLock {
     /// Its calls are for any thread.
     nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

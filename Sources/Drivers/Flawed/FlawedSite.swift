@@ -1,6 +1,6 @@
 // A site as a flawed store sees it: a way to have something done there, and a way to wait until it is done.
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 /// Any thread, but for `init`, which is on the site.
 final class FlawedSite: Sendable {

@@ -3,8 +3,8 @@
 //
 // `writeLock` is held by one commit at a time; `registry` guards `subscriptions` and `sites`; the lock of `counters` is a leaf.
 // Only the flaw calls out under the first two.
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReading, AsynchronousWriting {
     private struct Counters {

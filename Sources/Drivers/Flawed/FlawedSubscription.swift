@@ -1,6 +1,6 @@
 // One observer of a flawed store. Nothing is called under its lock.
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 final class FlawedSubscription: DriverSubscription {
     private struct State {

@@ -8,10 +8,10 @@
 //
 // `serial` guards `told` and `hasFailed` of every observer there is; `shown` belongs to the site.
 import FetchedResults
-import FetchedResultsDriver
-import LiveStore
-import StoreDriver
-import TracedSync
+import StillingWell
+import StillingWellSync
+import TidegaugeDriver
+import TidegaugeFetchedResultsDriver
 import TypedNotifications
 
 /// The section in which changes of all observers are worked out and told.

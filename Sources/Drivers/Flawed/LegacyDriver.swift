@@ -1,7 +1,7 @@
-// A store that delivers as RBQFetchedResultsController did (`LegacyDelivery`), on LiveStore and its change logger: the one
+// A store that delivers as RBQFetchedResultsController did (`LegacyDelivery`), on StillingWell and its change logger: the one
 // flawed store that keeps rows.
-import FetchedResultsDriver
-import StoreDriver
+import TidegaugeDriver
+import TidegaugeFetchedResultsDriver
 
 /// Opens stores that deadlock where threads commit by turns.
 public struct LegacyDriver: StoreDriver {

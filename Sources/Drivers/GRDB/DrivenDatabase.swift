@@ -2,8 +2,8 @@
 // observation reads in the transaction that it fetches in. That makes the version a delivery covers exact.
 import Foundation
 import GRDB
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore {
     private let database: any DatabaseWriter

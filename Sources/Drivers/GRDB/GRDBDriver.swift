@@ -2,7 +2,7 @@
 // Observers are `ValueObservation`s of a constant region.
 import Foundation
 import GRDB
-import StoreDriver
+import TidegaugeDriver
 
 #if !GRDB
     #error("GRDBDriver needs trait GRDB of the package tidegauge: add it to `traits:` of the dependency")

@@ -2,8 +2,8 @@
 // application observes that fetches a row when it comes on screen.
 import Dispatch
 import GRDB
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 /// What an observation fetches: keys and version in one transaction.
 struct Found: Sendable {

@@ -1,7 +1,7 @@
 // What waits for one site, and its way there: a signal that is raised once until the site has taken everything.
 //
 // The inbox is guarded by the store's lock. `subscribers` and everything else of a delivery belongs to the site.
-import StoreDriver
+import TidegaugeDriver
 
 /// The delivering side of a no-op store at one site.
 ///

@@ -1,6 +1,6 @@
 // A store that stores nothing: it hands out versions and wakes observers, and that is all. A scenario run on it shows
 // what the harness itself costs and how soon a callback can come at best on this machine.
-import StoreDriver
+import TidegaugeDriver
 
 /// Opens stores without rows. Deliveries carry versions and no change sets.
 public struct NoopDriver: StoreDriver {

@@ -3,8 +3,8 @@
 //
 // `writeLock` is held by one commit at a time; the lock of `state` guards the inboxes of the connections too. Nothing is called
 // under that; under `writeLock` the writer's `locked` hook is.
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 /// Versions and wake-ups.
 public final class NoopStore: RowlessStore, CallableOnSite {

@@ -4,7 +4,7 @@
 // Foundation's limits, which are this driver's: a queue belongs to a thread with a run loop, so dispatch queues cannot
 // observe; a notification says that something changed and carries nothing, so data is read when it arrives; and the
 // queue looks through all that is pending for each notification it takes.
-import StoreDriver
+import TidegaugeDriver
 
 public struct NotificationQueueDriver: StoreDriver {
     /// Whose queue.

@@ -3,8 +3,8 @@
 // `writeLock` is held by one commit at a time, and the writer's `locked` hook is called under it. Nothing is called under the
 // lock of `model`.
 import Foundation
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 public final class NotifyingStore: DrivenStore {
     private let writeLock = TracedMutex("notifying store writers")

@@ -1,7 +1,7 @@
 // A thread with a run loop, its notification queue, and the way there from other threads: a queue takes notifications on
 // its own thread alone, so a commit leaves a note and wakes the run loop, which enqueues them.
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 final class ObservingThread: Sendable {
     /// The thread's own.

@@ -1,8 +1,8 @@
 // The echo: one thread that takes frames from writers, answers each with its number, and sends it on to all who watch, in the order of
 // the numbers. The sockets are that thread's own.
 import Glibc
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 /// A transaction as it crosses a socket: how many changes, and these as they lie in memory, since both ends are one program.
 enum ChangeFrame {

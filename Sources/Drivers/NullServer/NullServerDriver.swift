@@ -1,6 +1,6 @@
 // A server that keeps nothing: it numbers what writers send it, answers each, and sends it on to who watches, over the transport that a
 // server's drivers use. A scenario on it shows what the harness and the way to a server and back cost, without any server.
-import StoreDriver
+import TidegaugeDriver
 
 /// Opens stores without rows. Deliveries carry versions and no change sets.
 public struct NullServerDriver: StoreDriver {

@@ -1,8 +1,8 @@
 // What is behind a null server's clients: a connection for each writer, and one that watches, whose thread puts what it is sent into a
 // no-op store of this process, which wakes whom it concerns.
-import NoopDriver
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
+import TidegaugeNoopDriver
 
 public final class NullServerStore: RowlessStore, ServedStore {
     private let server: NullServer

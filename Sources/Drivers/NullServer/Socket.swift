@@ -1,7 +1,7 @@
 // Sockets of one machine, as little of them as an echo needs. Whoever has one is the only one to use it, but for `shutDown`.
-import CPlatform
+import CStillingWellPlatform
 import Glibc
-import StoreDriver
+import TidegaugeDriver
 
 struct SocketError: Error, CustomStringConvertible {
     let description: String

@@ -1,5 +1,5 @@
 // What wakes a thread that waits for a socket: a pipe.
-import CPlatform
+import CStillingWellPlatform
 import Glibc
 
 /// Wakes a thread that waits for a socket. Any thread rings.

@@ -1,9 +1,9 @@
 // The order of commits as deliveries of a process have told it: of those that stand at snapshots (Snapshots.swift), and of those that
 // stand at places of a stream.
-import Basis
 import Foundation
-import StoreDriver
-import TracedSync
+import StillingWellBasis
+import StillingWellSync
+import TidegaugeDriver
 
 /// What deliveries have stood at so far. Any thread.
 protocol DeliveryOrder: Sendable {

@@ -1,8 +1,8 @@
 // Who notifies for all writers of a process: at once, and then not again before some ms have passed, however many commits there are.
 // A thread with a connection of its own.
-import Measure
+import StillingWellSync
 import Synchronization
-import TracedSync
+import TidegaugeMeasure
 
 /// `note` from any thread.
 final class NotifyBatcher: Sendable {

@@ -1,8 +1,8 @@
 // The rows of one query in their order, as a process keeps them that is sent every commit: the counted tree that stands behind the
-// queries of LiveStore, so that what is compared is how changes are heard of, and not how rows are kept. A value; old ones stay as
+// queries of StillingWell, so that what is compared is how changes are heard of, and not how rows are kept. A value; old ones stay as
 // they are.
-import RankedTree
-import StoreDriver
+import StillingWellTree
+import TidegaugeDriver
 
 /// A row, and the number it was inserted under, which is the order of a query that asks for none.
 struct AgedItem: Sendable, Equatable {

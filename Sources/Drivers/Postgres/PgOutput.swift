@@ -1,6 +1,6 @@
 // What a server sends over a replication connection, read: the messages of the plugin `pgoutput`, protocol version 1, with values in
 // binary. Only the table of items is published, so that every row is one. Values only; nothing here asks the server.
-import StoreDriver
+import TidegaugeDriver
 
 /// A place in the server's log. Ascends with every commit.
 typealias LogPosition = UInt64

@@ -1,8 +1,8 @@
 // libpq, as little of it as the drivers need: one connection, prepared statements, integers in, binary results out, notifications.
 // Used by one thread at a time; who owns a connection says how that is kept.
-import CPostgres
+import CTidegaugePostgres
 import Glibc
-import StoreDriver
+import TidegaugeDriver
 
 /// What the server, or libpq, has refused.
 public struct PostgresError: Error, CustomStringConvertible, Sendable {

@@ -1,6 +1,6 @@
 // PostgreSQL as an application uses it whose queries are to stay true: asked again every tenth of a second, or when a trigger has
 // said that something changed, or sent every commit out of the server's log (PostgresWay.swift).
-import StoreDriver
+import TidegaugeDriver
 
 public struct PostgresDriver: StoreDriver {
     public typealias Way = PostgresWay

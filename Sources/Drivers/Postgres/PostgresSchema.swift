@@ -1,6 +1,6 @@
 // A schema of the driver's own, in which all of its tables stand: what else the database has is not touched.
 import Foundation
-import StoreDriver
+import TidegaugeDriver
 
 /// Any thread; each connection belongs to who asked for it.
 struct PostgresSchema: Sendable {

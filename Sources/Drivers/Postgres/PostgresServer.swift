@@ -1,10 +1,10 @@
 // A server of a trial's own: a cluster in the trial's folder, reached by a socket there, ended with the trial however that ends.
 // No root is needed; where the trial runs as root, which PostgreSQL refuses, the server runs as the user `postgres`.
-import Basis
-import CPostgres
+import CTidegaugePostgres
 import Foundation
-import Measure
-import StoreDriver
+import StillingWellBasis
+import TidegaugeDriver
+import TidegaugeMeasure
 
 /// Made by `init`, gone with `stop()`. One thread at a time; the server ends with the thread that has started it.
 final class PostgresServer {

@@ -1,9 +1,9 @@
 // An observing site: what the watcher has for it and nobody was shown yet, and the queries that are shown there.
 //
 // The watcher's thread posts; everything else but `end` runs on the site.
-import RankedTree
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import StillingWellTree
+import TidegaugeDriver
 
 final class PostgresSite: Sendable {
     private struct Mail {

@@ -1,7 +1,7 @@
 // A schema of one server, seen as a store: writers with a connection each, and one watcher.
 import Foundation
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 public final class PostgresStore: LateVersions, ServedStore, ReachableStore, HarmableServer {
     /// Of who opens and closes the store; nil where it is another's.

@@ -1,8 +1,8 @@
 // What keeps the queries of a process true: a thread that asks all of them when it is time, or when it was notified (WatchRounds.swift),
 // or is sent every change (StreamRounds.swift), and gives each site the rows that have changed. What others ask of it stands in
 // `orders`.
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 /// Made and closed by who has the store; any thread subscribes.
 final class PostgresWatcher: Sendable {

@@ -1,6 +1,6 @@
 // A writer: one connection and its thread. Where the connection is lost, what it was committing may have been made all the same: that is
 // asked of the server before it is made again.
-import StoreDriver
+import TidegaugeDriver
 
 final class PostgresWriter: StoreWriter {
     private static let token = " RETURNING pg_current_xact_id()::text::bigint"

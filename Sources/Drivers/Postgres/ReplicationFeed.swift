@@ -1,7 +1,7 @@
 // A replication connection with a temporary slot of its own: a copy of the table at the slot's beginning, and after it every commit
 // from there on, in the order of the log. One thread.
 import Glibc
-import StoreDriver
+import TidegaugeDriver
 
 /// What an observing process hears of the server: the slot goes with the connection.
 final class ReplicationFeed {

@@ -1,10 +1,10 @@
 // What a server has to do beside a trial's own store, where a scenario asks for it: connections that listen to what nobody says,
 // slots that are sent what nobody reads, a standby that every commit waits for.
 import Glibc
-import Measure
-import StoreDriver
+import StillingWellSync
 import Synchronization
-import TracedSync
+import TidegaugeDriver
+import TidegaugeMeasure
 
 /// Made when the rows are loaded, before anybody watches. Who has the store.
 final class ServerCompany: Sendable {

@@ -1,6 +1,6 @@
 // What the processes of a server of one's own take: those of a connection are known by whose it is, the others by their title.
 import Foundation
-import TracedSync
+import StillingWellSync
 
 /// Any thread.
 final class ServerProcesses: Sendable {

@@ -1,6 +1,6 @@
 // The order of commits of one server, told afterwards from what was shown: each delivery stands at a snapshot, and the snapshots
 // of one primary form a chain, each containing the one before. A commit's place is that of the first snapshot that sees it.
-import TracedSync
+import StillingWellSync
 
 /// `pg_current_snapshot()`: which transactions it sees.
 struct PostgresSnapshot: Sendable, Equatable, Codable {

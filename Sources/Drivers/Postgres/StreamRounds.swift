@@ -1,8 +1,8 @@
 // The rounds of a watcher that is sent every commit: it keeps a copy of the table, and of each query the rows in their order, and posts
 // to the sites what a commit has changed. A connection that was lost is made anew with a slot and a copy of its own; what the copy
 // differs in is what was missed.
-import Measure
-import StoreDriver
+import TidegaugeDriver
+import TidegaugeMeasure
 
 /// Its thread's own.
 final class StreamRounds: WatcherRounds {

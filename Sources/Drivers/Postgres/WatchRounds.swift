@@ -1,8 +1,8 @@
 // The rounds of a watcher that asks: all queries of the process, every tenth of a second, or whenever it hears that something
 // changed. A connection that was lost is made anew: first it listens, then it asks, so that nothing falls between the two.
 import Glibc
-import Measure
-import StoreDriver
+import TidegaugeDriver
+import TidegaugeMeasure
 
 /// Its thread's own.
 final class WatchRounds: WatcherRounds {

@@ -2,7 +2,7 @@
 // use the connection that called it, so it writes down and does nothing else.
 //
 // Belongs to the writing connection: hooks are called on the thread that writes, under the driver's write lock.
-import CSQLite
+import CTidegaugeSQLite
 import Glibc
 
 final class HookJournal {

@@ -1,8 +1,8 @@
 // An observing site: what it was told and has not looked at yet, a connection to look with, and the queries it shows.
 //
 // Everything but `tell` and `end` runs on the site.
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 final class HookedSite: Sendable {
     /// The site's own.

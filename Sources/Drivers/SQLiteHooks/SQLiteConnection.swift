@@ -1,8 +1,8 @@
 // SQLite's C interface, as little of it as the driver needs: one connection, its statements, values in and out.
 // Used by one thread at a time; who owns a connection says how that is kept.
-import CSQLite
+import CTidegaugeSQLite
 import Foundation
-import StoreDriver
+import TidegaugeDriver
 
 struct SQLiteError: Error, CustomStringConvertible {
     var description: String

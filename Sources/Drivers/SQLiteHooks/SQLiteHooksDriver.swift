@@ -1,8 +1,8 @@
 // SQLite by itself, as applications watch it that have no library for it: hooks note which rows a transaction touched, and
 // after the commit every observing site is told to look, with a connection of its own.
 import Foundation
-import StoreDriver
-import TracedSync
+import StillingWellSync
+import TidegaugeDriver
 
 public struct SQLiteHooksDriver: StoreDriver {
     public let name = "sqlite-hooks"

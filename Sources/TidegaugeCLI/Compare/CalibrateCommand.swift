@@ -1,11 +1,11 @@
 // `tidegauge calibrate`: the judge on trial. One binary against itself, again and again, each time a whole comparison with
 // pairs of its own; and against itself with a flaw of known size.
 import ArgumentParser
-import Comparison
 import Foundation
-import Measure
-import Report
-import Scenario
+import TidegaugeCompare
+import TidegaugeMeasure
+import TidegaugeReport
+import TidegaugeScenario
 
 struct CalibrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

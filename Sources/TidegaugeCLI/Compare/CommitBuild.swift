@@ -2,7 +2,7 @@
 // flags as every other, into a path as long as every other's (a path's length moves the environment, and that what is
 // measured); only binary and scenarios are kept.
 import Foundation
-import Runs
+import TidegaugeRun
 
 struct CommitBuild {
     static let folderName = ".build-compare"

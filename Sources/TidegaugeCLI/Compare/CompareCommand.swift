@@ -1,9 +1,9 @@
 // `tidegauge compare`: build both commits, give both the same trials, believe what holds twice.
 import ArgumentParser
 import Foundation
-import Measure
-import Report
-import Runs
+import TidegaugeMeasure
+import TidegaugeReport
+import TidegaugeRun
 
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

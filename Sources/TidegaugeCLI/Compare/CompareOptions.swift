@@ -1,8 +1,8 @@
 // The options of comparing commands.
 import ArgumentParser
 import Foundation
-import Report
-import Scenario
+import TidegaugeReport
+import TidegaugeScenario
 
 /// Options that `compare`, `calibrate` and `history` share.
 struct CompareOptions: ParsableArguments {

@@ -1,10 +1,10 @@
 // The loop of a comparison: the next pair, on disk, and again; until everything is decided, or somebody stops it.
 import ArgumentParser
-import Comparison
 import Foundation
-import Measure
-import Report
-import Runs
+import TidegaugeCompare
+import TidegaugeMeasure
+import TidegaugeReport
+import TidegaugeRun
 
 final class CompareRun {
     let interruption = Interruption()

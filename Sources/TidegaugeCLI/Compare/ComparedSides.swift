@@ -1,11 +1,11 @@
 // BASE and HEAD → two binaries and one plan: what both are asked, and what only one of them could be.
 import ArgumentParser
-import Comparison
 import Foundation
-import Measure
-import Report
-import Runs
-import Scenario
+import TidegaugeCompare
+import TidegaugeMeasure
+import TidegaugeReport
+import TidegaugeRun
+import TidegaugeScenario
 
 struct ComparedSides {
     /// A binary and where its scenario files are.

@@ -1,10 +1,10 @@
 // The counted gates of a comparison, before any pair: every point of every scenario, as many at once as there are cores.
 // Instructions do not mind who runs beside them, and nobody who waits for a verdict should wait for one core.
-import Comparison
 import Foundation
-import Measure
-import Runs
-import Scenario
+import TidegaugeCompare
+import TidegaugeMeasure
+import TidegaugeRun
+import TidegaugeScenario
 
 struct CountStage {
     let counter: InstructionCounter

@@ -1,9 +1,9 @@
 // `tidegauge history`: what the figures did over commits; and, with --add, one commit more, measured beside the anchor.
 import ArgumentParser
-import Comparison
 import Foundation
-import Measure
-import Report
+import TidegaugeCompare
+import TidegaugeMeasure
+import TidegaugeReport
 
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

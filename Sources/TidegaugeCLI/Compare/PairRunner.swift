@@ -1,12 +1,12 @@
 // Runs pairs: for each point both sides, in processes of their own; in turns of milliseconds where the load can stop and go
 // on, else one and then at once the other.
-import Comparison
 import Foundation
-import Measure
-import Runs
-import Scenario
-import TracedSync
-import Trials
+import StillingWellSync
+import TidegaugeCompare
+import TidegaugeMeasure
+import TidegaugeRun
+import TidegaugeScenario
+import TidegaugeTrial
 
 final class PairRunner {
     // Unchecked because one thread at a time runs a side.

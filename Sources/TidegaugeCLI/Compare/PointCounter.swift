@@ -1,14 +1,14 @@
 // A counted point of a comparison: once on either side, and once more on the base; and where something regressed, both sides
 // once more with the profile that says who did it. What was counted of a build is kept beside it, and not counted again.
-import Basis
-import Comparison
 import Foundation
-import Measure
-import Profiles
-import Report
-import Runs
-import Scenario
-import Trials
+import StillingWellBasis
+import TidegaugeCompare
+import TidegaugeMeasure
+import TidegaugeProfiles
+import TidegaugeReport
+import TidegaugeRun
+import TidegaugeScenario
+import TidegaugeTrial
 
 /// What came of counting one point.
 struct CountedPoint: Sendable {

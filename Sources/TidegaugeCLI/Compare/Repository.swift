@@ -1,7 +1,7 @@
 // The repository whose commits are compared. Reads it, and adds one thing: a commit that no branch holds, for what the
 // working tree has beyond the last one.
 import Foundation
-import Measure
+import TidegaugeMeasure
 
 /// A commit to build.
 struct Revision {

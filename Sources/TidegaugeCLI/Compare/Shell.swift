@@ -1,7 +1,7 @@
 // Other programs: git, and the compiler. Runs one to its end, or until somebody wants to stop.
 import Foundation
-import Measure
-import Runs
+import TidegaugeMeasure
+import TidegaugeRun
 
 /// A program that failed, with the end of what it said.
 struct ShellFailure: Error, CustomStringConvertible {

@@ -1,8 +1,8 @@
 // Scenario files → what is compared: a subject per scenario and driver, its points, and beside what the scenario asks for
 // the figures that are least noisy.
-import Comparison
-import Scenario
-import Trials
+import TidegaugeCompare
+import TidegaugeScenario
+import TidegaugeTrial
 
 struct Subjects {
     /// In every trial of a comparison, asked for or not: they cost nothing, and CPU by role sees what clocks do not.

@@ -18,8 +18,8 @@ let package = Package(
             name: "side-by-side",
             dependencies: [
                 "TemplateDriver", harness,
-                .product(name: "GRDBDriver", package: "tidegauge"),
-                .product(name: "LiveStoreDriver", package: "tidegauge"),
+                .product(name: "TidegaugeGRDBDriver", package: "tidegauge"),
+                .product(name: "TidegaugeStillingWellDriver", package: "tidegauge"),
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,7 +1,13 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// An application that wants the store and nothing else: without traits, swift-log is all that comes with it.
+// An application that wants the store and nothing else: without traits, swift-log is all that comes with it. Its targets have
+// names that targets of this package must not have, because SwiftPM refuses two targets of one name in a graph.
+let plainNames = [
+    "Basis", "CLMDB", "CSQLite", "CZlib", "Comparison", "Measure", "Profiles", "Report", "Runs",
+    "Scenario", "Statistics", "Trials",
+]
+
 let package = Package(
     name: "store-alone",
     dependencies: [
@@ -9,7 +15,8 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "store-alone", dependencies: [.product(name: "LiveStore", package: "tidegauge")])
-    ],
+            name: "store-alone",
+            dependencies: plainNames.map { .target(name: $0) } + [.product(name: "StillingWell", package: "tidegauge")])
+    ] + plainNames.map { .target(name: $0) },
     swiftLanguageModes: [.v6]
 )

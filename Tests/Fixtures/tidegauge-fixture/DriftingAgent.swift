@@ -1,6 +1,6 @@
 // An agent whose clock runs faster than the machine's.
 import ArgumentParser
-import TrialRunner
+import TidegaugeTrialRunner
 
 struct DriftingAgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 // One child: this binary, asked about one copy. It may take so much time of a processor, and so much time in all; a child that
 // needs more hangs.
-import CPlatform
+import CStillingWellPlatform
 import Foundation
 import Glibc
-import TortureSupport
+import StillingWellTortureSupport
 
 struct Child {
     enum End: Equatable {

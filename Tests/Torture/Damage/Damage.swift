@@ -1,7 +1,7 @@
 // The verb `damage`. `run` is for people; a run starts `ask` as another process for each copy.
 import ArgumentParser
 import Foundation
-import TortureSupport
+import StillingWellTortureSupport
 
 public struct Damage: ParsableCommand {
     public static let configuration = CommandConfiguration(

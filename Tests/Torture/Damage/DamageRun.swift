@@ -2,7 +2,7 @@
 //
 // `lock` guards the tally and the number of the next copy.
 import Foundation
-import SeededRandom
+import StillingWellSeededRandom
 import Synchronization
 
 final class DamageRun: Sendable {

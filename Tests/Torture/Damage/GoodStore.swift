@@ -1,9 +1,9 @@
 // Stores that are whole, made once per run: rows of many sizes, keys of numbers and text, indexes, links, lists, values with pages
 // of their own, pages that are free.
 import Foundation
-import LiveStore
-import LiveStoreFixtures
-import SeededRandom
+import StillingWell
+import StillingWellFixtures
+import StillingWellSeededRandom
 
 enum StoreKind: String, CaseIterable, Sendable {
     /// One of everything, small.

@@ -2,7 +2,7 @@
 // offsets, sizes, numbers of pages, records of trees, lists of free pages. Headers, the list of free pages, keys, indexes and orders
 // of lists are hit four times as often as the rest.
 import Foundation
-import SeededRandom
+import StillingWellSeededRandom
 
 enum Injury: CaseIterable {
     case bits, bytes, sector, zeros, garbage, swapped, duplicated, stale, cut, lengthened, meta, sidecars

@@ -1,7 +1,7 @@
 // What the stores of a run hold, beside the samples of the fixtures: many small rows with keys of numbers, rows with values that
 // need pages of their own, and lists.
 import Foundation
-import LiveStore
+import StillingWell
 
 final class Item: StoredObject {
     @Stored(.primaryKey) var key = 0

@@ -1,7 +1,7 @@
 // What a child observes: all of each class, sections and a list, on the run loop of its only thread.
 import Foundation
-import LiveStore
-import LiveStoreFixtures
+import StillingWell
+import StillingWellFixtures
 
 final class Observers {
     private enum Told { case nothing, initial, update, error }

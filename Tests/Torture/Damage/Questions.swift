@@ -2,8 +2,8 @@
 // and asks again, and looks at the whole file at the beginning and at the end. Then it reads properties of live objects. Each answer is a line as soon as it is there, so that what ends the process shows
 // where it was.
 import Foundation
-import LiveStore
-import LiveStoreFixtures
+import StillingWell
+import StillingWellFixtures
 
 struct Questions {
     private let path: String

@@ -1,8 +1,8 @@
 // A disk as it is when the power goes: what was flushed is there, and of everything since any part may be. Pure, but for writing an
 // image out.
 import Foundation
-import SeededRandom
-import TortureSupport
+import StillingWellSeededRandom
+import StillingWellTortureSupport
 
 /// The files of a recording up to one of its steps.
 struct Disk {

@@ -1,10 +1,10 @@
 // What happens to those who wait for a flush: it fails, who made it is killed, or the store has no room for what is kept for the last one.
 import ArgumentParser
-import CWriteRecorder
+import CStillingWellWriteRecorder
 import Foundation
-import LiveStore
-import TortureSupport
-import TracedSync
+import StillingWell
+import StillingWellSync
+import StillingWellTortureSupport
 
 /// Lets a flush fail while several wait for it: all of them are told, nothing is acknowledged any more, and the store goes on from what
 /// was flushed once it is opened again.

@@ -1,6 +1,6 @@
 // One image, opened in a process of its own: is everything in it that must be, and nothing that was not stored?
 import Foundation
-import LiveStore
+import StillingWell
 
 struct ImageCheck {
     enum Outcome: Hashable {

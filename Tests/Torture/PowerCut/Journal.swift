@@ -1,6 +1,6 @@
-// What the processes of a recording have done to the files of a store, step by step, as CWriteRecorder has noted it.
-import CWriteRecorder
-import TortureSupport
+// What the processes of a recording have done to the files of a store, step by step, as CStillingWellWriteRecorder has noted it.
+import CStillingWellWriteRecorder
+import StillingWellTortureSupport
 
 enum Step {
     /// A name leads to a file from here on.

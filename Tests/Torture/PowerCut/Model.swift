@@ -1,7 +1,7 @@
 // The classes of a recording, and what its commits make of them: decided by seed, writer and step alone, in the store as in the
 // model that images are held against.
-import LiveStore
-import SeededRandom
+import StillingWell
+import StillingWellSeededRandom
 
 final class Entry: StoredObject {
     @Stored(.primaryKey) var key = 0

@@ -1,11 +1,11 @@
 // The verb `power-cut`: records what a store writes, cuts the power at many of its steps, and opens what may be on the disk then.
 import ArgumentParser
-import CWriteRecorder
+import CStillingWellWriteRecorder
 import Foundation
-import LiveStore
-import LiveStoreEngine
-import SeededRandom
-import TortureSupport
+import StillingWell
+import StillingWellEngine
+import StillingWellSeededRandom
+import StillingWellTortureSupport
 
 public struct PowerCut: ParsableCommand {
     public static let configuration = CommandConfiguration(

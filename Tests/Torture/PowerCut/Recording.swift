@@ -1,10 +1,10 @@
 // A recording: processes that write to a store, one after the other and at the same time, while every write and flush is noted.
-import CWriteRecorder
+import CStillingWellWriteRecorder
 import Foundation
-import LiveStore
-import SeededRandom
-import TortureSupport
-import TracedSync
+import StillingWell
+import StillingWellSeededRandom
+import StillingWellSync
+import StillingWellTortureSupport
 
 /// The C library's; its header hides it from Swift.
 @_silgen_name("fork") private func forkProcess() -> pid_t

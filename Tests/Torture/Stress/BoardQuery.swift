@@ -1,7 +1,7 @@
 // Boards as plain values, and queries of them in both languages: filters over links and lists, which depend on rows of
 // another table.
-import LiveStore
-import SeededRandom
+import StillingWell
+import StillingWellSeededRandom
 
 struct BoardValue: Equatable, Sendable {
     var id: ObjectID

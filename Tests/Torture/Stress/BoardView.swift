@@ -1,6 +1,6 @@
 // An observer of boards: changes of the rows that a board leads to are changes of the board (rule 13), whoever made them.
-import LiveStore
-import LiveStoreFixtures
+import StillingWell
+import StillingWellFixtures
 
 final class BoardView: Observer, @unchecked Sendable {
     private let bound: BoundBoardQuery

@@ -2,10 +2,10 @@
 // concurrency pool, not on a place, and is ended by cancelling it.
 //
 // `lock` guards what it has been told; the task writes it, checks at rest read it.
-import LiveStore
-import LiveStoreFixtures
-import SeededRandom
-import TracedSync
+import StillingWell
+import StillingWellFixtures
+import StillingWellSeededRandom
+import StillingWellSync
 
 enum LoopPlan: Sendable {
     case rows(Query, columns: [Column]?)

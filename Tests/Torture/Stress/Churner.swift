@@ -1,6 +1,6 @@
 // The thread that keeps tokens and connections coming and going. It draws what to do; sites draw what to do it to.
-import SeededRandom
-import TracedSync
+import StillingWellSeededRandom
+import StillingWellSync
 
 final class Churner: Sendable {
     private static let callbacksPerTurn = 20

@@ -1,8 +1,8 @@
 // What one commit changes. Nothing is remembered between commits: a key is drawn, and whether its row exists decides
 // what can be done to it, so threads and processes need not know of each other.
 import Foundation
-import LiveStore
-import SeededRandom
+import StillingWell
+import StillingWellSeededRandom
 
 /// Thrown to cancel a write that has changed things.
 struct RolledBack: Error {}

@@ -1,6 +1,6 @@
 // A filter in both languages: as the store's own, and as a plain test of a value.
 import Foundation
-import LiveStore
+import StillingWell
 
 enum Operator: String, CaseIterable, Sendable {
     case equal = "=="

@@ -2,7 +2,7 @@
 // descriptor may leak into those started later.
 import Foundation
 import Glibc
-import TortureSupport
+import StillingWellTortureSupport
 
 struct ForeignProcess {
     let pid: pid_t

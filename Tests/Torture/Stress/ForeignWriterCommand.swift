@@ -2,10 +2,10 @@
 // its standard input ends because the run is gone.
 import ArgumentParser
 import Foundation
-import LiveStore
-import SeededRandom
-import TortureSupport
-import TracedSync
+import StillingWell
+import StillingWellSeededRandom
+import StillingWellSync
+import StillingWellTortureSupport
 
 struct ForeignWriterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,9 +2,9 @@
 // the poll period (I9); after a strict one with everybody else silent, so that nobody rings in the dead one's place.
 //
 // Everything belongs to the thread that runs it, except `living` and `dead`, which `lock` guards.
-import LiveStore
-import SeededRandom
-import TracedSync
+import StillingWell
+import StillingWellSeededRandom
+import StillingWellSync
 
 final class ForeignWriters: @unchecked Sendable {
     private let load: Load
@@ -115,6 +115,6 @@ final class ForeignWriters: @unchecked Sendable {
 
     /// CPU time of upkeep so far, in the kernel's ticks.
     private static func upkeepTicks() -> Int {
-        KernelView.threads().filter { $0.name.hasPrefix("livestore-upkee") }.reduce(0) { $0 + $1.cpuTicks }
+        KernelView.threads().filter { $0.name.hasPrefix("well-upkeep") }.reduce(0) { $0 + $1.cpuTicks }
     }
 }

@@ -4,9 +4,9 @@
 //
 // Everything belongs to the thread that runs it, except `kept`, which `lock` guards.
 import Foundation
-import LiveStore
-import SeededRandom
-import TracedSync
+import StillingWell
+import StillingWellSeededRandom
+import StillingWellSync
 
 /// The C library's; its header hides it from Swift.
 @_silgen_name("fork")

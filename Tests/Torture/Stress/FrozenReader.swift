@@ -1,8 +1,8 @@
 // Keeps frozen results for a while and reads them on a thread of its own: they must still be what they were when they were
 // frozen, whatever was committed since. Holds one at a time, and so one version.
-import LiveStore
+import StillingWell
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 struct FrozenRows: Sendable {
     let version: UInt64

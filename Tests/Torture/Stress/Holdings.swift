@@ -1,5 +1,5 @@
 // What the process holds: descriptors when a run is over against when it began, and the heap with every commit.
-import CPlatform
+import CStillingWellPlatform
 import Foundation
 
 enum Holdings {

@@ -1,9 +1,9 @@
 // The invariants, and the verdict: how often each was checked, and the first violation.
 //
 // The verdict's lock guards `first`; counts are atomics.
-import LiveStore
+import StillingWell
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 enum Invariant: Int, CaseIterable, Sendable {
     case i1, i2, i3, i4, i5, i6, i7, i8, i9, i10

@@ -1,6 +1,6 @@
 // An observer of a list of a board: of rows, whose own changes count, or of values.
-import LiveStore
-import LiveStoreFixtures
+import StillingWell
+import StillingWellFixtures
 
 final class ListView<Element: ListElement, Kept: Equatable & Sendable>: Observer, @unchecked Sendable {
     private let board: Board

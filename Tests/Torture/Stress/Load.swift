@@ -1,8 +1,8 @@
 // What all actors of a run share. Immutable but for counters and flags, which are atomic.
-import LiveStore
-import SeededRandom
+import StillingWell
+import StillingWellSeededRandom
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 final class Load: Sendable {
     /// Address space of the store; the same in every process.

@@ -1,7 +1,7 @@
 // A thread of this process that commits, in bursts of a pace of their own.
-import LiveStore
-import SeededRandom
-import TracedSync
+import StillingWell
+import StillingWellSeededRandom
+import StillingWellSync
 
 final class LocalWriter: Sendable {
     private let name: String

@@ -1,7 +1,7 @@
 // What is stored: two tables of the same shape, one small enough to be evaluated anew at every callback and one large,
 // boards that lead to small rows by a link and by lists, and a ledger in which every commit counts itself.
 import Foundation
-import LiveStore
+import StillingWell
 
 /// A row of either table.
 protocol StressRow: StoredObject {

@@ -1,9 +1,9 @@
 // The thread that looks on: size of the file (I8), signs of life (a stall), and a line of progress every five seconds.
 // A run that stands still cannot be ended in good order, so the monitor prints the result and ends the process.
 import Foundation
-import LiveStore
+import StillingWell
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 final class Monitor: Sendable {
     private static let periodUs = 50_000

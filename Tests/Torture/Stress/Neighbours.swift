@@ -4,9 +4,9 @@
 //
 // Used by its thread only.
 import Foundation
-import LiveStore
-import SeededRandom
-import TracedSync
+import StillingWell
+import StillingWellSeededRandom
+import StillingWellSync
 
 final class Neighbours: Sendable {
     private let load: Load

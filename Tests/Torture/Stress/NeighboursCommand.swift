@@ -1,8 +1,8 @@
 // Damaged neighbours without the load beside them: what a run has met can be met again, one store after the other.
 import ArgumentParser
 import Foundation
-import LiveStore
-import TortureSupport
+import StillingWell
+import StillingWellTortureSupport
 
 struct NeighboursCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 // An observer of one object: the values it was told make what the object is (I1), from what it was, and it hears of its
 // deletion once and of nothing after.
 import Foundation
-import LiveStore
+import StillingWell
 
 final class ObjectObserver: Observer, @unchecked Sendable {
     private let row: SmallRow

@@ -3,9 +3,9 @@
 //
 // Used on its site's place, except ending and lending it: `lock` guards `token` and `lentCount`; `isOver` is raised
 // after `invalidate` (or the last release) has returned.
-import LiveStore
+import StillingWell
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 class Observer: @unchecked Sendable {
     enum Ending {

@@ -1,7 +1,7 @@
 // What the observers of a site are, one after the other. The seed decides: the n-th observer of a site is the same in every
 // run, whenever it is made.
-import LiveStore
-import SeededRandom
+import StillingWell
+import StillingWellSeededRandom
 
 enum SectionRule: CaseIterable, Sendable {
     case byGroup, byGroupDescending, byIsDone, byBand

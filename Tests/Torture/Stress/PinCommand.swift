@@ -1,9 +1,9 @@
 // What it costs to keep a version: commits as a run makes them, while one version is held, and how much the file grows.
 import ArgumentParser
 import Foundation
-import LiveStore
-import SeededRandom
-import TortureSupport
+import StillingWell
+import StillingWellSeededRandom
+import StillingWellTortureSupport
 
 struct PinCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 // Places of the language's concurrency: an actor, a serial executor, and the main queue, which the main actor runs on.
-import CPlatform
+import CStillingWellPlatform
 import Foundation
-import LiveStore
+import StillingWell
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 /// An actor. The language has no way to ask whether one runs on it, only to insist: a callback elsewhere stops the program.
 /// `runner` is the thread that runs on the actor now, as far as it was told; `outer` is isolated to the actor.

@@ -1,11 +1,11 @@
 // Where connections live: the main run loop, threads with a run loop, serial queues, and custom schedulers; actors and
 // executors are in Place+Tasks. A place tells by means of its own, not the store's, whether the caller runs on it.
-import CPlatform
+import CStillingWellPlatform
 import CoreFoundation
 import Foundation
-import LiveStore
+import StillingWell
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 enum PlaceKind: Int, CaseIterable, Sendable {
     case main, mainQueue, thread, queue

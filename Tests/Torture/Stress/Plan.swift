@@ -1,6 +1,6 @@
 // Everything a seed decides before a run begins. A foreign writer makes the same plan from the same seed.
-import LiveStore
-import SeededRandom
+import StillingWell
+import StillingWellSeededRandom
 
 struct Plan: Sendable {
     /// One connection and what observes on it.

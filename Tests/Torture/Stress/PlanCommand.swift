@@ -2,8 +2,8 @@
 // a run would write if they came one at a time. Two runs of one seed print the same.
 import ArgumentParser
 import Foundation
-import LiveStore
-import TortureSupport
+import StillingWell
+import StillingWellTortureSupport
 
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

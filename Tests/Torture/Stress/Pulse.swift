@@ -1,6 +1,6 @@
 // An observer of the ledger, on a connection and a thread of its own: it hears of every commit, whoever made it, so it
 // tells how far upkeep is. `version` is atomic; `connection` and `token` belong to the thread.
-import LiveStore
+import StillingWell
 import Synchronization
 
 final class Pulse: @unchecked Sendable {

@@ -1,7 +1,7 @@
 // A query in both languages: as live results, and as a plain filter and sort of all rows. Made from a seed.
 import Foundation
-import LiveStore
-import SeededRandom
+import StillingWell
+import StillingWellSeededRandom
 
 enum Column: String, CaseIterable, Sendable {
     case score, weight, isDone, title, due, group

@@ -1,6 +1,6 @@
 // A query of rows as the text that the store parses. Made from the same plain values as the typed form, not from it.
 import Foundation
-import LiveStore
+import StillingWell
 
 struct QueryText {
     private(set) var text = ""

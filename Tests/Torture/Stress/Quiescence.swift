@@ -1,7 +1,7 @@
 // I6: when nobody writes any more, every connection comes to the last version within two poll periods, and every
 // observer has then been told all of it. Nothing of what was acknowledged is missing, and no older version is held.
 import Glibc
-import LiveStore
+import StillingWell
 
 struct Quiescence {
     private static let patienceS = Limits.stallS / 2

@@ -1,5 +1,5 @@
 // What a run prints at its end: the counts, or the first violation and the command that replays.
-import LiveStore
+import StillingWell
 
 struct Report {
     private let load: Load

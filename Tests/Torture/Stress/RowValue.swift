@@ -1,6 +1,6 @@
 // A row as a plain value: what an observer keeps of what it was shown, and what a query is evaluated on from scratch.
 import Foundation
-import LiveStore
+import StillingWell
 
 struct RowValue: Equatable, Sendable, CustomStringConvertible {
     var id: ObjectID

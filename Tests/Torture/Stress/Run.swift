@@ -1,11 +1,11 @@
 // One run from beginning to end: set up, load, quiescence, take down. A thread directs it, because the main thread's run
 // loop is a place where connections live.
 import Foundation
-import LiveStore
 import Logging
+import StillingWell
+import StillingWellSync
+import StillingWellTortureSupport
 import Synchronization
-import TortureSupport
-import TracedSync
 
 struct Outcome: Sendable {
     let isClean: Bool

@@ -1,6 +1,6 @@
 // An observer of sections: change sets in paths, followed as their documentation says, give the sections shown.
-import LiveStore
-import LiveStoreFixtures
+import StillingWell
+import StillingWellFixtures
 
 /// Sectioned results without the type of their keys.
 private struct SectionFace {

@@ -1,5 +1,5 @@
 // A version that a foreign process tells the run it stands at, in memory that both have: a killed one cannot say goodbye.
-import CPlatform
+import CStillingWellPlatform
 import Foundation
 import Glibc
 
@@ -17,7 +17,7 @@ final class SharedVersion: @unchecked Sendable {
     /// For a process that is to be started, which cannot stand at an older version.
     convenience init(_ version: Int) throws {
         // A file without a name.
-        var template = Array("\(NSTemporaryDirectory())livestore-torture-XXXXXX".utf8CString)
+        var template = Array("\(NSTemporaryDirectory())stillingwell-torture-XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0, unlink(template) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
             ftruncate(descriptor, off_t(MemoryLayout<UInt64>.size)) == 0

@@ -1,6 +1,6 @@
 // A silent commit as the observers it skips see it: they have shown its changes themselves, before the store tells them
 // anything. What that means is rule 8: a change applies where the observer knew the row as it was, a removal always.
-import LiveStore
+import StillingWell
 
 struct Silence: Sendable {
     struct Row: Sendable, CustomStringConvertible {

@@ -2,10 +2,10 @@
 // its place; other threads reach it through `place.perform`.
 //
 // Everything belongs to the place, except `inside` and `oldest` (atomic) and `visibleViews`, which `lock` guards.
-import LiveStore
-import SeededRandom
+import StillingWell
+import StillingWellSeededRandom
+import StillingWellSync
 import Synchronization
-import TracedSync
 
 final class Site: @unchecked Sendable {
     let number: Int
@@ -17,7 +17,7 @@ final class Site: @unchecked Sendable {
     private var ownStore: Store?
     private var views: [Observer] = []
     private var loops: [ChangeLoop] = []
-    private var random: SeededRandom
+    private var random: StillingWellSeededRandom
     private let commit: Commit
     private var generation = 0
     /// With autorefresh off.

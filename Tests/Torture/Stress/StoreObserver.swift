@@ -1,5 +1,5 @@
 // An observer of the store as a whole: called first in every delivery (rule 9), and once per version (I3).
-import LiveStore
+import StillingWell
 
 final class StoreObserver: Observer, @unchecked Sendable {
     /// Subscribes. On the place.

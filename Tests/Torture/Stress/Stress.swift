@@ -1,8 +1,8 @@
 // The verb `stress`. `run`, `plan` and `pin` are for people; a run starts `foreign-writer` as another process.
 import ArgumentParser
 import Foundation
-import LiveStore
-import TortureSupport
+import StillingWell
+import StillingWellTortureSupport
 
 public struct Stress: ParsableCommand {
     public static let configuration = CommandConfiguration(

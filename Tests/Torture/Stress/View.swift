@@ -1,8 +1,8 @@
 // An observer of a query: what it was told, and the checks at every callback. Used on its site's place, except
 // `pending`, which `lock` guards: any thread's writes may name its token.
-import LiveStore
-import LiveStoreFixtures
-import TracedSync
+import StillingWell
+import StillingWellFixtures
+import StillingWellSync
 
 final class View: Observer, @unchecked Sendable {
     /// Large tables are scanned in one callback of so many.

@@ -1,5 +1,5 @@
 // What a view does with its results, without their type.
-import LiveStore
+import StillingWell
 
 enum ViewEvent {
     case initial

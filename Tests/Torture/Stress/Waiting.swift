@@ -1,6 +1,6 @@
 // Things that threads wait for, always with a limit: a test of hangs must not hang.
 import Glibc
-import TracedSync
+import StillingWellSync
 
 func monotonicNs() -> Int64 {
     var time = timespec()

@@ -1,7 +1,7 @@
 // Arguments that several verbs have.
 import ArgumentParser
 import Foundation
-import LiveStore
+import StillingWell
 
 public struct SeedOption: ParsableArguments {
     @Option(help: "Random seed, which is printed (default: random).")
@@ -16,7 +16,7 @@ public struct SeedOption: ParsableArguments {
 extension Durability: ExpressibleByArgument {}
 
 /// Name of the program, as its children are started with.
-public let program = "livestore-torture"
+public let program = "stillingwell-torture"
 
 /// Ends the program with an error about its environment.
 public func refuse(_ reason: String) -> Never {

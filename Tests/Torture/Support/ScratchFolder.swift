@@ -20,7 +20,7 @@ public enum ScratchFolder {
     /// - Throws: `Failure`.
     public static func make(inMemory: Bool = false) throws -> String {
         let place = inMemory ? "/dev/shm/" : NSTemporaryDirectory()
-        var template = Array("\(place)livestore-torture-XXXXXX".utf8CString)
+        var template = Array("\(place)stillingwell-torture-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             let remedy = inMemory ? "give --durability relaxed" : "let TMPDIR name a folder that you may write to"
             throw Failure(

@@ -3,7 +3,7 @@
 //
 // `lock` guards the rows and the version; nothing is called under it but `locked`, which says just that.
 import Foundation
-import StoreDriver
+import TidegaugeDriver
 
 /// 1. Opens stores, and says how the engine behaves: a scenario that asks for more is listed as skipped.
 public struct TemplateDriver: StoreDriver {
@@ -19,7 +19,7 @@ public struct TemplateDriver: StoreDriver {
 }
 
 /// 2. One open store. Your engine goes here. What else it can do are protocols to conform to: `CallableOnSite`, `Pinning`
-/// and the others of Sources/StoreDriver/Abilities.swift.
+/// and the others of Sources/TidegaugeDriver/Abilities.swift.
 public final class TemplateStore: DrivenStore, @unchecked Sendable {
     private let lock = NSLock()
     private var rows: [Int64: Item] = [:]

@@ -1,8 +1,8 @@
 // One's own store beside others: every engine of the package is a product.
-//     swift run side-by-side run commit-latency --driver template --driver livestore --driver grdb-pool
-import GRDBDriver
-import LiveStoreDriver
+//     swift run side-by-side run commit-latency --driver template --driver stillingwell --driver grdb-pool
 import TemplateDriver
 import TidegaugeCLI
+import TidegaugeGRDBDriver
+import TidegaugeStillingWellDriver
 
-tidegaugeMain(drivers: [TemplateDriver()], peers: [LiveStoreDriver(), GRDBDriver(.pool), GRDBDriver(.memory)])
+tidegaugeMain(drivers: [TemplateDriver()], peers: [StillingWellDriver(), GRDBDriver(.pool), GRDBDriver(.memory)])

@@ -1,6 +1,6 @@
 // The least that an application does with the store: a row, and how many there are. `make external` builds and runs it.
 import Foundation
-import LiveStore
+import StillingWell
 
 final class Note: StoredObject {
     @Stored var title = ""

@@ -1,0 +1,98 @@
+// Maps of files that may be cut short while they are read. A page behind the end of a file is a bus error to whoever touches it, and
+// that ends the process; here such a page becomes one of zeros, which readers find out by themselves.
+//
+// Touched by a signal handler: words of their own, atomic, and a call of the kernel.
+#define _GNU_SOURCE
+#include "CStillingWellPlatform.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MOST_MAPS = 256 };
+
+static struct {
+    // 0 for a free place; written last.
+    atomic_uintptr_t begin;
+    atomic_uintptr_t end;
+    // Whether a page of it was found missing.
+    atomic_bool is_cut;
+    // Where that is noted: the place of the first map of the same file.
+    atomic_int first;
+} guarded[MOST_MAPS];
+
+static struct sigaction earlier;
+static uintptr_t page_bytes;
+static _Atomic(void (*)(void)) on_missing;
+
+// Which map an address lies in; negative for none.
+static int guarded_place(uintptr_t address) {
+    for (int place = 0; place < MOST_MAPS; place++) {
+        uintptr_t begin = atomic_load_explicit(&guarded[place].begin, memory_order_acquire);
+        if (begin == 0 || address < begin) continue;
+        if (address < atomic_load_explicit(&guarded[place].end, memory_order_relaxed)) return place;
+    }
+    return -1;
+}
+
+void cp_note_cut(int32_t place) {
+    if (place < 0) return;
+    int first = atomic_load_explicit(&guarded[place].first, memory_order_relaxed);
+    atomic_store_explicit(&guarded[first].is_cut, true, memory_order_release);
+}
+
+static void handle(int signal, siginfo_t *information, void *context) {
+    uintptr_t address = (uintptr_t)information->si_addr;
+    int place = information->si_code == BUS_ADRERR ? guarded_place(address) : -1;
+    if (place >= 0) {
+        void (*missing)(void) = atomic_load_explicit(&on_missing, memory_order_relaxed);
+        if (missing) missing();
+        // Before anybody reads a zero.
+        cp_note_cut(place);
+        void *page = (void *)(address & ~(page_bytes - 1));
+        void *zeros = mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        if (zeros == page) return;
+    }
+    cp_pass_signal(signal, information, context, &earlier);
+}
+
+static void install(void) {
+    page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    cp_install_fault_handler(SIGBUS, handle, &earlier);
+}
+
+int32_t cp_guard_map(const void *begin, uint64_t bytes, int32_t first) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_once(&once, install);
+    pthread_mutex_lock(&lock);
+    int32_t found = -1;
+    for (int32_t place = 0; place < MOST_MAPS && found < 0; place++) {
+        if (atomic_load_explicit(&guarded[place].begin, memory_order_relaxed) != 0) continue;
+        atomic_store_explicit(&guarded[place].is_cut, false, memory_order_relaxed);
+        atomic_store_explicit(&guarded[place].first, first < 0 ? place : first, memory_order_relaxed);
+        atomic_store_explicit(&guarded[place].end, (uintptr_t)begin + bytes, memory_order_relaxed);
+        atomic_store_explicit(&guarded[place].begin, (uintptr_t)begin, memory_order_release);
+        found = place;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void cp_on_missing_page(void (*missing)(void)) { atomic_store_explicit(&on_missing, missing, memory_order_relaxed); }
+
+void cp_unguard_map(int32_t place) {
+    if (place >= 0) atomic_store_explicit(&guarded[place].begin, 0, memory_order_release);
+}
+
+bool cp_map_is_cut(int32_t place) {
+    return place >= 0 && atomic_load_explicit(&guarded[place].is_cut, memory_order_acquire);
+}
+
+// What is written is what is there, so that no reader can tell.
+__attribute__((no_sanitize("thread"))) void cp_copy_private_page(void *page) {
+    volatile unsigned char *byte = page;
+    *byte = *byte;
+}

@@ -1,0 +1,75 @@
+// What keeps a sink attached to StillingWell: to results, to a list, or to a publisher with operators behind it.
+import OpenCombine
+import StillingWell
+import StillingWellCombine
+import TidegaugeDriver
+
+/// Rows that are observed. Used on their site, as the connection demands, but for `cancel`.
+final class StillingWellSubscription<Rows: RandomAccessCollection>: AnsweringSubscription
+where Rows.Element: DrivenRow, Rows.Index == Int {
+    // Both are the site's own.
+    nonisolated(unsafe) private let rows: Rows
+    nonisolated(unsafe) private let ask: (ReadQuestion) throws -> ReadAnswer
+    private let end: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - ask: answers on the site.
+    ///   - end: ends the observation, from any thread.
+    init(_ rows: Rows, answer ask: @escaping (ReadQuestion) throws -> ReadAnswer, end: @escaping @Sendable () -> Void) {
+        (self.rows, self.ask, self.end) = (rows, ask, end)
+    }
+
+    func cancel() { end() }
+
+    func answer(_ question: ReadQuestion) throws -> ReadAnswer { try ask(question) }
+
+    func currentItems() throws -> [Item] { rows.map(\.item) }
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
+        for index in indices.clamped(to: rows.startIndex..<rows.endIndex) { body(rows[index].item) }
+    }
+}
+
+extension Results where Object: DrivenRow {
+    /// - Parameters:
+    ///   - query: what these are the results of.
+    ///   - operators: of a reactive layer, each typed away, which a change passes through on its way.
+    func subscribe(_ sink: any DeliverySink, to query: Query, operators: Int) throws -> any AnsweringSubscription {
+        guard operators > 0 else {
+            let token = try observe { sink.take($0) }
+            return StillingWellSubscription(self, answer: answers(to: query)) { token.invalidate() }
+        }
+        let sink = CancellableSink(sink)
+        var publisher = AnyPublisher(changePublisher())
+        for _ in 0..<operators { publisher = AnyPublisher(publisher.map { $0 }) }
+        // Cancels on any thread, as every subscription of a `LivePublisher` does.
+        nonisolated(unsafe) let cancellable = publisher.sink(
+            receiveCompletion: { completion in
+                if case .failure(let error) = completion { sink.fail(error) }
+            },
+            receiveValue: { sink.take($0) })
+        return StillingWellSubscription(self, answer: answers(to: query)) {
+            sink.cancel()
+            cancellable.cancel()
+        }
+    }
+}
+
+extension DeliverySink {
+    fileprivate func take<Row: DrivenRow>(_ change: ResultsChange<Row>) {
+        switch change {
+        case .initial(let results): deliver(Delivery(results.connection, results.count, nil))
+        case .update(let results, let changes): deliver(Delivery(results.connection, results.count, changes))
+        case .error(let error): fail(error)
+        }
+    }
+}
+
+extension Delivery {
+    /// - Parameter changes: nil for the first.
+    init(_ connection: Connection, _ count: Int, _ changes: ChangeSet?) {
+        self.init(
+            version: Int64(connection.version), isInitial: changes == nil, count: count,
+            deletions: changes?.deletions ?? [], insertions: changes?.insertions ?? [],
+            modifications: changes?.modificationsNew ?? [], moveCount: changes?.moves.count ?? 0)
+    }
+}

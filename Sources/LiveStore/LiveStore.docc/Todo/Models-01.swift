@@ -1,9 +1,0 @@
-import Foundation
-import LiveStore
-
-/// Something to be done.
-final class Todo: StoredObject {
-    @Stored(.primaryKey) var id = UUID()
-    @Stored var title = ""
-    @Stored var isDone = false
-}

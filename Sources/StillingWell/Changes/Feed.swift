@@ -1,0 +1,133 @@
+// A subscription that hands out what is new when it is asked to, which is what demand needs. It is told that something
+// changed as any observer is; what changed it works out later, from what it handed out last to what is there then.
+import StillingWellSync
+
+/// For targets of this package that offer changes in other forms. On the connection's scheduler, but for `soon` and `cancel`.
+///
+/// Unchecked because only the connection's scheduler touches what changes, but for the token, which has a lock.
+package final class Feed<Output>: @unchecked Sendable {
+    private let connection: Connection
+    private let subscribe: (Feed) throws -> NotificationToken
+    /// What is new since the last call; nil when nothing is.
+    package let take: () -> Output?
+    /// Made on the scheduler, and invalidated by whoever cancels.
+    private let token = Guarded<NotificationToken?>("feed", nil)
+    private var changed: (() -> Void)?
+    private var ended: ((StoreError?) -> Void)?
+
+    /// - Parameter subscribe: what it calls has the feed weakly, and tells it of changes and the end.
+    init(
+        _ connection: Connection, take: @escaping () -> Output?,
+        _ subscribe: @escaping (Feed) throws -> NotificationToken
+    ) {
+        self.connection = connection
+        self.take = take
+        self.subscribe = subscribe
+    }
+
+    /// Begins the subscription.
+    /// - Parameters:
+    ///   - changed: there may be something to take.
+    ///   - ended: nothing more will come, with what is to be taken still there.
+    ///   - tokenMade: called once, before anything comes, with the token behind the subscription.
+    package func start(
+        tokenMade: (NotificationToken) -> Void, changed: @escaping () -> Void, ended: @escaping (StoreError?) -> Void
+    ) throws {
+        self.changed = changed
+        self.ended = ended
+        let token = try subscribe(self)
+        self.token.withLock { $0 = token }
+        tokenMade(token)
+        connection.core.whenClosing(ObjectIdentifier(self)) { [weak self] in self?.soon { self?.end(nil) } }
+    }
+
+    func tellChanged() { changed?() }
+
+    func end(_ error: StoreError?) {
+        ended?(error)
+        cancel()
+    }
+
+    /// Runs `body` on the connection's scheduler, in a turn of its own. Any thread.
+    package func soon(_ body: @escaping () -> Void) {
+        try? connection.live().mailbox.requestSweep(of: .turn(Turn(body)))
+    }
+
+    package func cancel() {
+        token.withLock { $0 }?.invalidate()
+        connection.core.forgetClosing(ObjectIdentifier(self))
+    }
+
+    deinit { cancel() }
+}
+
+extension LiveObject {
+    package func makeFeed(keyPaths: [PartialKeyPath<Self>]?) throws -> Feed<ObjectChange<Self>> {
+        guard let connection else { throw StoreError.notStored(type: "\(Self.self)") }
+        var pending: ObjectEvent?
+        let take = { () -> ObjectChange<Self>? in
+            defer { pending = nil }
+            switch pending {
+            case .changed(let changes): return .change(self, changes)
+            case .deleted: return .deleted
+            case nil: return nil
+            }
+        }
+        return Feed(connection, take: take) { feed in
+            guard let binding = self.binding else { throw StoreError.notStored(type: "\(Self.self)") }
+            let columns = keyPaths.map { binding.table.layout.mask(of: $0) } ?? .max
+            return try binding.connection.observe(binding, columns: columns, madeAt: "a publisher of an object") {
+                [weak feed] change in
+                guard let feed else { return }
+                switch change {
+                case .change(let changes):
+                    pending = pending?.merged(with: .changed(changes)) ?? .changed(changes)
+                    feed.tellChanged()
+                case .deleted:
+                    pending = .deleted
+                    feed.tellChanged()
+                    feed.end(nil)
+                case .failed(let error): feed.end(error)
+                }
+            }
+        }
+    }
+
+    /// The values of one property: the one there is, and then every other.
+    package func makeFeed<Value: StorableValue>(of keyPath: KeyPath<Self, Value>) throws -> Feed<Value> {
+        guard let connection else { throw StoreError.notStored(type: "\(Self.self)") }
+        var reported: Value?
+        // The object cannot be read, so there is no value to take: asking for one would end the process.
+        var hasFailed = false
+        let take = { () -> Value? in
+            guard !hasFailed, !self.isInvalidated else { return nil }
+            let value = self[keyPath: keyPath]
+            if let reported, reported._columnValue == value._columnValue { return nil }
+            reported = value
+            return value
+        }
+        return Feed(connection, take: take) { feed in
+            try self.observe(keyPaths: [keyPath]) { [weak feed] change in
+                switch change {
+                case .change: feed?.tellChanged()
+                case .deleted: feed?.end(nil)
+                case .error(let error):
+                    hasFailed = true
+                    feed?.end(error)
+                }
+            }
+        }
+    }
+}
+
+extension Connection {
+    package func makeFeed() -> Feed<StoreNotification> {
+        var pending: StoreNotification?
+        return Feed(self, take: { pending.take() }) { feed in
+            try self.observe { [weak feed] notification, _ in
+                pending = notification
+                feed?.tellChanged()
+            }
+        }
+    }
+}

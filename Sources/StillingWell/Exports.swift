@@ -1,0 +1,3 @@
+// Who imports the store has all of its public types, wherever they are declared.
+@_exported import StillingWellEngine
+@_exported import StillingWellTree

@@ -1,0 +1,57 @@
+// Carries a live object or live results to another connection. It names them and holds no version.
+import StillingWellBasis
+
+/// Names a live object or live results on any thread; `connection.resolve(reference)` makes it live there.
+///
+///     let reference = try ThreadSafeReference(to: note)
+///     queue.async { let note = try connection.resolve(reference) }
+///
+/// May be resolved any number of times. Holds no version of the store, so keeping it costs nothing.
+public struct ThreadSafeReference<Confined>: Sendable {
+    fileprivate let storage: Storage
+    /// Of the store, as it was opened.
+    fileprivate let path: String
+    fileprivate let target: Target
+
+    fileprivate enum Target: Sendable {
+        case object(Table, ObjectID, version: UInt64)
+        case results(@Sendable (Connection) -> Confined)
+    }
+
+    /// A reference to a stored object. On its connection's scheduler.
+    /// - Throws: `notStored` for a plain object.
+    public init(to object: Confined) throws where Confined: StoredObject {
+        guard let binding = object.binding else { throw StoreError.notStored(type: "\(Confined.self)") }
+        storage = binding.connection.core.storage
+        path = binding.connection.store.configuration.path
+        target = .object(binding.table, binding.id, version: binding.connection.versionRead)
+    }
+
+    /// A reference to a query. On its connection's scheduler.
+    public init<Object>(to results: Results<Object>) where Confined == Results<Object> {
+        storage = results.connection.core.storage
+        path = results.connection.store.configuration.path
+        target = .results(results.remake)
+    }
+}
+
+extension Connection {
+    /// The object of a reference on this connection; nil if it has been deleted. On the connection's scheduler.
+    ///
+    /// A connection that stands at an older version than the reference reads the newest one from here on.
+    /// - Throws: `otherStore`, `closed`, `referenceTooNew`.
+    public func resolve<Object: StoredObject>(_ reference: ThreadSafeReference<Object>) throws -> Object? {
+        guard case .object(let table, let id, let version) = reference.target else { return nil }
+        return try resolve(reference.storage, path: reference.path, table, id, version)
+    }
+
+    /// The results of a reference on this connection, at its version. On the connection's scheduler.
+    /// - Throws: `otherStore`, `closed`.
+    public func resolve<Object>(_ reference: ThreadSafeReference<Results<Object>>) throws -> Results<Object> {
+        try checkResolves(reference.storage, path: reference.path)
+        guard case .results(let remake) = reference.target else {
+            stopProgram("a reference to results has a query")
+        }
+        return remake(self)
+    }
+}

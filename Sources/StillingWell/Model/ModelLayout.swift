@@ -1,0 +1,202 @@
+// Where the stored properties of a model class lie in its instances, found once per class by the standard library's
+// field reflection. From then on an object is set up, and written to a row, by offsets: no mirror and no key path.
+import Observation
+import StillingWellBasis
+import StillingWellSync
+@_spi(Reflection) import Swift
+import Synchronization
+
+/// The stored properties of one model class, in order of declaration.
+///
+/// Unchecked because it names types of wrappers, which the compiler takes for what may change; nothing here does.
+final class ModelLayout: @unchecked Sendable {
+    struct Property {
+        let name: String
+        let offset: Int
+        let wrapper: any AnyStored.Type
+
+        var type: ColumnType { wrapper.columnType }
+        var isOptional: Bool { wrapper.isOptional }
+        var target: StoredObject.Type? { wrapper.target }
+    }
+
+    let typeName: String
+    let properties: [Property]
+    /// Properties of the class that are nothing of the store's, by name: what is set there is lost with the instance.
+    let unstored: [String]
+    /// Whether somebody has been told of them.
+    let isUnstoredSaid = Atomic(false)
+    /// Properties that are declared as the primary key; a class that can be stored has one at most.
+    let primaryKeys: [Int]
+    /// Columns that the class wants an index of; links always have one.
+    let indexed: [Int]
+    private let ordinalOffsets: [Int]
+    /// How the property of each ordinal becomes a column: from where in an instance, and by which wrapper; nil where the
+    /// column's slot is just what lies there.
+    let encoding: [(offset: Int, wrapper: (any AnyStored.Type)?)]
+    let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
+
+    /// Whether instances have nothing but properties that are stored: one that stands for a row is then like any other.
+    let isAllStored: Bool
+
+    /// Whether the class is `Observable`, so that what reads its properties may be tracked.
+    let isObservable: Bool
+
+    private static let layouts = Guarded<[ObjectIdentifier: ModelLayout]>("model layouts", [:])
+    /// The same by class, without the lock: every new instance asks for its own.
+    private static let complete = PointerCache("complete model layouts")
+    /// Without the roles of the properties: for the initialiser of the instance that they are learnt from, and for no other
+    /// thread, which would take a primary key for a plain property.
+    @TaskLocal private static var outlines: [ObjectIdentifier: ModelLayout] = [:]
+
+    /// The layout of `type`; made at its first use. Any thread.
+    @inline(__always)
+    static func of(_ type: StoredObject.Type) -> ModelLayout {
+        guard let known = complete.value(unsafeBitCast(type, to: UnsafeRawPointer.self)) else { return find(type) }
+        return Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: known)!).takeUnretainedValue()
+    }
+
+    private static func find(_ type: StoredObject.Type) -> ModelLayout {
+        let key = ObjectIdentifier(type)
+        if let known = layouts.withLock({ $0[key] }) ?? outlines[key] { return known }
+        let (properties, unstored, isAllStored) = properties(of: type)
+        // A layout is needed to make an instance, and an instance to learn the roles: so the first one goes without.
+        let outline = ModelLayout("\(type)", properties)
+        let roles = $outlines.withValue(outlines.merging([key: outline]) { $1 }) {
+            let sample = type.init()
+            return properties.map { $0.wrapper.role(at: sample.address + $0.offset) }
+        }
+        let layout = ModelLayout(
+            "\(type)", properties, unstored: unstored, primaryKeys: roles.indices.filter { roles[$0] == .primaryKey },
+            indexed: roles.indices.filter { roles[$0] == .indexed }, isObservable: type is any Observable.Type,
+            isAllStored: isAllStored)
+        // Of threads that come here at once, the first one's stays: others use it without holding it.
+        let kept = layouts.withLock { layouts in
+            if let known = layouts[key] { return known }
+            layouts[key] = layout
+            return layout
+        }
+        let address = Unmanaged.passUnretained(kept).toOpaque()
+        _ = complete.keep(Int(bitPattern: address), unsafeBitCast(type, to: UnsafeRawPointer.self))
+        return kept
+    }
+
+    init(
+        _ typeName: String, _ properties: [Property], unstored: [String] = [], primaryKeys: [Int] = [],
+        indexed: [Int] = [], isObservable: Bool = false, isAllStored: Bool = false
+    ) {
+        self.isAllStored = isAllStored
+        self.unstored = unstored
+        self.isObservable = isObservable
+        self.typeName = typeName
+        self.properties = properties
+        self.primaryKeys = primaryKeys
+        ordinalOffsets = properties.map { $0.offset + $0.wrapper.ordinalOffset }
+        self.indexed = properties.indices.filter { indexed.contains($0) || properties[$0].type == .link }
+        encoding = properties.map { property in
+            property.wrapper.slotOffset.map { (property.offset + $0, nil) } ?? (property.offset, property.wrapper)
+        }
+        connected = properties.enumerated().compactMap { ordinal, property in
+            (property.wrapper as? any AnyConnected.Type).map { (ordinal, property.offset, $0) }
+        }
+    }
+
+    /// What a class declares, for its table to be opened.
+    static func declaration(of type: StoredObject.Type) -> ModelDeclaration {
+        let layout = of(type)
+        func declared(_ type: StoredObject.Type) -> ModelDeclaration.Class {
+            (ObjectIdentifier(type), "\(type)")
+        }
+        func column(_ name: String, _ wrapper: any AnyStored.Type, isIndexed: Bool) -> ColumnSchema {
+            ColumnSchema(
+                name: name, type: wrapper.columnType, isOptional: wrapper.isOptional,
+                target: wrapper.target.map { "\($0)" }, isIndexed: isIndexed)
+        }
+        var elements: [Int: ColumnSchema] = [:]
+        for (ordinal, property) in layout.properties.enumerated() {
+            guard let element = property.wrapper.element else { continue }
+            elements[ordinal] = column(
+                ListTable.columnNames[ListTable.value], element, isIndexed: element.columnType == .link)
+        }
+        return ModelDeclaration(
+            model: declared(type),
+            columns: layout.properties.enumerated().map {
+                column($1.name, $1.wrapper, isIndexed: layout.indexed.contains($0))
+            },
+            targets: layout.properties.map { $0.target.map(declared) }, primaryKeys: layout.primaryKeys,
+            elements: elements,
+            isObservable: layout.isObservable, makeRow: { layout.write(type.init(), to: $0) })
+    }
+
+    private func write(_ object: StoredObject, to row: RowBuffer) {
+        row.reset(columnCount: properties.count)
+        withExtendedLifetime(object) {
+            for (ordinal, property) in properties.enumerated() {
+                property.wrapper.write(at: object.address + property.offset, row, ordinal)
+            }
+        }
+    }
+
+    private static func properties(
+        of type: StoredObject.Type
+    ) -> (stored: [Property], unstored: [String], isAllStored: Bool) {
+        var (stored, unstored): ([Property], [String]) = ([], [])
+        var fields = 0
+        forEachField(of: type) { name, offset, fieldType in
+            if offset >= ownSize { fields += 1 }
+            if let wrapper = fieldType as? any AnyStored.Type {
+                // The wrapper of `score` is the field `_score`.
+                stored.append(Property(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
+            } else if offset >= ownSize, !(fieldType is any Columnless.Type), !name.hasPrefix("$__lazy"),
+                !name.hasPrefix("_$")
+            {
+                // What the compiler or a macro has added is none of the program's.
+                unstored.append(name)
+            }
+        }
+        return (stored, unstored, stored.count == fields)
+    }
+
+    /// How much of each instance is `StoredObject`'s own.
+    private static let ownSize: Int = {
+        var end = 0
+        forEachField(of: StoredObject.self) { _, offset, _ in end = max(end, offset + 1) }
+        return end
+    }()
+
+    private static func forEachField(of type: StoredObject.Type, _ body: (String, Int, Any.Type) -> Void) {
+        let classFields = _EachFieldOptions(rawValue: 1)
+        _ = _forEachField(of: type, options: classFields) { name, offset, fieldType, _ in
+            body(String(cString: name), offset, fieldType)
+            return true
+        }
+    }
+
+    /// Numbers the properties of a new instance.
+    @inline(__always)
+    static func prepare(_ address: UnsafeMutableRawPointer, of type: StoredObject.Type) {
+        guard let known = complete.value(unsafeBitCast(type, to: UnsafeRawPointer.self)) else {
+            return find(type).prepare(address)
+        }
+        Unmanaged<ModelLayout>.fromOpaque(UnsafeRawPointer(bitPattern: known)!)._withUnsafeGuaranteedRef {
+            $0.prepare(address)
+        }
+    }
+
+    @inline(__always)
+    private func prepare(_ address: UnsafeMutableRawPointer) {
+        var ordinal: Int32 = 0
+        ordinalOffsets.withUnsafeBufferPointer { offsets in
+            for offset in offsets {
+                address.storeBytes(of: ordinal, toByteOffset: offset, as: Int32.self)
+                ordinal &+= 1
+            }
+        }
+    }
+
+    func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
+        let path = ColumnPath(keyPath)
+        stopUnless(path.columns.count == 1, "\(keyPath) leads over a link; a property of \(typeName) is needed here")
+        return path.column
+    }
+}

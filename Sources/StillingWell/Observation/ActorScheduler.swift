@@ -1,0 +1,77 @@
+// Delivery on an actor, whatever executor that actor has. A task per request takes the way to it; tasks are not first in,
+// first out, and need not be: a delivery takes all that is there.
+import StillingWellBasis
+import Synchronization
+
+/// Delivers on an actor, isolated to it. For the main actor as well, and for actors with an executor of their own.
+///
+/// That a connection stays with its actor is checked by the compiler, since it is not Sendable. Where that was got round,
+/// the Swift runtime stops the program and names the actor.
+///
+/// Unchecked because `deliver` is set once, before anyone can post, and `actor` is a weak reference, which is atomic.
+public final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
+    /// Weak: it is mostly the actor itself that holds the connection.
+    private weak var actor: (any Actor)?
+    private let executorsActor: ExecutorActor?
+    private let isValid = Atomic<Bool>(true)
+    private let room = WorkerRoom()
+    private var deliver: (@Sendable () -> Void)?
+    public let name: String
+
+    /// Delivers on `actor`, which is not kept alive. Any thread; O(1).
+    public init(_ actor: any Actor) {
+        self.actor = actor
+        executorsActor = nil
+        name = "actor \(type(of: actor))"
+    }
+
+    /// Delivers on a serial executor, as code of an actor that has it. Any thread; O(1).
+    public init(executor: any SerialExecutor) {
+        let actor = ExecutorActor(executor)
+        self.actor = actor
+        executorsActor = actor
+        name = "executor \(type(of: executor))"
+    }
+
+    public func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
+
+    package var isHeldBack: Bool { room.isMissing }
+
+    public func post() {
+        guard let actor, room.look(for: name) else { return }
+        Task { [weak self] in await Self.run(self, on: actor) }
+    }
+
+    private static func run(_ scheduler: ActorScheduler?, on actor: isolated any Actor) {
+        guard let scheduler, scheduler.isValid.load(ordering: .acquiring) else { return }
+        scheduler.deliver?()
+    }
+
+    public func invalidate() { isValid.store(false, ordering: .releasing) }
+
+    /// Whether the actor has been released, so that nothing runs on it any more.
+    var isGone: Bool { actor == nil }
+
+    /// Whether a later caller is in the task that is the current one here; nil outside of tasks.
+    static var isInThisTask: (@Sendable () -> Bool)? {
+        // Compared alone, on any thread. As long as it is held, no other task has its address.
+        nonisolated(unsafe) let task = withUnsafeCurrentTask { $0 }
+        guard task != nil else { return nil }
+        return { @Sendable in withUnsafeCurrentTask { $0 == task } }
+    }
+
+    /// Always false: the language has no way to ask. `checkIsCurrent` can tell, and the compiler mostly has already.
+    public var isCurrent: Bool { false }
+
+    public func checkIsCurrent(_ misuse: @autoclosure () -> String) {
+        guard let actor else { stopProgram(misuse()) }
+        actor.preconditionIsolated(misuse())
+    }
+}
+
+private actor ExecutorActor {
+    private nonisolated let executor: any SerialExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ executor: any SerialExecutor) { self.executor = executor }
+}

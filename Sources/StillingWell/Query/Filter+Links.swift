@@ -1,0 +1,134 @@
+// The typed face of filters over links and lists.
+//
+//     dogs.where(\.owner == ada)
+//     people.where(.any(\.friends, \.age > 30) && (\Person.friends).sum(\.age) < 200)
+import StillingWellBasis
+
+/// Whether the link leads to this object; nil: nowhere. An object that is not stored is led to by none. One of another
+/// store, or of a subclass, makes a query that is refused where it is used; see `Results.where`. So it is with everything
+/// that names an object in a filter.
+public func == <Object: StoredObject, Target: StoredObject>(
+    keyPath: KeyPath<Object, Target?>, target: Target?
+) -> Filter<Object> { Filter(linkAt: keyPath, target) }
+
+/// Whether the link leads to another object than this one, or nowhere; nil: to any.
+public func != <Object: StoredObject, Target: StoredObject>(
+    keyPath: KeyPath<Object, Target?>, target: Target?
+) -> Filter<Object> { !Filter(linkAt: keyPath, target) }
+
+extension StoredObject {
+    /// A condition with this object's number; none passes for one that is not stored.
+    func condition(_ make: (ObjectID) -> FilterExpression) -> FilterExpression {
+        binding.map { .naming($0.home, make($0.id)) } ?? .none
+    }
+}
+
+extension Filter {
+    fileprivate init<Target: StoredObject>(linkAt keyPath: KeyPath<Object, Target?>, _ target: Target?) {
+        let path = ColumnPath(keyPath)
+        guard let target else {
+            expression = .compare(path, .equal, .null, isOptional: true)
+            return
+        }
+        let isTarget = target.condition { .compare(column: path.column, .equal, .link($0), isOptional: true) }
+        expression = .along(path.links, isTarget)
+    }
+
+    /// Some object of the list passes.
+    public static func any<Target: StoredObject>(
+        _ list: KeyPath<Object, List<Target>>, _ condition: Filter<Target>
+    ) -> Filter { quantified(list, .any, condition.expression) }
+
+    /// Every object of the list passes; true for an empty one.
+    public static func all<Target: StoredObject>(
+        _ list: KeyPath<Object, List<Target>>, _ condition: Filter<Target>
+    ) -> Filter { quantified(list, .all, condition.expression) }
+
+    /// No object of the list passes; true for an empty one.
+    public static func none<Target: StoredObject>(
+        _ list: KeyPath<Object, List<Target>>, _ condition: Filter<Target>
+    ) -> Filter { quantified(list, .none, condition.expression) }
+
+    /// Some element of the list compares so, as `.any(\.tags, .equal, "x")`.
+    public static func any<Value: StorableValue & ListElement>(
+        _ list: KeyPath<Object, List<Value>>, _ comparison: Comparison, _ value: Value
+    ) -> Filter {
+        quantified(
+            list, .any,
+            .compare(column: ListTable.value, comparison, value._columnValue, isOptional: Value._isOptional))
+    }
+
+    fileprivate static func quantified<Element>(
+        _ list: KeyPath<Object, List<Element>>, _ quantifier: Quantifier, _ condition: FilterExpression
+    ) -> Filter {
+        let path = ColumnPath(list)
+        return Filter(.along(path.links, .quantified(column: path.column, quantifier, condition)))
+    }
+}
+
+extension KeyPath where Root: StoredObject {
+    /// Whether the list has this element.
+    public func contains<Element: StorableValue & ListElement>(_ value: Element) -> Filter<Root>
+    where Value == List<Element> { .any(self, .equal, value) }
+
+    /// Whether the list has this object.
+    public func contains<Target: StoredObject>(_ object: Target) -> Filter<Root> where Value == List<Target> {
+        .quantified(self, .any, object.condition { .identity($0) })
+    }
+
+    /// The sum of a property over a list, nulls left out; 0 for an empty list.
+    public func sum<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
+        -> ListAggregate<Root> where Value == List<Target>
+    { ListAggregate(self, .sum, keyPath) }
+
+    /// The least value of a property over a list; nil for an empty list.
+    public func min<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
+        -> ListAggregate<Root> where Value == List<Target>
+    { ListAggregate(self, .min, keyPath) }
+
+    /// The greatest value of a property over a list; nil for an empty list.
+    public func max<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
+        -> ListAggregate<Root> where Value == List<Target>
+    { ListAggregate(self, .max, keyPath) }
+
+    /// The average of a property over a list; nil for an empty list.
+    public func average<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
+        -> ListAggregate<Root> where Value == List<Target>
+    { ListAggregate(self, .average, keyPath) }
+}
+
+/// What a list of objects comes to, to be compared with a constant.
+public struct ListAggregate<Object: StoredObject>: Sendable {
+    private let path: ColumnPath
+    private let aggregate: Aggregate
+    private let column: Int
+
+    fileprivate init<Target: StoredObject, Number: StorableValue>(
+        _ list: KeyPath<Object, List<Target>>, _ aggregate: Aggregate, _ keyPath: KeyPath<Target, Number>
+    ) {
+        path = ColumnPath(list)
+        self.aggregate = aggregate
+        column = ModelLayout.of(Target.self).column(keyPath)
+        stopUnless(
+            [.int, .double, .date].contains(Number._columnType),
+            "\(keyPath) is no number and no date: only those have a sum, an average and ends")
+    }
+
+    fileprivate func has(_ comparison: Comparison, _ value: some StorableValue) -> Filter<Object> {
+        Filter(
+            .along(path.links, .aggregate(column: path.column, aggregate, of: column, comparison, value._columnValue)))
+    }
+
+    /// Equal, numbers as numbers; `nil` for a list of which nothing comes equals `nil`.
+    public static func == (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.equal, value) }
+    /// Not equal; what is `nil` differs from every value.
+    public static func != (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.notEqual, value) }
+    /// Less; `nil` is in no order.
+    public static func < (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.less, value) }
+    /// Less or equal; `nil` is in no order.
+    public static func <= (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.lessOrEqual, value) }
+    /// Greater; `nil` is in no order.
+    public static func > (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.greater, value) }
+    /// Greater or equal; `nil` is in no order.
+    public static func >= (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.greaterOrEqual, value) }
+}

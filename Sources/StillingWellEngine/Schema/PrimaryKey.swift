@@ -1,0 +1,93 @@
+// Primary keys as bytes of their index. Integers are big endian with the sign bit turned, so that ascending keys
+// append; everything else is the column's own bytes. The engine has no empty key: the empty one is a zero byte, and keys
+// that start with a zero byte get another in front.
+//
+// A key of the greatest length has no room for that. Where it starts with zeros, these become one: what the others leave
+// free is just those keys that start with one zero, and how many there were shows in the length. That leaves the key that is
+// nothing but zeros. As a text it is a byte that no text has; as data it cannot be stored, because there is one more key of
+// up to so many bytes than the engine has.
+import CStillingWellLMDB
+import Foundation
+
+enum PrimaryKey {
+    /// LMDB's limit for a key.
+    static let maxBytes = 511
+
+    /// The key bytes of a row.
+    static func withBytes<Result>(
+        of row: RowReader, _ column: Int, _ type: ColumnType, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        if type.isOutOfLine { return withKey(row.bytes(column), isText: type == .string, body) }
+        let isFloating = type == .double || type == .date
+        let slot = isFloating ? unsignedZero(row.slot(column)) : row.slot(column)
+        return withUnsafeBytes(of: ordered(slot).bigEndian, body)
+    }
+
+    /// The key of a value that is kept as a number, whose bytes are the key's, the highest first; nil of other values.
+    static func number(of value: ColumnValue) -> UInt64? {
+        switch value {
+        case .int(let value): ordered(UInt64(bitPattern: Int64(value)))
+        case .bool(let value): ordered(value ? 1 : 0)
+        case .double(let value): ordered(unsignedZero(value.bitPattern))
+        case .date(let value): ordered(unsignedZero(value.timeIntervalSinceReferenceDate.bitPattern))
+        case .null, .link, .string, .data, .uuid: nil
+        }
+    }
+
+    /// The key bytes of a value; nil for null, and for one that cannot have been stored because it is too long.
+    static func withBytes<Result>(of value: ColumnValue, _ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+        func storable(_ bytes: UnsafeRawBufferPointer) -> Result? { bytes.count > maxBytes ? nil : body(bytes) }
+        switch value {
+        case .null, .link: return nil
+        case .int, .bool, .double, .date: return number(of: value).flatMap { withUnsafeBytes(of: $0.bigEndian, body) }
+        case .string(var value): return value.withUTF8 { withKey(UnsafeRawBufferPointer($0), isText: true, storable) }
+        case .data(let value): return value.withUnsafeBytes { withKey($0, isText: false, storable) }
+        case .uuid(let value): return withUnsafeBytes(of: value.uuid) { withKey($0, isText: false, storable) }
+        }
+    }
+
+    private static func withKey<Result>(
+        _ bytes: UnsafeRawBufferPointer, isText: Bool, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        if let first = bytes.first, first != 0 { return body(bytes) }
+        if bytes.count == maxBytes {
+            let rest = bytes.drop { $0 == 0 }
+            if !rest.isEmpty { return ([0] + rest).withUnsafeBytes(body) }
+            if isText { return [UInt8.max].withUnsafeBytes(body) }
+        }
+        return ([0] + bytes).withUnsafeBytes(body)
+    }
+
+    /// Zero and minus zero are equal, so they are one key.
+    private static func unsignedZero(_ bits: UInt64) -> UInt64 { bits == 1 << 63 ? 0 : bits }
+
+    private static func ordered(_ slot: UInt64) -> UInt64 { slot ^ 1 << 63 }
+
+    /// Why a row's key could not be stored.
+    /// - Parameter code: the engine's, or `EMSGSIZE` for a key that is too long.
+    /// - Returns: nil for what any entry may fail in.
+    static func error(_ code: Int32, _ row: RowReader, _ column: Int, _ table: TableSchema) -> StoreError? {
+        switch code {
+        case MDB_KEYEXIST: .duplicatePrimaryKey(table: table.name, key: text(of: row, column, table))
+        case EMSGSIZE:
+            .primaryKeyTooLong(
+                table: table.name, bytes: withBytes(of: row, column, table.columns[column].type) { $0.count },
+                limit: maxBytes)
+        default: nil
+        }
+    }
+
+    /// The key for an error message.
+    private static func text(of row: RowReader, _ column: Int, _ schema: TableSchema) -> String {
+        switch schema.columns[column].type {
+        case .int: "\(Int._read(row, column))"
+        case .double: "\(Double._read(row, column))"
+        case .bool: "\(Bool._read(row, column))"
+        case .date: "\(Date._read(row, column))"
+        case .string: "'\(String(decoding: row.bytes(column), as: UTF8.self))'"
+        case .data: "of \(row.bytes(column).count) bytes"
+        case .uuid: "\(UUID._read(row, column))"
+        case .link, .list: ""
+        }
+    }
+}

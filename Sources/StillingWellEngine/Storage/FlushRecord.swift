@@ -1,0 +1,127 @@
+// What is known to be on the disk: the engine's header of the last version that was flushed, as `durable.mdb` has it. Two places take
+// turns, each a sector with a checksum, so that one is whole while the other is written. Pure, but for the name of the boot.
+//
+//     0 magic (8), 8 number (8), 16 boot (16), 32 transaction (8), 40 bytes of a page (8), 48 token (8), 56 the header, which begins
+//     16 bytes into its page (136), 192 checksum of the roots (4), 196 checksum of all before (4)
+import CStillingWellPlatform
+import Glibc
+
+/// Which run of the machine this is: what was written and not flushed is there as long as it lasts.
+package struct BootID: Equatable, Sendable {
+    let high: UInt64
+    let low: UInt64
+
+    package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+    /// That of this machine; nil where the system does not tell.
+    package static let current: BootID? = KernelFile.first("/proc/sys/kernel/random/boot_id") { fields in
+        let digits = fields.joined().filter(\.isHexDigit)
+        guard digits.count == 32, let high = UInt64(digits.prefix(16), radix: 16),
+            let low = UInt64(digits.suffix(16), radix: 16)
+        else { return nil }
+        return BootID(high: high, low: low)
+    }
+}
+
+struct FlushRecord: Equatable {
+    static let places = 2
+    /// From one place to the next: no write touches both.
+    static let strideBytes = 4_096
+    private static let magic: UInt64 = 0x4c53_6475_7261_0001  // "LSdura", 1
+    private static let rootsOffset = 192
+    private static let sumOffset = 196
+    private static let headOffset = 56
+    static let bytes = 512
+    /// No store comes near it; what says more was not written by one.
+    static let mostNumber = UInt64.max / 4
+    /// What the engine keeps of a version: from its magic number to its transaction.
+    static let header = 16..<152
+
+    /// The larger one is newer.
+    var number: UInt64
+    /// During which it was written; nil where that is not known.
+    var boot: BootID?
+    let transaction: UInt64
+    let pageBytes: Int
+    /// Which flush it is of, as the file's marks have it (FlushMark.swift).
+    let token: UInt64
+    /// Of the pages that the two trees begin with.
+    let rootsSum: UInt32
+    let header: [UInt8]
+
+    var place: Int { Int(number % UInt64(Self.places)) }
+
+    /// For the next record.
+    /// - Parameters:
+    ///   - begun: the largest number there was, of a record or of a flush that has come to none.
+    ///   - kept: that of the record which counts until the next one is there: not in its place.
+    static func nextNumber(after begun: UInt64, keeping kept: UInt64) -> UInt64 {
+        let next = max(begun, kept) + 1
+        return (next - kept).isMultiple(of: UInt64(places)) ? next + 1 : next
+    }
+
+    var encoded: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Self.bytes)
+        bytes.withUnsafeMutableBytes { bytes in
+            let words = [Self.magic, number, boot?.high ?? 0, boot?.low ?? 0, transaction, UInt64(pageBytes), token]
+            for (index, word) in words.enumerated() {
+                bytes.storeBytes(of: word, toByteOffset: index * 8, as: UInt64.self)
+            }
+            bytes.storeBytes(of: rootsSum, toByteOffset: Self.rootsOffset, as: UInt32.self)
+            bytes[Self.headOffset..<Self.headOffset + header.count].copyBytes(from: header)
+            let sum = Self.sum(of: UnsafeRawBufferPointer(rebasing: bytes[..<Self.sumOffset]))
+            bytes.storeBytes(of: sum, toByteOffset: Self.sumOffset, as: UInt32.self)
+        }
+        return bytes
+    }
+
+    init(
+        number: UInt64, boot: BootID?, transaction: UInt64, pageBytes: Int, token: UInt64, rootsSum: UInt32,
+        header: [UInt8]
+    ) {
+        (self.number, self.boot, self.transaction, self.pageBytes) = (number, boot, transaction, pageBytes)
+        (self.token, self.rootsSum, self.header) = (token, rootsSum, header)
+    }
+
+    /// nil where it is none, or only a part of one.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.bytes,
+            bytes.loadUnaligned(fromByteOffset: Self.sumOffset, as: UInt32.self)
+                == Self.sum(of: UnsafeRawBufferPointer(rebasing: bytes[..<Self.sumOffset]))
+        else { return nil }
+        func word(_ index: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
+        guard word(0) == Self.magic, word(1) <= Self.mostNumber, let pageBytes = Int(exactly: word(5)) else {
+            return nil
+        }
+        let boot = BootID(high: word(2), low: word(3))
+        self.init(
+            number: word(1), boot: boot == BootID(high: 0, low: 0) ? nil : boot, transaction: word(4),
+            pageBytes: pageBytes, token: word(6),
+            rootsSum: bytes.loadUnaligned(fromByteOffset: Self.rootsOffset, as: UInt32.self),
+            header: Array(bytes[Self.headOffset..<Self.headOffset + Self.header.count]))
+    }
+
+    /// Whether what was written and not flushed since must still be there.
+    func isOfSameBoot(_ other: BootID?) -> Bool { boot != nil && boot == other }
+
+    /// The header as the first sector of a page of the file, to stand in one of its two places. What comes behind is not the engine's.
+    func sector(_ number: Int) -> [UInt8] {
+        var page = [UInt8](repeating: 0, count: FlushMark.offset)
+        page[0] = UInt8(number)
+        // The kind of a page, at its place.
+        page[10] = 8
+        page.replaceSubrange(Self.header, with: header)
+        return page
+    }
+
+    /// Over the pages that two trees begin with; nil for one that is empty.
+    static func sum(_ roots: [[UInt8]?]) -> UInt32 {
+        roots.reduce(0) { sum, page in
+            cp_crc32c_word(page.map { $0.withUnsafeBytes { Self.sum(of: $0) } } ?? 0, UInt64(sum))
+        }
+    }
+
+    static func sum(of bytes: UnsafeRawBufferPointer) -> UInt32 {
+        cp_crc32c_entry(magic, UInt64(bytes.count), bytes.baseAddress, UInt(bytes.count))
+    }
+}

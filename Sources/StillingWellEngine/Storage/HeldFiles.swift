@@ -1,0 +1,115 @@
+// The files that a process has open for a store, by device and inode. A path may lead to other files later: the store's folder was
+// moved or removed, or a file of it replaced. What is written to the open files then is lost with the last process that has them.
+import CStillingWellPlatform
+import Glibc
+import Synchronization
+
+/// The files of one open store. Any thread.
+final class HeldFiles: Sendable {
+    /// Comparison of the open files with those at their paths.
+    enum State: Equatable {
+        case present
+        /// None of the open files is at its path.
+        case gone
+        /// Some are, and the file of this name is not.
+        case mixed(String)
+    }
+
+    /// The file at each index. A store that is never flushed has no record, which is the last.
+    static let names = [StoreFolder.data, StoreFolder.lock, StoreFolder.shared, StoreFolder.durable]
+
+    /// Commits between two looks at the paths, in a store that is never flushed.
+    private static let lookEvery = 64
+
+    let directory: String
+    /// The data file, open as long as the storage is there.
+    private let descriptor: Int32
+    // Constant, and freed with this object.
+    nonisolated(unsafe) private let listed: UnsafeMutableBufferPointer<cp_file_at>
+    /// Whether the last look found other files at the paths.
+    private let wereReplaced = Atomic(false)
+    private let unseen = Atomic(0)
+
+    /// - Parameters:
+    ///   - data: the open data file.
+    ///   - hasRecord: whether flushes are recorded in `durable.mdb`.
+    init(_ directory: String, data: Int32, _ page: SharedPage, hasRecord: Bool) throws(StoreError) {
+        self.directory = directory
+        descriptor = data
+        listed = .allocate(capacity: hasRecord ? Self.names.count : Self.names.count - 1)
+        listed.initialize(repeating: cp_file_at())
+        // The opening process holds the lock of the folder, so the files that are there are those that were opened just now.
+        let descriptors = [data, -1, page.descriptor, -1]
+        for index in listed.indices {
+            let code = directory.withCString { folder in
+                Self.names[index].withCString { cp_note_file(&listed[index], folder, $0, descriptors[index]) }
+            }
+            if code == 0 { continue }
+            errno = code
+            throw FolderLock.failure("look at", "\(directory)/\(Self.names[index])")
+        }
+    }
+
+    deinit {
+        for file in listed { free(UnsafeMutablePointer(mutating: file.path)) }
+        listed.deallocate()
+    }
+
+    /// Identity of an open file.
+    func identity(_ index: Int) -> FileIdentity {
+        FileIdentity(device: listed[index].device, inode: listed[index].inode)
+    }
+
+    /// Looks at the paths. Takes a system call for each file. A process that has given up the right to look there learns from the open
+    /// data file only whether that has a name.
+    func state() throws(StoreError) -> State {
+        var missing: [String] = []
+        for index in listed.indices {
+            let (found, code) = FileIdentity.look(listed[index].path)
+            if code == EACCES { return note(hasName ? .present : .gone) }
+            errno = code
+            if code != 0 { throw FolderLock.failure("look at", String(cString: listed[index].path)) }
+            if found != identity(index) { missing.append(Self.names[index]) }
+        }
+        return note(missing.isEmpty ? .present : missing.count == listed.count ? .gone : .mixed(missing[0]))
+    }
+
+    private func note(_ state: State) -> State {
+        wereReplaced.store(state != .present, ordering: .relaxed)
+        return state
+    }
+
+    private var hasName: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+    }
+
+    /// Looks at the paths.
+    /// - Throws: `replaced` if one of the files is not there any more.
+    func check() throws(StoreError) {
+        if cp_are_files_at(listed.baseAddress, listed.count) { return wereReplaced.store(false, ordering: .relaxed) }
+        if try state() != .present { throw .replaced(path: directory) }
+    }
+
+    /// Looks at the paths if the last look found other files there, so that a folder that was moved back is used again.
+    @inline(__always)
+    func checkAgain() throws(StoreError) { if wereReplaced.load(ordering: .relaxed) { try check() } }
+
+    /// Looks at the paths once in 64 calls. With the write lock.
+    func checkSometimes() throws(StoreError) {
+        let count = unseen.load(ordering: .relaxed) + 1
+        unseen.store(count % Self.lookEvery, ordering: .relaxed)
+        if count == Self.lookEvery { try check() }
+    }
+
+    /// Whether any data file is at the path.
+    func isPathTaken() throws(StoreError) -> Bool { try FileIdentity.at(directory + "/" + StoreFolder.data) != nil }
+
+    /// Whether one of the files is among others, at the same index.
+    func overlap(_ others: [FileIdentity?]) -> Bool { listed.indices.contains { others[$0] == identity($0) } }
+
+    /// The store's files that a folder has, at the indices of their names.
+    static func identities(in folder: String) throws(StoreError) -> [FileIdentity?] {
+        try names.map { (name) throws(StoreError) in try FileIdentity.at(folder, name) }
+    }
+}

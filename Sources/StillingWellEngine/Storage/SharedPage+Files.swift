@@ -1,0 +1,39 @@
+// The identities of the files that all processes of a store have open, in the page that they share. Written by the process that opens
+// the store alone, before others are admitted.
+import CStillingWellPlatform
+import Glibc
+
+extension SharedPage {
+    /// The files that must be the same for all processes: the first ones of `HeldFiles`.
+    private static let names = HeldFiles.names.prefix(2)
+
+    private func words(_ index: Int) -> (device: UnsafeMutablePointer<UInt64>, inode: UnsafeMutablePointer<UInt64>) {
+        let offset = Layout.files + 16 * index
+        return (longWord(offset), longWord(offset + 8))
+    }
+
+    /// Notes the files that this process has just opened alone.
+    func note(_ files: HeldFiles) {
+        for index in Self.names.indices {
+            cp_store64(words(index).device, files.identity(index).device)
+            cp_store64(words(index).inode, files.identity(index).inode)
+        }
+    }
+
+    /// Refuses files that are not those which other processes have open. Before the engine opens them: it would make what is missing.
+    /// - Throws: `cannotOpen`.
+    func checkFiles(in directory: String) throws(StoreError) {
+        for (index, name) in Self.names.enumerated() {
+            let noted = FileIdentity(device: cp_load64(words(index).device), inode: cp_load64(words(index).inode))
+            // 0 where whoever opened the store alone was killed before it noted them.
+            if noted.inode == 0 { continue }
+            if try FileIdentity.at(directory, name) == noted { continue }
+            throw .cannotOpen(
+                path: directory,
+                reason: """
+                    \(name) was removed or replaced while \(holder.map { "process \($0)" } ?? "another process") has the store open; end \
+                    that process, or have it close the store, and open it again
+                    """)
+        }
+    }
+}

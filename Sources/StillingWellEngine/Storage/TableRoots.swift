@@ -1,0 +1,76 @@
+// Where the tables of a snapshot begin, found once per snapshot and table. Written under the lock of the reader that has it, read
+// without: each is one number, and `map` and `lastPage` are written before.
+import CStillingWellLMDB
+import Glibc
+import Synchronization
+
+/// Unchecked because of the pointer, which never changes, to numbers that are atomic. No class: every look-up would count it.
+struct TableRoots: @unchecked Sendable {
+    private static let slotCount = 16
+    /// Handles are below the engine's limit of tables; the page's number stands above them.
+    private static let handleBits: UInt64 = 12
+
+    private struct Words: ~Copyable {
+        let lastPage = Atomic<UInt64>(0)
+        let map = Atomic<UInt>(0)
+        let isEmpty = Atomic(true)
+    }
+
+    private let words: UnsafeMutablePointer<Words>
+    /// By the last bits of the handle; 0 for none.
+    private let slots: UnsafeMutablePointer<Atomic<UInt64>>
+
+    init() {
+        words = .allocate(capacity: 1)
+        words.initialize(to: Words())
+        slots = .allocate(capacity: Self.slotCount)
+        for slot in 0..<Self.slotCount { (slots + slot).initialize(to: Atomic(0)) }
+    }
+
+    /// When its reader goes.
+    func free() {
+        words.deallocate()
+        slots.deallocate()
+    }
+
+    /// When the reader lets go of its content: nobody reads by it.
+    func forget() {
+        if words.pointee.isEmpty.load(ordering: .relaxed) { return }
+        for slot in 0..<Self.slotCount { slots[slot].store(0, ordering: .relaxed) }
+        words.pointee.isEmpty.store(true, ordering: .relaxed)
+    }
+
+    @inline(__always)
+    func known(_ handle: MDB_dbi) -> PageTree? {
+        let known = slots[Int(handle) % Self.slotCount].load(ordering: .acquiring)
+        guard known != 0, known & (1 << Self.handleBits - 1) == UInt64(handle),
+            let map = UnsafeRawPointer(bitPattern: words.pointee.map.load(ordering: .relaxed))
+        else { return nil }
+        return PageTree(
+            map: map, lastPage: words.pointee.lastPage.load(ordering: .relaxed), root: known >> Self.handleBits)
+    }
+
+    /// Asks the engine; nil where it has no such table, or an empty one, or the file is none whose pages are known.
+    func find(
+        _ handle: MDB_dbi, _ name: [UInt8], _ transaction: LMDBTransaction, _ pageMap: PageMap
+    ) throws(EngineFailure) -> PageTree? {
+        let (rootOffset, recordBytes) = (40, 48)
+        guard UInt64(handle) < 1 << Self.handleBits, pageMap.isKnown,
+            let record = try name.withUnsafeBufferPointer({ (key) throws(EngineFailure) in
+                try LMDB.get(transaction, LMDB.tables, key: UnsafeRawBufferPointer(key))
+            }),
+            record.count == recordBytes, let begin = record.baseAddress
+        else { return nil }
+        var info = MDB_envinfo()
+        mdb_env_info(pageMap.environment, &info)
+        let root = begin.loadUnaligned(fromByteOffset: rootOffset, as: UInt64.self)
+        guard root > 0, root <= info.me_last_pgno,
+            let found = pageMap.address(holding: begin, lastPage: info.me_last_pgno)
+        else { return nil }
+        words.pointee.map.store(UInt(bitPattern: found), ordering: .relaxed)
+        words.pointee.lastPage.store(UInt64(clamping: info.me_last_pgno), ordering: .relaxed)
+        words.pointee.isEmpty.store(false, ordering: .relaxed)
+        slots[Int(handle) % Self.slotCount].store(root << Self.handleBits | UInt64(handle), ordering: .releasing)
+        return PageTree(map: found, lastPage: UInt64(clamping: info.me_last_pgno), root: root)
+    }
+}

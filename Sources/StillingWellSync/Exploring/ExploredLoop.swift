@@ -1,0 +1,72 @@
+// A run loop for threads whose schedule is being explored: sources and a traced condition instead of Core Foundation's
+// file descriptors, of which no schedule could be chosen.
+//
+// Handlers run without the lock, on the loop's thread.
+import CStillingWellPlatform
+
+final class ExploredLoop: Sendable {
+    final class Source: Sendable {
+        /// Called on the loop's thread alone.
+        nonisolated(unsafe) let handler: () -> Void
+
+        init(_ handler: @escaping () -> Void) { self.handler = handler }
+    }
+
+    private struct State {
+        /// In the order they were added.
+        var sources: [Source] = []
+        /// Of these.
+        var signalled: Set<ObjectIdentifier> = []
+        var isStopped = false
+    }
+
+    private let state = Guarded("explored run loop", State())
+    private let changed: TracedCondition
+
+    init() { changed = TracedCondition("explored run loop", state) }
+
+    /// The loop of the calling thread, where it has one: only between `run` and its end.
+    static var ofThisThread: ExploredLoop? {
+        guard Tracing.isExploring, let control = ScheduleControl.ofThisThread else { return nil }
+        return control.loopOfThisThread
+    }
+
+    func add(_ handler: @escaping () -> Void) -> Source {
+        let source = Source(handler)
+        state.withLock { $0.sources.append(source) }
+        return source
+    }
+
+    func signal(_ source: Source) {
+        state.withLock { state in
+            if state.sources.contains(where: { $0 === source }) { state.signalled.insert(ObjectIdentifier(source)) }
+            changed.broadcast()
+        }
+    }
+
+    func remove(_ source: Source) {
+        state.withLock {
+            $0.signalled.remove(ObjectIdentifier(source))
+            $0.sources.removeAll { $0 === source }
+        }
+    }
+
+    func stop() {
+        state.withLock {
+            $0.isStopped = true
+            changed.broadcast()
+        }
+    }
+
+    /// Calls handlers as they are signalled, until `stop()`.
+    func run() {
+        while true {
+            let ready = state.withLock(after: changed, once: { $0.isStopped || !$0.signalled.isEmpty }) { state in
+                defer { state.signalled = [] }
+                return state.sources.filter { state.signalled.contains(ObjectIdentifier($0)) }
+            }
+            if ready.isEmpty { return }
+            for source in ready where state.withLock({ $0.sources.contains { $0 === source } }) { source.handler() }
+        }
+    }
+}

@@ -1,0 +1,326 @@
+// Threads that run one at a time, and a strategy that says which: every traced operation of a thread under control is a
+// place where another one may go on. What a thread waits for is modelled here, so it is known at every step who can go
+// on; when nobody can, the schedule has found a hang.
+//
+// `lock` guards everything mutable; a thread that is not its turn sleeps on its own condition. Only threads that were
+// started by threads under control are under control. Real locks are taken too, once the model says that they are free.
+import CStillingWellPlatform
+import Glibc
+
+/// Which of the threads that can go on does.
+public protocol ScheduleStrategy: AnyObject {
+    /// - Parameters:
+    ///   - enabled: numbers of threads, ascending, never empty.
+    ///   - current: the one that ran last, whether it can go on or not.
+    ///   - step: counted from 0.
+    func choose(_ enabled: [Int], current: Int, step: Int) -> Int
+}
+
+/// How an explored run ended.
+public enum ScheduleEnd: Sendable {
+    case completed
+    /// Nobody could go on.
+    case stuck(WaitSnapshot)
+    /// More steps than a run may take.
+    case tooLong
+}
+
+/// Runs the threads under control, one at a time.
+///
+/// Unchecked because `mutex` guards everything that changes: each thread waits for its turn on a condition of its own.
+public final class ScheduleControl: @unchecked Sendable {
+    private enum State {
+        case ready
+        case wants(TracedResource, isReentrant: Bool)
+        case waits(TracedResource, giving: TracedResource, mayTimeOut: Bool, isSignalled: Bool)
+        case until(TracedResource, mayTimeOut: Bool, () -> Bool)
+        case joins(Int)
+        case ended
+    }
+
+    private final class Thread {
+        let name: String
+        var tid: Int32 = 0
+        var state = State.ready
+        var timedOut = false
+        var loop: ExploredLoop?
+        let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+        init(_ name: String) {
+            self.name = name
+            wake.initialize(to: pthread_cond_t())
+            pthread_cond_init(wake, nil)
+        }
+    }
+
+    /// A wait that may time out goes on when nobody else can, and so often in a row without anybody else.
+    private static let maximumIdleTimeOuts = 12
+
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let finished = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let strategy: any ScheduleStrategy
+    private let maximumSteps: Int
+    private var threads: [Thread] = []
+    private var owners: [TracedResource: Int] = [:]
+    /// How often its owner has asked again for what it has.
+    private var depths: [TracedResource: Int] = [:]
+    private var running = 0
+    private var idleTimeOuts = 0
+    /// Who went on last because its time was over.
+    private var lateThread = -1
+    private var outcome: ScheduleEnd?
+    private var isChoosing = false
+    /// Steps so far at which more than one thread could go on, and where another one was chosen than by default.
+    private var steps = 0
+    private var schedule = Schedule()
+
+    private init(_ strategy: any ScheduleStrategy, maximumSteps: Int) {
+        (self.strategy, self.maximumSteps) = (strategy, maximumSteps)
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+        finished.initialize(to: pthread_cond_t())
+        pthread_cond_init(finished, nil)
+    }
+
+    // MARK: From outside
+
+    /// Runs `body` on a thread under control, with all threads it starts, until all have ended or nobody can go on. Threads
+    /// that are stuck stay, and sleep. One run at a time in a process; the caller is not under control.
+    /// - Returns: how it ended, the schedule that replays it, and at how many steps there was a choice.
+    public static func run(
+        _ strategy: any ScheduleStrategy, maximumSteps: Int = 20_000, _ body: @escaping @Sendable () -> Void
+    ) -> (end: ScheduleEnd, schedule: Schedule, steps: Int) {
+        Tracing.begin(Tracing.Mode.exploring)
+        let control = ScheduleControl(strategy, maximumSteps: maximumSteps)
+        let number = control.register("root")
+        let (handle, _) = ThreadStart.start("root") {
+            control.begin(number)
+            body()
+            control.end()
+        }
+        pthread_detach(handle)
+        control.locked { while control.outcome == nil { pthread_cond_wait(control.finished, control.mutex) } }
+        Tracing.stop()
+        return (control.outcome!, control.schedule, control.steps)
+    }
+
+    /// From here on the strategy is asked; before, whoever runs goes on for as long as it can. A thread under control.
+    public static func beginChoosing() { choose(true) }
+
+    /// The strategy is not asked any more. A thread under control.
+    public static func endChoosing() { choose(false) }
+
+    private static func choose(_ isChoosing: Bool) {
+        if let control = ofThisThread { control.locked { control.isChoosing = isChoosing } }
+    }
+
+    // MARK: The threads
+
+    private final class Membership {
+        let control: ScheduleControl
+        let number: Int
+        init(_ control: ScheduleControl, _ number: Int) { (self.control, self.number) = (control, number) }
+    }
+
+    private static var membership: Membership? {
+        cp_trace_slot(1).map { Unmanaged<Membership>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// That of the calling thread, while it is under control.
+    static var ofThisThread: ScheduleControl? { membership?.control }
+
+    @usableFromInline
+    static func stepOfThisThread() { ofThisThread?.step() }
+
+    private var me: Int { Self.membership!.number }
+
+    static func makeLoopOfThisThread() -> ExploredLoop? {
+        guard Tracing.isExploring, let control = ofThisThread else { return nil }
+        let loop = ExploredLoop()
+        control.locked { control.threads[control.me].loop = loop }
+        return loop
+    }
+
+    var loopOfThisThread: ExploredLoop? { locked { threads[me].loop } }
+
+    /// A number for a thread about to be started.
+    func register(_ name: String) -> Int {
+        locked {
+            threads.append(Thread(name))
+            return threads.count - 1
+        }
+    }
+
+    /// First of all on the new thread: it waits for its turn.
+    func begin(_ number: Int) {
+        cp_set_trace_slot(1, Unmanaged.passRetained(Membership(self, number)).toOpaque())
+        locked {
+            threads[number].tid = cp_thread_id()
+            // The first thread there is runs; others wait until they are chosen.
+            if threads.count > 1 || running != number { sleepUntilChosen(number) }
+        }
+    }
+
+    /// Last of all on the thread.
+    func end() {
+        let membership = Self.membership!
+        locked {
+            threads[membership.number].state = .ended
+            schedule(from: membership.number)
+        }
+        Unmanaged.passUnretained(membership).release()
+        cp_set_trace_slot(1, nil)
+    }
+
+    func step() { locked { pass(.ready) } }
+
+    /// - Parameter isReentrant: its owner may ask again, and is told something by the resource itself.
+    func acquire(_ resource: TracedResource, isReentrant: Bool = false) {
+        locked {
+            let number = me
+            if isReentrant, owners[resource] == number { depths[resource, default: 0] += 1 }
+            pass(.wants(resource, isReentrant: isReentrant))
+            owners[resource] = number
+        }
+    }
+
+    func release(_ resource: TracedResource) {
+        locked {
+            guard owners[resource] == me else { return }
+            if let depth = depths[resource], depth > 0 { depths[resource] = depth - 1 } else { owners[resource] = nil }
+        }
+    }
+
+    /// - Returns: false where it timed out.
+    func wait(on condition: TracedResource, giving lock: TracedResource, mayTimeOut: Bool) -> Bool {
+        locked {
+            let number = me
+            owners[lock] = nil
+            pass(.waits(condition, giving: lock, mayTimeOut: mayTimeOut, isSignalled: false))
+            owners[lock] = number
+            return !threads[number].timedOut
+        }
+    }
+
+    func broadcast(_ condition: TracedResource) {
+        locked {
+            for thread in threads {
+                if case .waits(condition, let lock, let mayTimeOut, _) = thread.state {
+                    thread.state = .waits(condition, giving: lock, mayTimeOut: mayTimeOut, isSignalled: true)
+                }
+            }
+        }
+    }
+
+    func wait(for resource: TracedResource, mayTimeOut: Bool, until isDone: @escaping () -> Bool) {
+        locked { pass(.until(resource, mayTimeOut: mayTimeOut, isDone)) }
+    }
+
+    func join(_ number: Int) { locked { pass(.joins(number)) } }
+
+    // MARK: Choosing; all of it under `lock`
+
+    private func locked<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+
+    /// The calling thread is in a state, and goes on once it is chosen.
+    private func pass(_ state: State) {
+        let number = me
+        threads[number].state = state
+        threads[number].timedOut = false
+        schedule(from: number)
+        if running != number || outcome != nil { sleepUntilChosen(number) }
+        threads[number].state = .ready
+    }
+
+    private func sleepUntilChosen(_ number: Int) {
+        while running != number || outcome != nil { pthread_cond_wait(threads[number].wake, mutex) }
+    }
+
+    private func isEnabled(_ number: Int) -> Bool {
+        switch threads[number].state {
+        case .ready: true
+        case .wants(let resource, let isReentrant):
+            owners[resource].map { isReentrant && $0 == number } ?? true
+        case .waits(_, let lock, _, let isSignalled): isSignalled && owners[lock] == nil
+        case .until(_, _, let isDone): isDone()
+        case .joins(let other): if case .ended = threads[other].state { true } else { false }
+        case .ended: false
+        }
+    }
+
+    private func mayTimeOut(_ number: Int) -> Bool {
+        switch threads[number].state {
+        case .waits(_, let lock, let mayTimeOut, _): mayTimeOut && owners[lock] == nil
+        case .until(_, let mayTimeOut, _): mayTimeOut
+        default: false
+        }
+    }
+
+    private func schedule(from current: Int) {
+        if outcome != nil { return }
+        var enabled = threads.indices.filter(isEnabled)
+        if enabled.isEmpty {
+            let late = threads.indices.filter(mayTimeOut)
+            idleTimeOuts += 1
+            guard !late.isEmpty, idleTimeOuts <= Self.maximumIdleTimeOuts else { return finish() }
+            lateThread = late[idleTimeOuts % late.count]
+            enabled = [lateThread]
+            threads[lateThread].timedOut = true
+        } else if enabled != [lateThread] {
+            // What one that woke for the time does by itself is no progress.
+            idleTimeOuts = 0
+        }
+        let next: Int
+        if enabled.count == 1 {
+            next = enabled[0]
+        } else if !isChoosing {
+            next = Schedule.defaultChoice(enabled, current: current)
+        } else {
+            next = strategy.choose(enabled, current: current, step: steps)
+            if next != Schedule.defaultChoice(enabled, current: current) { schedule.switches[steps] = next }
+            steps += 1
+            if steps > maximumSteps { return finish(.tooLong) }
+        }
+        running = next
+        if next != current { pthread_cond_signal(threads[next].wake) }
+    }
+
+    private func finish(_ how: ScheduleEnd? = nil) {
+        let allEnded = threads.allSatisfy { if case .ended = $0.state { true } else { false } }
+        outcome = how ?? (allEnded ? .completed : .stuck(snapshot()))
+        pthread_cond_broadcast(finished)
+    }
+
+    /// Who stands where, by the model.
+    private func snapshot() -> WaitSnapshot {
+        var result = threads.map { WaitSnapshot.Thread(tid: $0.tid, name: $0.name) }
+        for (resource, owner) in owners { result[owner].holds.append(.init(resource)) }
+        for (index, thread) in threads.enumerated() {
+            switch thread.state {
+            case .ready, .ended: break
+            case .wants(let resource, _), .waits(let resource, _, _, _), .until(let resource, _, _):
+                result[index].wait = .init(resource)
+            case .joins(let other):
+                let resource = TracedResource(.thread, threads[other].name)
+                result[index].wait = .init(resource)
+                result[other].holds.append(.init(resource))
+            }
+        }
+        let recorded = WaitSnapshot.recorded()
+        for index in result.indices {
+            guard let known = recorded.threads.first(where: { $0.tid == result[index].tid }) else { continue }
+            if let wait = known.wait, result[index].wait != nil { result[index].wait = wait }
+            for hold in known.holds {
+                if let at = result[index].holds.firstIndex(where: { $0.resource == hold.resource }) {
+                    result[index].holds[at] = hold
+                }
+            }
+        }
+        // Without a time: nothing here is as long as it would be, and two runs of one schedule are to say the same.
+        return WaitSnapshot(threads: result.filter { $0.tid != 0 })
+    }
+}

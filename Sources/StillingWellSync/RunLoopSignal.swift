@@ -1,0 +1,149 @@
+// A wake-up for one run loop. `RunLoop.perform` from another thread does not wake the loop on Linux, so this is a
+// CFRunLoopSource, signalled and followed by an explicit wake-up. On a thread whose schedule is being explored it is an
+// entry in the list of that thread's `ExploredLoop` instead.
+//
+// CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are documented as safe from any thread. The lock is held while
+// the loop is woken, never while a handler runs or is released.
+import CStillingWellPlatform
+import CoreFoundation
+import Foundation
+import StillingWellBasis
+
+/// Calls a handler on the run loop it was made on, soon after `signal()`. Signals that come before the handler starts
+/// are one call. A signal ends with its thread: until then the loop, and its three descriptors, stay with it.
+public final class RunLoopSignal: Sendable {
+    /// The run loop: all signals of one speak of the same.
+    public let resource: TracedResource
+    /// The loop's thread.
+    private let thread = cp_thread_number()
+    private let threadEnd = ThreadEnd.ofThisThread
+    /// Nil once the signal is invalidated, and where schedules are explored.
+    private let attached = PlainMutex<Attached?>(nil)
+    private let explored: (loop: ExploredLoop, source: ExploredLoop.Source)?
+
+    /// Core Foundation allows what is called of both from any thread.
+    private struct Attached: Sendable {
+        /// The wake-up, and the loop that it wakes.
+        nonisolated(unsafe) let source: CFRunLoopSource
+        nonisolated(unsafe) let loop: CFRunLoop
+    }
+
+    private final class Handler {
+        let resource: TracedResource
+        let body: () -> Void
+        init(_ resource: TracedResource, _ body: @escaping () -> Void) { (self.resource, self.body) = (resource, body) }
+    }
+
+    /// Attaches to the current thread's run loop. Ends the process, saying why, if the thread has none and no descriptors are left for one.
+    /// - Parameters:
+    ///   - name: who is called, for people.
+    ///   - mode: the handler is called while the loop is in this mode; by default in any of the common ones.
+    public init(_ name: String, mode: RunLoop.Mode = .common, handler: @escaping () -> Void) {
+        resource = TracedResource.runLoopOfThisThread()
+        if !RunLoopRoom.isThere {
+            stopProgram(
+                "no descriptors are left for the run loop of '\(name)': close files, or raise the limit of open files (ulimit -n)"
+            )
+        }
+        if let explored = ExploredLoop.ofThisThread {
+            self.explored = (explored, explored.add(handler))
+            return
+        }
+        let loop = CFRunLoopGetCurrent()!
+        let held = Unmanaged.passRetained(Handler(resource, handler))
+        var context = CFRunLoopSourceContext()
+        context.info = held.toOpaque()
+        context.retain = { UnsafeRawPointer(Unmanaged<Handler>.fromOpaque($0!).retain().toOpaque()) }
+        context.release = { Unmanaged<Handler>.fromOpaque($0!).release() }
+        context.perform = { argument in
+            let handler = Unmanaged<Handler>.fromOpaque(argument!).takeUnretainedValue()
+            guard Tracing.isOn else { return handler.body() }
+            Tracing.report(.acquired, handler.resource, SourcePlace())
+            handler.body()
+            Tracing.report(.released, handler.resource, SourcePlace())
+        }
+        let source = CFRunLoopSourceCreate(kCFAllocatorDefault, 0, &context)!
+        CFRunLoopAddSource(loop, source, mode.asCFRunLoopMode)
+        held.release()  // the source has its own reference
+        explored = nil
+        let new = Attached(source: source, loop: loop)
+        attached.with { $0 = new }
+        // The closure does not name the signal: an object that has been referred to weakly is slower to retain.
+        threadEnd.add(ObjectIdentifier(self)) { [attached] in Self.detach(attached) }
+    }
+
+    deinit { threadEnd.remove(ObjectIdentifier(self)) }
+
+    /// Any thread.
+    public func signal() {
+        if let explored { return explored.loop.signal(explored.source) }
+        if Tracing.isOn { Tracing.report(.enqueued, resource, SourcePlace()) }
+        attached.with { attached in
+            // Used in place: a copy would retain and release both.
+            guard attached != nil else { return }
+            CFRunLoopSourceSignal(attached!.source)
+            CFRunLoopWakeUp(attached!.loop)
+        }
+    }
+
+    /// Detaches; the handler is not called again once a call that is running has returned. Any thread.
+    public func invalidate() {
+        if let explored { return explored.loop.remove(explored.source) }
+        Self.detach(attached)
+    }
+
+    private static func detach(_ attached: PlainMutex<Attached?>) {
+        let taken = attached.with { attached in
+            defer { attached = nil }
+            return attached
+        }
+        guard let taken else { return }
+        // The source refers to the loop, and does not keep it.
+        withExtendedLifetime(taken.loop) { CFRunLoopSourceInvalidate(taken.source) }
+    }
+
+    /// Whether the loop is in a mode in which the handler may be called.
+    public var isServed: Bool {
+        if explored != nil { return true }
+        return attached.with { attached in
+            guard let attached, let mode = CFRunLoopCopyCurrentMode(attached.loop) else { return false }
+            return CFRunLoopContainsSource(attached.loop, attached.source, mode)
+        }
+    }
+
+    /// Whether the calling thread runs this loop.
+    public var isCurrent: Bool { cp_thread_number() == thread }
+}
+
+extension TracedResource {
+    private static let runLoops = PlainMutex<[Int32: TracedResource]>([:])
+
+    /// The run loop of the calling thread: one resource for all who signal it.
+    static func runLoopOfThisThread() -> TracedResource {
+        let tid = cp_thread_id()
+        let name = ThreadName.current
+        return runLoops.with { runLoops in
+            if let known = runLoops[tid], known.name == name { return known }
+            let new = TracedResource(.runLoop, name, servedBy: tid)
+            // The kernel gives the number to another thread some day.
+            if runLoops.updateValue(new, forKey: tid) == nil {
+                ThreadEnd.ofThisThread.add { Self.runLoops.with { $0[tid] = nil } }
+            }
+            return new
+        }
+    }
+}
+
+extension RunLoop.Mode {
+    /// The same mode for Core Foundation, which Linux does not bridge.
+    public var asCFRunLoopMode: CFRunLoopMode {
+        switch self {
+        case .common: kCFRunLoopCommonModes
+        case .default: kCFRunLoopDefaultMode
+        default: CFStringCreateWithCString(kCFAllocatorDefault, rawValue, Self.utf8)
+        }
+    }
+
+    /// `kCFStringEncodingUTF8`, which is not imported on Linux.
+    private static let utf8: CFStringEncoding = 0x0800_0100
+}

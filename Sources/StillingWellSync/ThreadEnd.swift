@@ -1,0 +1,53 @@
+// Actions that run on a thread when it ends, for objects that belong to the thread and may outlive it.
+//
+// The lock guards the list alone. Actions run, and are released, without it.
+import CStillingWellPlatform
+
+/// The actions of one thread. They run as a destructor of thread-specific data, while the run loop of the thread still exists.
+public final class ThreadEnd: Sendable {
+    private struct Action {
+        let key: ObjectIdentifier?
+        let body: @Sendable () -> Void
+    }
+
+    private let actions = PlainMutex<[Action]>([])
+    /// Used by the thread itself, and freed after it has ended.
+    nonisolated(unsafe) private let node = UnsafeMutablePointer<cp_thread_end>.allocate(capacity: 1)
+
+    private init() { node.initialize(to: cp_thread_end()) }
+
+    deinit { node.deallocate() }
+
+    /// The actions of the calling thread.
+    public static var ofThisThread: ThreadEnd {
+        if let known = cp_thread_end_context(ended) { return Unmanaged.fromOpaque(known).takeUnretainedValue() }
+        let new = ThreadEnd()
+        new.node.pointee.ended = ended
+        new.node.pointee.context = Unmanaged.passRetained(new).toOpaque()
+        cp_add_thread_end(new.node)
+        return new
+    }
+
+    private static let ended: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
+        Unmanaged<ThreadEnd>.fromOpaque(context!).takeRetainedValue().run()
+    }
+
+    /// Adds an action. On the thread itself.
+    /// - Parameters:
+    ///   - key: the object that the action is for, by which it is removed.
+    ///   - body: refers to that object weakly.
+    public func add(_ key: ObjectIdentifier? = nil, _ body: @escaping @Sendable () -> Void) {
+        actions.with { $0.append(Action(key: key, body: body)) }
+    }
+
+    /// Removes an action, unless it runs already. Any thread.
+    public func remove(_ key: ObjectIdentifier) {
+        let removed = actions.with { actions in
+            actions.lastIndex { $0.key == key }.map { actions.remove(at: $0) }
+        }
+        withExtendedLifetime(removed) {}
+    }
+
+    /// The last one added runs first.
+    private func run() { while let last = actions.with({ $0.popLast() }) { last.body() } }
+}

@@ -1,0 +1,27 @@
+// The system's call for a new thread, with a closure and a name.
+import CStillingWellPlatform
+import Glibc
+
+/// What a new thread is handed.
+final class ThreadStart {
+    private let name: String
+    private let body: () -> Void
+
+    private init(_ name: String, _ body: @escaping () -> Void) { (self.name, self.body) = (name, body) }
+
+    /// - Returns: the thread, and the system's error number; 0 where it was started.
+    static func start(_ name: String, _ body: @escaping () -> Void) -> (handle: pthread_t, error: Int32) {
+        let start = Unmanaged.passRetained(ThreadStart(name, body))
+        var handle = pthread_t()
+        let error = pthread_create(
+            &handle, nil,
+            { argument in
+                let start = Unmanaged<ThreadStart>.fromOpaque(argument!).takeRetainedValue()
+                cp_set_thread_name(start.name)
+                start.body()
+                return nil
+            }, start.toOpaque())
+        if error != 0 { start.release() }
+        return (handle, error)
+    }
+}

@@ -1,0 +1,209 @@
+// What one thread holds, waits for and has done last. Written by the thread, read by whoever takes a snapshot.
+//
+// Each trace has a mutex of its own, which only a snapshot ever contends. Neither that nor the list's is traced: they would
+// report themselves.
+import CStillingWellPlatform
+import Glibc
+import StillingWellBasis
+import Synchronization
+
+final class ThreadTrace: Sendable {
+    /// What is kept of the past.
+    static let eventCapacity = 64
+
+    struct Entry {
+        var resource: TracedResource
+        var place: SourcePlace
+        var sinceNs: Int64
+        /// Of a wait: the queue whose block waits.
+        var queue: TracedResource?
+    }
+
+    struct Event {
+        var kind: TracedEvent
+        var resource: TracedResource
+        var place: SourcePlace?
+        var atNs: Int64
+    }
+
+    private struct Record {
+        var name = ThreadName.current
+        var holds: [Entry] = []
+        /// The innermost is the one the thread stands at; a queue's wait may have a mutex's inside.
+        var waits: [Entry] = []
+        var events: [Event] = []
+        var nextEvent = 0
+
+        init() {
+            holds.reserveCapacity(8)
+            events.reserveCapacity(ThreadTrace.eventCapacity)
+        }
+
+        mutating func keep(_ event: Event) {
+            if events.count < ThreadTrace.eventCapacity {
+                events.append(event)
+            } else {
+                events[nextEvent] = event
+            }
+            nextEvent = (nextEvent + 1) % ThreadTrace.eventCapacity
+        }
+
+        mutating func endWait(for resource: TracedResource) {
+            if let index = waits.lastIndex(where: { $0.resource == resource }) { waits.remove(at: index) }
+        }
+    }
+
+    let tid = cp_thread_id()
+    private let record = PlainMutex(Record())
+
+    // MARK: The thread itself
+
+    func willWait(_ resource: TracedResource, _ place: SourcePlace) {
+        let nowNs = MonotonicClock.nowNs()
+        // A block that came to a queue by other ways than `TracedQueue` occupies it all the same.
+        let queue = TracedQueue.currentResource
+        // Whoever sees this wait, in a circle for instance, finds the order it was asked for in as well.
+        let held = record.with { $0.holds }
+        LockOrder.shared.add(held, resource, place)
+        record.with {
+            $0.waits.append(Entry(resource: resource, place: place, sinceNs: nowNs, queue: queue))
+            $0.keep(Event(kind: .willWait, resource: resource, place: place, atNs: nowNs))
+        }
+    }
+
+    func acquired(_ resource: TracedResource, _ place: SourcePlace) {
+        let nowNs = MonotonicClock.nowNs()
+        let held = record.with { record in
+            record.endWait(for: resource)
+            defer { record.holds.append(Entry(resource: resource, place: place, sinceNs: nowNs)) }
+            record.keep(Event(kind: .acquired, resource: resource, place: place, atNs: nowNs))
+            return record.holds
+        }
+        if !held.isEmpty { LockOrder.shared.add(held, resource, place) }
+    }
+
+    func gaveUp(_ resource: TracedResource) {
+        record.with {
+            $0.endWait(for: resource)
+            $0.keep(Event(kind: .gaveUp, resource: resource, place: nil, atNs: MonotonicClock.nowNs()))
+        }
+    }
+
+    func released(_ resource: TracedResource) {
+        record.with { record in
+            // What was taken before recording began is not known here.
+            if let index = record.holds.lastIndex(where: { $0.resource == resource }) { record.holds.remove(at: index) }
+            record.keep(Event(kind: .released, resource: resource, place: nil, atNs: MonotonicClock.nowNs()))
+        }
+    }
+
+    func enqueued(_ resource: TracedResource) {
+        record.with { $0.keep(Event(kind: .enqueued, resource: resource, place: nil, atNs: MonotonicClock.nowNs())) }
+    }
+
+    func rename(_ newName: String) { record.with { $0.name = newName } }
+
+    // MARK: Anybody
+
+    /// Element by element: an array that is shared would be read without the mutex, and changed in place once it is shared no more. That
+    /// is no race, but ThreadSanitizer does not see the counts that tell.
+    func copy() -> (name: String, holds: [Entry], wait: Entry?, events: [Event]) {
+        record.with {
+            let ordered = ($0.events[$0.nextEvent...] + $0.events[..<$0.nextEvent]).map { $0 }
+            return ($0.name, $0.holds.map { $0 }, $0.waits.last, ordered)
+        }
+    }
+
+    // MARK: All of them
+
+    private static let all = PlainMutex<[ThreadTrace]>([])
+    /// Traces of an earlier recording are not those of this one.
+    private static let newest = Atomic<Int>(0)
+    /// The thread's own.
+    private let generation = Atomic<Int>(0)
+
+    static func prepare() {
+        cp_on_trace_release { pointer in
+            guard let pointer else { return }
+            let trace = Unmanaged<ThreadTrace>.fromOpaque(pointer).takeRetainedValue()
+            ThreadTrace.all.with { $0.removeAll { $0 === trace } }
+        }
+    }
+
+    static var current: ThreadTrace {
+        if let known = cp_trace_slot(0) {
+            let trace = Unmanaged<ThreadTrace>.fromOpaque(known).takeUnretainedValue()
+            if trace.generation.load(ordering: .relaxed) == newest.load(ordering: .acquiring) { return trace }
+            trace.restart()
+            return trace
+        }
+        let trace = ThreadTrace()
+        cp_set_trace_slot(0, Unmanaged.passRetained(trace).toOpaque())
+        trace.enter()
+        return trace
+    }
+
+    private func restart() {
+        record.with { $0 = Record() }
+        enter()
+    }
+
+    private func enter() {
+        Self.all.with {
+            generation.store(Self.newest.load(ordering: .relaxed), ordering: .relaxed)
+            if !$0.contains(where: { $0 === self }) { $0.append(self) }
+        }
+    }
+
+    static func forgetAll() {
+        all.with {
+            newest.add(1, ordering: .acquiringAndReleasing)
+            $0 = []
+        }
+    }
+
+    static func everyone() -> [ThreadTrace] { all.with { $0 } }
+}
+
+/// A mutex that is not traced, and what it guards.
+///
+/// Unchecked because `guarded` changes: whoever touches it holds the lock.
+final class PlainMutex<State>: @unchecked Sendable {
+    /// A state without a size would lie where the object begins, and its change be a race, to ThreadSanitizer, with whoever
+    /// reads the object's class before the lock. So it is never alone.
+    private struct Guarded {
+        var state: State
+        var filler: UInt8 = 0
+    }
+
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    /// Only touched while the mutex is held, so a check at run time would find nothing.
+    @exclusivity(unchecked) private var guarded: Guarded
+
+    init(_ state: sending State) {
+        guarded = Guarded(state: state)
+        mutex = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func with<Result>(_ body: (inout sending State) throws -> sending Result) rethrows -> sending Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&guarded.state)
+    }
+}
+
+/// The name of the calling thread, as the kernel has it: 15 bytes.
+enum ThreadName {
+    static var current: String {
+        var bytes = [CChar](repeating: 0, count: 16)
+        cp_get_thread_name(&bytes)
+        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,89 @@
+// A named thread that can be joined, which Foundation's cannot. The body is released on the new thread.
+import Glibc
+import StillingWellBasis
+
+/// A thread that the system did not start.
+public struct ThreadError: Error, Sendable, CustomStringConvertible {
+    public let name: String
+    /// The system's error number.
+    public let code: Int32
+
+    public var description: String {
+        let remedy =
+            switch code {
+            case EAGAIN: "; end other threads, or raise the limit of processes (ulimit -u)"
+            case EMFILE: "; close files, or raise the limit of open files (ulimit -n)"
+            default: ""
+            }
+        return "cannot start thread '\(name)': \(String(cString: strerror(code)))\(remedy)"
+    }
+}
+
+/// A thread running one closure. Joined or detached once.
+public final class TracedThread: Sendable {
+    public let resource: TracedResource
+    private let handle: pthread_t
+    /// Under which number schedules know it; -1 where they do not.
+    private let controlled: Int
+
+    /// Starts the thread, or ends the process: for programs that cannot do without it.
+    /// - Parameter name: as the kernel shows it; only its first 15 bytes are kept there.
+    public convenience init(
+        _ name: String, _ body: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
+    ) {
+        do { try self.init(starting: name, body, file: file, line: line) } catch { stopProgram("\(error)") }
+    }
+
+    /// Starts the thread.
+    /// - Parameter name: as the kernel shows it; only its first 15 bytes are kept there.
+    /// - Throws: `ThreadError` where the system has no room for another thread.
+    public init(
+        starting name: String, _ body: @escaping @Sendable () -> Void, file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws(ThreadError) {
+        let resource = TracedResource(.thread, name)
+        let place = SourcePlace(file, line)
+        let control = Tracing.isOn ? ScheduleControl.ofThisThread : nil
+        let number = control?.register(name) ?? -1
+        let (handle, error) = ThreadStart.start(name) {
+            control?.begin(number)
+            if Tracing.isOn { Tracing.report(.acquired, resource, place) }
+            body()
+            if Tracing.isOn { Tracing.report(.released, resource, place) }
+            control?.end()
+        }
+        guard error == 0 else { throw ThreadError(name: name, code: error) }
+        (self.handle, self.resource, controlled) = (handle, resource, number)
+    }
+
+    /// Whether the system starts another thread now. Takes as long as starting one.
+    public static var canStart: Bool {
+        let (handle, error) = ThreadStart.start("probe") {}
+        if error == 0 { pthread_join(handle, nil) }
+        return error == 0
+    }
+
+    /// Waits for the body to return and frees the thread.
+    public func join(_ file: StaticString = #fileID, _ line: UInt = #line) {
+        guard Tracing.isOn else {
+            pthread_join(handle, nil)
+            return
+        }
+        let place = SourcePlace(file, line)
+        ThreadTrace.current.willWait(resource, place)
+        if let control = ScheduleControl.ofThisThread, controlled >= 0 { control.join(controlled) }
+        pthread_join(handle, nil)
+        ThreadTrace.current.gaveUp(resource)
+    }
+
+    /// Waits for the body to return, unless this is the thread itself: then it is freed when its body returns.
+    public func joinOrDetach() {
+        if isCurrent { pthread_detach(handle) } else { join() }
+    }
+
+    /// Has the thread freed when its body returns; nobody waits for it.
+    public func detach() { pthread_detach(handle) }
+
+    /// Whether the calling thread is this one.
+    public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
+}

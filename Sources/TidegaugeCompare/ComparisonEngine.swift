@@ -1,0 +1,275 @@
+// Which pair comes next, and what the pairs so far decide. Knows no process and no clock: it is asked, and it is told. From
+// the same plan and the same records it makes the same choices, so a resumed comparison replays its journal. Pure.
+import TidegaugeStatistics
+
+public struct ComparisonEngine: Sendable {
+    /// A pair to be run.
+    public struct Assignment: Sendable, Equatable {
+        public var subject: Int
+        public var number: Int
+        public var stage: PairRecord.Stage
+        /// Which side goes first, for each point.
+        public var headFirst: [Bool]
+        /// Of the data and the load, the same on both sides.
+        public var seed: UInt64
+        /// Bytes of environment, the same on both sides: where a stack begins moves what is measured (Mytkowicz et al.,
+        /// ASPLOS 2009), and no layout may be the one that all pairs share.
+        public var paddingBytes: Int
+    }
+
+    /// What everybody in front gets of a budget before anybody gets more: fewer bound no effect and make no hit.
+    private static let fewestBudgetPairs = 5
+
+    public let plan: ComparisonPlan
+    public private(set) var tracks: [GateTrack]
+    public let looks: Looks
+    public private(set) var spentSeconds = 0.0
+    private var queue: [Assignment] = []
+    private var random: SplitMix64
+    private var isConfirming = false
+    /// Gates that went into confirmation and are not red.
+    private var family = 0
+    /// How the budget is divided; nil without one, and before every subject has had a pair.
+    private var split: BudgetSplit?
+    /// The budget is spent, and what its pairs decide is decided.
+    private var isSettled = false
+    /// Per subject: the sides' order of the next pairs.
+    private var orders: [[Bool]]
+    /// Per subject: whether a budget is its own first. Where counts have told what a gate asks, the clock is a second opinion,
+    /// and waits until those are through that nothing but a clock can tell.
+    private let isInFront: [Bool]
+
+    /// - Parameter counted: what was counted before the first pair.
+    public init(_ plan: ComparisonPlan, counted: [CountedRow] = []) {
+        self.plan = plan
+        let tracks = plan.subjects.map { GateTrack($0, isTold: $0.isTold(by: counted)) }
+        isInFront = tracks.map { track in !track.isTold || tracks.allSatisfy(\.isTold) }
+        self.tracks = tracks
+        looks = Looks(screenPairs: plan.pairs)
+        random = SplitMix64(seed: plan.seed)
+        orders = plan.subjects.map { _ in [] }
+    }
+
+    /// The next pair; nil when everything is decided, or the budget is spent.
+    public mutating func next() -> Assignment? {
+        if plan.isCountedOnly { return nil }
+        // A round is not finished for its own sake: what it would take belongs to the confirmation, or to nobody.
+        if isSettled || isScreeningOver { queue = [] }
+        if queue.isEmpty { refill() }
+        return queue.isEmpty ? nil : queue.removeFirst()
+    }
+
+    /// What became of the pair that `next` named last.
+    public mutating func take(_ record: PairRecord) {
+        spentSeconds += record.lengthSeconds
+        tracks[record.subject].take(record, plan.rule, planned: plan.pairs)
+        if isConfirming { look(record.subject) }
+        if !tracks[record.subject].wantsPairs { queue.removeAll { $0.subject == record.subject } }
+        if isConfirming, tracks[record.subject].isCutShort { lastLook([record.subject]) }
+        let isAnyoneLeft = tracks.indices.contains { isInFront[$0] && tracks[$0].wantsPairs }
+        if !hasTime || (split == .direct && !isAnyoneLeft) { settle() }
+    }
+
+    /// Pairs still to come, as far as can be known.
+    public var pairsLeft: Int {
+        tracks.reduce(queue.count) { sum, track in
+            switch track.state {
+            case .screening where !track.isCutShort: sum + max(0, plan.pairs - track.screen.count)
+            case .confirming where !track.isCutShort: sum + max(0, looks.mostPairs - track.confirm.count)
+            default: sum
+            }
+        }
+    }
+
+    private var hasTime: Bool { plan.budgetSeconds.map { spentSeconds < $0 } ?? true }
+
+    /// What confirming takes is set aside first. Where nobody is to be confirmed yet, screening goes on for as long as one
+    /// gate could be, whichever it is.
+    private var isScreeningOver: Bool {
+        guard !isConfirming, let budget = plan.budgetSeconds else { return false }
+        switch split {
+        case nil: return spentSeconds >= budget * BudgetSplit.screeningShare
+        case .direct: return false
+        case .staged(let screenSeconds):
+            guard spentSeconds >= screenSeconds else { return false }
+            let longest = tracks.map(\.secondsPerPair).max() ?? 0
+            return spentSeconds >= budget - BudgetSplit.pairsToConfirmOne * longest || !candidates().isEmpty
+        }
+    }
+
+    private mutating func refill() {
+        guard hasTime, !isSettled else { return }
+        if !isConfirming {
+            let due: [Int]
+            if let budget = plan.budgetSeconds {
+                due = isScreeningOver ? [] : dueInBudget(budget)
+            } else {
+                due = tracks.indices.filter { index in
+                    tracks[index].isScreening && tracks[index].wantsPairs && tracks[index].screen.count < plan.pairs
+                }
+                .shuffled(using: &random)
+            }
+            if !due.isEmpty { return queue = due.map { assign($0, .screen) } }
+            beginConfirming()
+        }
+        let due = tracks.indices.filter { tracks[$0].isConfirming && tracks[$0].wantsPairs }
+        queue = due.shuffled(using: &random).map { assign($0, .confirm) }
+        // Time that confirming leaves decides who is not slower; nobody turns red by it.
+        if queue.isEmpty, plan.budgetSeconds != nil, split != .direct {
+            let open = tracks.indices.filter { tracks[$0].state == .screened && !tracks[$0].isCutShort }
+            queue = mostUrgent(open).prefix(1).map { assign($0, .screen) }
+        }
+    }
+
+    /// The next to be screened; how the budget is divided is settled once everybody in front has had a pair.
+    private mutating func dueInBudget(_ budget: Double) -> [Int] {
+        let all = tracks.indices.filter { tracks[$0].isScreening && tracks[$0].wantsPairs }
+        if split == nil, !all.contains(where: { isInFront[$0] && tracks[$0].attempts == 0 }) {
+            split = BudgetSplit(
+                budgetSeconds: budget, gates: judgedAtOnce.count,
+                secondsPerPair: mean(tracks.filter { $0.attempts > 0 }.map(\.secondsPerPair)) ?? 0)
+        }
+        if split == .direct { return all.filter { isInFront[$0] }.shuffled(using: &random) }
+        return mostUrgent(all)
+    }
+
+    /// Whose pairs are next, in that order: all of a round, or one. Everybody in front the first few, each round the worst
+    /// first; then whoever looks worse by more than matters, the clearest first; then whoever can be decided soonest, so that
+    /// the most are. When all in front are decided, the same of the others.
+    private mutating func mostUrgent(_ subjects: [Int]) -> [Int] {
+        let undecided = subjects.filter { !tracks[$0].isDecided && tracks[$0].screen.count < looks.mostPairs }
+        let front = undecided.filter { isInFront[$0] }
+        let open = front.isEmpty ? undecided : front
+        let untried = open.filter { tracks[$0].attempts == 0 }
+        if !untried.isEmpty { return untried.shuffled(using: &random) }
+        let new = open.filter { tracks[$0].screen.count < Self.fewestBudgetPairs }
+        let suspects = clearest(new.isEmpty ? open : new) { effect, delta in effect.estimate > delta }
+        if !new.isEmpty { return suspects + new.filter { !suspects.contains($0) }.shuffled(using: &random) }
+        if let worst = suspects.first { return [worst] }
+        func secondsLeft(_ track: GateTrack) -> Double {
+            let figure = track.screened
+            let needed = figure.effect.flatMap { $0.pairsToDecide(figure.criterion.delta) } ?? looks.mostPairs
+            return Double(max(1, needed - track.screen.count)) * track.secondsPerPair
+        }
+        return open.min { secondsLeft(tracks[$0]) < secondsLeft(tracks[$1]) }.map { [$0] } ?? []
+    }
+
+    private mutating func assign(_ subject: Int, _ stage: PairRecord.Stage) -> Assignment {
+        if orders[subject].isEmpty { orders[subject] = [true, true, false, false].shuffled(using: &random) }
+        let isFirst = orders[subject].removeFirst()
+        return Assignment(
+            subject: subject, number: tracks[subject].attempts, stage: stage,
+            // Neighbouring points begin with different sides.
+            headFirst: plan.subjects[subject].points.indices.map { $0.isMultiple(of: 2) == isFirst },
+            seed: random.next(), paddingBytes: Int.random(in: 0...4_096, using: &random))
+    }
+
+    // MARK: Stages
+
+    private mutating func beginConfirming() {
+        isConfirming = true
+        var chosen = candidates()
+        if plan.budgetSeconds != nil { chosen = affordable(chosen) }
+        for index in tracks.indices where tracks[index].isScreening {
+            if chosen.contains(index) { tracks[index].beginConfirming() } else { tracks[index].state = .screened }
+        }
+        family = chosen.count
+    }
+
+    /// Whom to confirm, the clearest first.
+    private func candidates() -> [Int] {
+        let inBudget = plan.budgetSeconds != nil
+        return clearest(tracks.indices.filter { tracks[$0].isScreening }) { effect, delta in
+            inBudget ? Screen.isCandidate(effect, delta: delta) : Screen.isHit(effect, delta: delta)
+        }
+    }
+
+    /// Those of `subjects` that can be worse and whose effect is wanted, the clearest first.
+    private func clearest(_ subjects: some Sequence<Int>, _ isWanted: (PairedEffect, Double) -> Bool) -> [Int] {
+        subjects.compactMap { index -> (index: Int, p: Double, size: Double)? in
+            let figure = tracks[index].screened
+            let delta = figure.criterion.delta
+            guard figure.criterion.worse != .neither, let effect = figure.effect, isWanted(effect, delta) else {
+                return nil
+            }
+            return (index, effect.pWorse, delta > 0 ? effect.estimate / delta : .infinity)
+        }
+        .sorted { ($0.p, $1.size, $0.index) < ($1.p, $0.size, $1.index) }.map(\.index)
+    }
+
+    /// As many of the first as the rest of the budget brings to the fewest pairs that can be red among so many: a family that
+    /// is too large for it would confirm nobody.
+    private func affordable(_ candidates: [Int]) -> [Int] {
+        let left = plan.budgetSeconds.map { $0 - spentSeconds } ?? .infinity
+        let count = (0...candidates.count).last { count in
+            let seconds = candidates.prefix(count).reduce(0) { $0 + tracks[$1].secondsPerPair }
+            return seconds * Double(Looks.fewestPairs(gates: count)) <= left
+        }
+        return Array(candidates.prefix(count ?? 0))
+    }
+
+    private mutating func look(_ index: Int) {
+        let track = tracks[index]
+        let figure = track.confirmed
+        guard track.isConfirming, track.nextLook < looks.pairs.count,
+            track.confirm.count >= looks.pairs[track.nextLook], let effect = figure.effect
+        else { return }
+        switch looks.decide(effect, delta: figure.criterion.delta, look: track.nextLook, family: family) {
+        case .regressed:
+            tracks[index].state = .confirmed
+            family -= 1
+        case .futile: tracks[index].state = .refuted
+        case .goOn: tracks[index].nextLook += 1
+        }
+    }
+
+    // MARK: An early end
+
+    /// Gates that can be red at all, of those that a budget is for first.
+    private var judgedAtOnce: [Int] {
+        zip(tracks.indices, plan.subjects).filter { index, subject in
+            isInFront[index] && Criterion(FigureName(subject.gate, subject.statistic)).worse != .neither
+        }
+        .map(\.0)
+    }
+
+    /// What the pairs decide when there will be no more of them.
+    private mutating func settle() {
+        guard !isSettled else { return }
+        isSettled = true
+        queue = []
+        if isConfirming {
+            lastLook(tracks.indices.filter { tracks[$0].isConfirming })
+        } else if split == .direct {
+            family = judgedAtOnce.count
+            lastLook(judgedAtOnce.filter { tracks[$0].isScreening })
+        }
+    }
+
+    /// One look more, with the α that the planned ones left, shared by Holm as there: one that is called leaves its share.
+    private mutating func lastLook(_ meant: [Int]) {
+        var open = meant.filter { tracks[$0].isConfirming || tracks[$0].isScreening }
+        var isAnyCalled = true
+        while isAnyCalled {
+            isAnyCalled = false
+            for index in open where isCalled(tracks[index]) {
+                tracks[index].isDirect = tracks[index].isScreening
+                tracks[index].state = .confirmed
+                family -= 1
+                open.removeAll { $0 == index }
+                isAnyCalled = true
+            }
+        }
+        for index in open where tracks[index].isConfirming {
+            let figure = tracks[index].confirmed
+            if figure.effect?.isUnder(figure.criterion.delta) ?? false { tracks[index].state = .refuted }
+        }
+    }
+
+    private func isCalled(_ track: GateTrack) -> Bool {
+        let figure = track.isConfirming ? track.confirmed : track.screened
+        guard let effect = figure.effect else { return false }
+        let alpha = Looks.rest(behind: track.nextLook) / Double(max(family, 1))
+        return effect.pWorse < alpha && effect.estimate > figure.criterion.delta
+    }
+}

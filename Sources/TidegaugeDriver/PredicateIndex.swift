@@ -1,0 +1,71 @@
+// Which of many queries a row matches, without asking each: used by the harness to know whom a commit concerns and by
+// drivers that have no query language of their own. Immutable after `init`, so any thread may read it.
+import StillingWellBasis
+
+extension Query {
+    /// Whether a row with this key, group and score is in the query.
+    public func matches(key: Int64, group rowGroup: Int64, score: Int64) -> Bool {
+        if let group, group != rowGroup { return false }
+        if let keys, !keys.contains(key) { return false }
+        if let scores, !scores.contains(score) { return false }
+        return true
+    }
+}
+
+/// A static index over queries, by their position in the array it was made from.
+public struct PredicateIndex: Sendable {
+    private let queries: [Query]
+    /// Ascending; the interval i reaches from `cuts[i]` up to `cuts[i + 1]`.
+    private var cuts: ContiguousArray<Int64> = []
+    /// Queries without a group whose score range covers interval i.
+    private var byInterval: [[Int32]] = []
+    private var byGroup: [Int64: [Int32]] = [:]
+    /// With a range of keys: asked one by one.
+    private var byKey: [Int32] = []
+    private var everywhere: [Int32] = []
+
+    /// O(q log q) for q queries whose ranges do not overlap, up to O(q²) where all of them do.
+    public init(_ queries: [Query]) {
+        self.queries = queries
+        let ranged = queries.indices.filter {
+            queries[$0].group == nil && queries[$0].keys == nil && queries[$0].scores != nil
+        }
+        cuts = ContiguousArray(
+            Set(ranged.flatMap { [queries[$0].scores!.lowerBound, queries[$0].scores!.upperBound] }).sorted())
+        byInterval = Array(repeating: [], count: cuts.count)
+        for index in queries.indices {
+            let query = queries[index]
+            if query.keys != nil {
+                byKey.append(Int32(index))
+            } else if let group = query.group {
+                byGroup[group, default: []].append(Int32(index))
+            } else if let scores = query.scores {
+                var interval = upperBound(scores.lowerBound) - 1
+                while interval < cuts.count, cuts[interval] < scores.upperBound {
+                    byInterval[interval].append(Int32(index))
+                    interval += 1
+                }
+            } else {
+                everywhere.append(Int32(index))
+            }
+        }
+    }
+
+    /// Calls `body` once with each query that the row is in. O(log q + matches + queries with a range of keys).
+    public func forEachMatch(key: Int64, group: Int64, score: Int64, _ body: (Int) -> Void) {
+        for index in everywhere { body(Int(index)) }
+        let interval = upperBound(score) - 1
+        if interval >= 0 {
+            for index in byInterval[interval] { body(Int(index)) }
+        }
+        if !byGroup.isEmpty, let indices = byGroup[group] {
+            for index in indices where queries[Int(index)].matches(key: key, group: group, score: score) {
+                body(Int(index))
+            }
+        }
+        for index in byKey where queries[Int(index)].matches(key: key, group: group, score: score) { body(Int(index)) }
+    }
+
+    /// The first cut above `score`.
+    private func upperBound(_ score: Int64) -> Int { cuts.partitioningIndex { $0 > score } }
+}

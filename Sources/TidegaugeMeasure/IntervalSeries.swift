@@ -1,0 +1,107 @@
+// A quantity over time, in steps of 250 ms: mean and maximum of each. Filled off the clock from what the recorders hold;
+// nothing is added to the hot path. Plain values.
+import TidegaugeScenario
+
+/// Means and maxima of a quantity per interval of a window.
+public struct IntervalSeries: Sendable, Equatable {
+    /// What the test for a steady state and `series.csv` both count in.
+    public static let intervalNs: Int64 = 250_000_000
+
+    public let startNs: Int64
+    private let endNs: Int64
+    private var sums: [Double]
+    private var weights: [Double]
+    private var highest: [Double]
+
+    /// The window `startNs ..< endNs`, whose last interval may be a short one.
+    public init(startNs: Int64, endNs: Int64) {
+        (self.startNs, self.endNs) = (startNs, endNs)
+        let count = Int((endNs - startNs + Self.intervalNs - 1) / Self.intervalNs)
+        sums = Array(repeating: 0, count: count)
+        weights = sums
+        highest = Array(repeating: -.infinity, count: count)
+    }
+
+    /// Intervals that lie in the window as a whole.
+    public var wholeCount: Int { Int((endNs - startNs) / Self.intervalNs) }
+
+    /// One event.
+    public mutating func add(atNs: Int64, value: Double) {
+        guard atNs >= startNs, atNs < endNs else { return }
+        let index = Int((atNs - startNs) / Self.intervalNs)
+        sums[index] += value
+        weights[index] += 1
+        highest[index] = max(highest[index], value)
+    }
+
+    /// A stretch of time in which the quantity grew by 1 per ns from `value`, or stood at it. Cut off at the window.
+    public mutating func add(fromNs: Int64, untilNs: Int64, value: Int64, grows: Bool) {
+        var nowNs = max(fromNs, startNs)
+        var height = value + (grows ? nowNs - fromNs : 0)
+        let lastNs = min(untilNs, endNs)
+        while nowNs < lastNs {
+            let index = Int((nowNs - startNs) / Self.intervalNs)
+            let stepNs = min(lastNs, startNs + Int64(index + 1) * Self.intervalNs) - nowNs
+            let end = grows ? height + stepNs : height
+            sums[index] += Double(stepNs) * (Double(height) + Double(end)) / 2
+            weights[index] += Double(stepNs)
+            highest[index] = max(highest[index], Double(end))
+            height = end
+            nowNs += stepNs
+        }
+    }
+
+    /// By interval; nil where there was nothing.
+    public var means: [Double?] { zip(sums, weights).map { $1 > 0 ? $0 / $1 : nil } }
+    public var maxima: [Double?] { highest.map { $0.isFinite ? $0 : nil } }
+    /// Events per second, by interval.
+    public var rates: [Double?] {
+        weights.indices.map { index in
+            let fromNs = startNs + Int64(index) * Self.intervalNs
+            return weights[index] * 1e9 / Double(min(fromNs + Self.intervalNs, endNs) - fromNs)
+        }
+    }
+
+    /// Means and maxima as they are handed on.
+    public func records(for metric: Metric) -> [SeriesRecord] {
+        [SeriesRecord(metric, .mean, means), SeriesRecord(metric, .max, maxima)]
+    }
+}
+
+/// One figure per interval of one trial, from the start of the measured window.
+public struct SeriesRecord: Codable, Sendable, Equatable {
+    public var metric: Metric
+    public var statistic: Statistic
+    public var intervalNs: Int64
+    public var values: [Double?]
+
+    public init(
+        _ metric: Metric, _ statistic: Statistic, _ values: [Double?], intervalNs: Int64 = IntervalSeries.intervalNs
+    ) {
+        (self.metric, self.statistic, self.intervalNs, self.values) = (metric, statistic, intervalNs, values)
+    }
+}
+
+/// Something that a thread did in a trial, for a trace.
+public struct TraceSpan: Codable, Sendable, Equatable {
+    public var name: String
+    public var thread: String
+    /// From the start of the measured window.
+    public var startNs: Int64
+    public var lengthNs: Int64
+    public var version: Int64
+
+    public init(name: String, thread: String, startNs: Int64, lengthNs: Int64, version: Int64) {
+        (self.name, self.thread, self.startNs) = (name, thread, startNs)
+        (self.lengthNs, self.version) = (lengthNs, version)
+    }
+}
+
+/// What a trial leaves beside its figures.
+public struct TrialRecordings: Codable, Sendable, Equatable {
+    public var histograms: [HistogramRecord] = []
+    public var series: [SeriesRecord] = []
+    public var trace: [TraceSpan] = []
+
+    public init() {}
+}

@@ -1,0 +1,63 @@
+// The three answers that are promises: nothing lost or wrong, nothing hung, nothing worse than last time. Pure.
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+extension Answers {
+    /// Of all engines: what they lost is lost.
+    static func lostOrWrong(_ record: RunRecord) -> Answer {
+        guard !record.trials.isEmpty else { return .unknown(.lostOrWrong, "nothing ran", from: .integrity) }
+        func sum(_ metric: Metric) -> Int {
+            record.rows.filter { $0.figure.metric == metric && $0.figure.statistic == .value }
+                .reduce(0) { $0 + Int($1.figure.value ?? 0) }
+        }
+        let (missed, violations) = (sum(.missedFinal), sum(.oracleViolations))
+        let broken = record.voided.count { $0.fate == .oracleViolation }
+        let failed = record.voided.count { $0.fate != .oracleViolation && $0.fate != .hang }
+        let wrong = max(missed + violations, broken)
+        var meaning =
+            "of \(Humanised.count(record.trials.count, "trial")): missed final states \(missed), "
+            + "broken promises \(max(violations, broken))"
+        if failed > 0 { meaning += "; \(Humanised.count(failed, "trial")) did not complete" }
+        return Answer(
+            .lostOrWrong, "\(wrong)", meaning, from: .integrity, wrong + failed == 0 ? .good : .bad)
+    }
+
+    /// What was to hang and was caught is a result.
+    static func hung(_ record: RunRecord) -> Answer {
+        let hung = record.trials.count { trial in
+            trial.fate == .hang || (trial.hangs ?? []).contains { !$0.isExpected && $0.kind != .inversion }
+        }
+        let plays = Choreographies(record)
+        let source = plays.rows.isEmpty ? Answer.Source.hangs : .choreographies
+        let warnings = record.trials.flatMap { $0.hangs ?? [] }.count { $0.kind == .inversion }
+        var words = plays.rows.isEmpty ? ["no choreography was played"] : plays.sentences
+        if warnings > 0 { words.append("\(Humanised.count(warnings, "warning")) of lock order") }
+        let isGood = hung == 0 && plays.isWell
+        return Answer(
+            .hung, "\(hung)", words.joined(separator: "; "), from: source,
+            record.trials.isEmpty ? .open : isGood ? .good : .bad)
+    }
+
+    static func worse(_ record: RunRecord) -> Answer {
+        guard let compared = record.compared else {
+            let header = record.header
+            let why =
+                header.savedBaseline != nil && header.baseline == header.savedBaseline
+                ? "no earlier run to be held against: if this one passes, it is kept for the next"
+                : "not held against an earlier run"
+            return .unknown(.worse, why, from: nil)
+        }
+        if let obstacle = compared.obstacle {
+            return .unknown(.worse, "not compared with '\(compared.name)': \(obstacle)", from: .baseline)
+        }
+        let clocks =
+            compared.clockObstacle == nil
+            ? "\(compared.slower.count) of \(compared.clocks) clocks slower" : "clocks not compared"
+        return Answer(
+            .worse, "\(compared.worse.count)",
+            "of \(Humanised.count(compared.counts, "count")) worse, \(clocks); since "
+                + (compared.runID ?? "'\(compared.name)'"), from: .baseline,
+            compared.worse.isEmpty ? .good : .bad)
+    }
+}

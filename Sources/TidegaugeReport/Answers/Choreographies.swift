@@ -1,0 +1,94 @@
+// All choreographies of a run beside all engines that played them: who completed, what was caught that had to be, what hung.
+// Engines that are to hang (known-bad controls) share one column, since each is there for one flaw. Pure.
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeStatistics
+import TidegaugeTrial
+
+struct Choreographies {
+    enum Outcome: Equatable {
+        case completed(ns: Double?)
+        /// What was expected to hang did, and was named in so much time.
+        case caught(ns: Double?)
+        /// Hung where it was not to, or failed in another way.
+        case failed(String)
+        case skipped
+        case none
+
+        var isWell: Bool { if case .failed = self { false } else { true } }
+    }
+
+    struct Control: Equatable {
+        var driver: String
+        var outcome: Outcome
+    }
+
+    struct Row: Equatable {
+        var scenario: String
+        /// One for each of `engines`.
+        var outcomes: [Outcome]
+        var controls: [Control]
+
+        var isWell: Bool { outcomes.allSatisfy(\.isWell) && controls.allSatisfy(\.outcome.isWell) }
+    }
+
+    /// Those that must come through.
+    let engines: [String]
+    let rows: [Row]
+
+    init(_ record: RunRecord) {
+        let plays = record.trials.filter { $0.spec.choreography != nil }
+        let names = Digest.inOrder(plays.map(\.spec.scenario))
+        let engines = Digest.inOrder(plays.filter { !$0.isControl }.map(\.spec.driver))
+        let times = Dictionary(
+            grouping: record.rows.filter {
+                $0.figure.metric == .choreographyTime || $0.figure.metric == .hangDetectionTime
+            }, by: { TrialKey($0) })
+        func ns(_ trials: [TrialRecord]) -> Double? {
+            median(trials.flatMap { times[$0.key, default: []].compactMap(\.figure.value) })
+        }
+        func outcome(_ trials: [TrialRecord]) -> Outcome {
+            if let failed = trials.first(where: { $0.fate != .completed }) {
+                return .failed(failed.fate.flag?.text ?? "failed")
+            }
+            return trials.contains(where: \.isControl) ? .caught(ns: ns(trials)) : .completed(ns: ns(trials))
+        }
+        self.engines = engines
+        rows = names.map { name in
+            let own = plays.filter { $0.spec.scenario == name }
+            let controls = Digest.inOrder(own.filter(\.isControl).map(\.spec.driver))
+            return Row(
+                scenario: name,
+                outcomes: engines.map { engine in
+                    let trials = own.filter { $0.spec.driver == engine && !$0.isControl }
+                    if !trials.isEmpty { return outcome(trials) }
+                    let isSkipped = record.skipped.contains { $0.scenario == name && $0.driver == engine }
+                    return isSkipped ? .skipped : .none
+                },
+                controls: controls.map { driver in
+                    Control(driver: driver, outcome: outcome(own.filter { $0.spec.driver == driver }))
+                })
+        }
+    }
+
+    var isWell: Bool { rows.allSatisfy(\.isWell) }
+
+    /// `25 of 25 choreographies completed by stillingwell, 22 of 22 by fetched-results`; `23 of 23 known-bad controls caught`.
+    var sentences: [String] {
+        let completed = engines.indices.map { index in
+            let played = rows.map { $0.outcomes[index] }.filter { $0 != .none && $0 != .skipped }
+            return "\(played.count(where: \.isWell)) of \(played.count)"
+                + "\(index == 0 ? " choreographies completed" : "") by \(engines[index])"
+        }
+        let controls = rows.flatMap(\.controls)
+        let caught = "\(controls.count(where: \.outcome.isWell)) of \(controls.count) known-bad controls caught"
+        return [completed.joined(separator: ", ")].filter { !$0.isEmpty } + (controls.isEmpty ? [] : [caught])
+    }
+}
+
+extension TrialRecord {
+    /// Whether it was to end otherwise than by completing.
+    fileprivate var isControl: Bool {
+        spec.choreography.map { $0.ending(on: spec.driver) != .completes } ?? false
+    }
+}

@@ -1,0 +1,17 @@
+// The cells of the table of choreographies, in words. Pure.
+import TidegaugeScenario
+
+enum ChoreographyWords {
+    /// `✔ 9.61 ms`, `caught in 112 ms`, `hang`, `skipped`; empty where an engine was not asked to play.
+    static func cell(_ outcome: Choreographies.Outcome) -> String {
+        switch outcome {
+        case .completed(let ns): "✔" + (ns.map { " \(time($0))" } ?? "")
+        case .caught(let ns): "caught" + (ns.map { " in \(time($0))" } ?? "")
+        case .failed(let why): "✘ \(why)"
+        case .skipped: "skipped"
+        case .none: ""
+        }
+    }
+
+    private static func time(_ ns: Double) -> String { Humanised.text(ns, unit: "ns") }
+}

@@ -1,0 +1,118 @@
+// Engines side by side: how many times as fast, and for how much less CPU, the engine that a run is about is beside each other
+// one. A ratio is of the same point and repetition on both; over all of these stands the Hodges–Lehmann location of their
+// logarithms with its exact 95 % interval. Pure.
+import Foundation
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeStatistics
+
+struct EngineRatios: Equatable {
+    /// The engine's figure against another's.
+    struct Ratio: Equatable {
+        var metric: Metric
+        /// The other's figure ÷ the engine's own: above 1 the engine is the cheaper.
+        var times: Double
+        /// 95 %; nil with fewer than six points, of which the least and the most are told.
+        var interval: ClosedRange<Double>?
+        var least: Double
+        var most: Double
+        var count: Int
+    }
+
+    struct Peer: Equatable {
+        var driver: String
+        var ratios: [Ratio]
+    }
+
+    var scenario: String
+    var engine: String
+    var peers: [Peer]
+
+    /// Of what is told, in this order, as far as it was measured.
+    private static let metrics: [Metric] = [.endToEndLatency, .upkeepCost]
+
+    /// Of each scenario that several engines ran; choreographies and what is about the harness apart.
+    static func all(_ record: RunRecord) -> [EngineRatios] {
+        let own = SubjectFigures(record).driver
+        return record.scenarioNames.compactMap { name in
+            guard let gate = record.scenario(name)?.gate, gate.entry.subject != .harness, gate != .choreographyTime
+            else { return nil }
+            let rows = record.rows.filter { $0.scenario == name && $0.variant != RunRow.overSweep }
+            // The no-op driver is no engine: what the harness costs by itself.
+            let others = Digest.inOrder(rows.map(\.driver)).filter { $0 != own && $0 != "noop" && $0 != "null-server" }
+            let peers = others.compactMap { peer -> Peer? in
+                let ratios = metrics.compactMap { ratio($0, rows, own, peer) }
+                return ratios.isEmpty ? nil : Peer(driver: peer, ratios: ratios)
+            }
+            return peers.isEmpty ? nil : EngineRatios(scenario: name, engine: own, peers: peers)
+        }
+    }
+
+    private static func ratio(_ metric: Metric, _ rows: [RunRow], _ own: String, _ peer: String) -> Ratio? {
+        struct Place: Hashable { var variant: String, trial: Int }
+        func values(_ driver: String) -> [Place: Double] {
+            let meant = rows.filter {
+                $0.driver == driver && $0.figure.metric == metric
+                    && $0.figure.statistic.rawValue == metric.defaultStatistic
+            }
+            // What lies at or under zero has no ratio.
+            return Dictionary(
+                meant.compactMap { row in
+                    row.figure.value.flatMap { $0 > 0 ? (Place(variant: row.variant, trial: row.trial), $0) : nil }
+                }, uniquingKeysWith: { first, _ in first })
+        }
+        let (mine, others) = (values(own), values(peer))
+        let logarithms = mine.compactMap { place, value in others[place].map { log($0 / value) } }.sorted()
+        guard let location = HodgesLehmann.location(logarithms), let least = logarithms.first,
+            let most = logarithms.last
+        else { return nil }
+        let interval = LocationInterval.twoSided(logarithms, confidence: 0.95)
+        return Ratio(
+            metric: metric, times: exp(location), interval: interval.map { exp($0.low)...exp($0.high) },
+            least: exp(least), most: exp(most), count: logarithms.count)
+    }
+
+    // MARK: Words
+
+    /// `stillingwell beside grdb-pool: 8.2× faster (5.1 … 14), 18× less CPU (…)`.
+    var lines: [String] {
+        peers.map { peer in
+            "\(engine) beside \(peer.driver): " + peer.ratios.map(\.text).joined(separator: ", ")
+        }
+    }
+
+    static let note =
+        "Medians of end_to_end_latency and upkeep_cost, as ratios of the same point and repetition; in brackets the 95 % interval "
+        + "over all of them, or the least and the most where there are fewer than six."
+
+    /// For the page's template.
+    var page: [String: Any] {
+        [
+            "scenario": Escaped.visible(scenario), "lines": lines.map { Escaped.visible($0) }, "note": Self.note,
+        ]
+    }
+}
+
+extension EngineRatios.Ratio {
+    fileprivate var text: String {
+        let isBetter = times >= 1
+        let words = metric == .endToEndLatency ? (isBetter ? "faster" : "slower") : (isBetter ? "less CPU" : "more CPU")
+        let ends = interval ?? least...most
+        let shown = isBetter ? ends : (1 / ends.upperBound)...(1 / ends.lowerBound)
+        let factor = Self.factor(isBetter ? times : 1 / times)
+        // One pair spans nothing.
+        guard count > 1 else { return "\(factor)× \(words), by 1 pair alone" }
+        return "\(factor)× \(words) (\(Self.factor(shown.lowerBound)) … \(Self.factor(shown.upperBound)))"
+            + " over \(count) pairs"
+    }
+
+    /// `8.2`, `18`, `1 400`: two digits are as many as such a ratio carries.
+    private static func factor(_ value: Double) -> String {
+        value < 10 ? String(format: "%.1f", value) : Humanised.grouped(Int(rounded(value)))
+    }
+
+    private static func rounded(_ value: Double) -> Double {
+        let scale = pow(10, floor(log10(value)) - 1)
+        return (value / scale).rounded() * scale
+    }
+}

@@ -1,0 +1,120 @@
+// The five answers that are measured: how fast, how stale, how many at once, what it costs, where it bends. Pure.
+import TidegaugeMeasure
+import TidegaugeScenario
+
+extension SubjectFigures {
+    var howFast: Answer {
+        guard let place = places(.endToEndLatency, .p50, preferably: "commit-latency").first else {
+            return .unknown(.howFast, "no scenario measures end_to_end_latency")
+        }
+        let tail = [Statistic.p99, .p90].lazy.compactMap { statistic in
+            self.places(.endToEndLatency, statistic, of: place.scenario).first { $0.variant == place.variant }
+                .map { "\(statistic.rawValue) \(Digest.cell($0.figures))" }
+        }.first
+        return answer(
+            .howFast, Digest.cell(place.figures), place,
+            ([tail].compactMap { $0 } + ["due → callback" + load(place)]).joined(separator: " · "))
+    }
+
+    /// In a scenario with enough commits to say how old the oldest unseen one is for one moment in a hundred.
+    var howStale: Answer {
+        guard let place = places(.staleness, .p99, preferably: "commit-latency").first else {
+            return .unknown(.howStale, "no scenario has enough commits for a p99 of staleness")
+        }
+        return answer(
+            .howStale, Digest.cell(place.figures), place, "age of the oldest unseen change, p99 over time" + load(place)
+        )
+    }
+
+    /// Where it coalesces most, and beside it the steady load that speed is told of.
+    var coalesced: Answer {
+        let all = places(.coalescingRatio, .value, preferably: "burst-coalesce")
+        guard let place = all.max(by: { $0.median < $1.median }) else {
+            return .unknown(.coalesced, "no scenario measures coalescing_ratio")
+        }
+        var words = ["commits per callback" + load(place)]
+        if let steady = places(.endToEndLatency, .p50, preferably: "commit-latency").first,
+            steady.scenario != place.scenario,
+            let ratio = places(.coalescingRatio, .value, of: steady.scenario).first(where: {
+                $0.variant == steady.variant
+            })
+        {
+            words.append("\(Self.times(ratio.median)) in \(ratio.scenario)")
+        }
+        return answer(.coalesced, Self.times(place.median), place, words.joined(separator: "; "))
+    }
+
+    /// At the largest collection, where a store that runs the query again pays most.
+    var upkeep: Answer {
+        let all = places(.upkeepCost, .value, preferably: "result-size")
+        guard let place = all.max(by: { items($0) < items($1) }) else {
+            return .unknown(.upkeep, "no scenario measures upkeep_cost")
+        }
+        var words = ["CPU per commit at \(Humanised.grouped(items(place))) rows"]
+        if let small = all.min(by: { items($0) < items($1) }), items(small) < items(place) {
+            words.append("\(Digest.headline(small.figures)) at \(Humanised.grouped(items(small)))")
+        }
+        var meaning = words.joined(separator: "; ")
+        if let exponent = places(.upkeepExponent, .value, of: place.scenario).first?.median {
+            meaning += " → \(Self.growth(exponent)) (β \(Humanised.text(exponent, unit: "1", digits: 2)))"
+        }
+        return answer(.upkeep, Digest.headline(place.figures), place, meaning)
+    }
+
+    var bendsWhere: Answer {
+        guard let low = places(.sustainableRate, .low, preferably: "rate-sweep").first else {
+            return .unknown(.bendsWhere, "no scenario looks for the highest rate that is kept up with")
+        }
+        let high = places(.sustainableRate, .high, of: low.scenario).first?.median
+        let knee = places(.kneeRate, .value, of: low.scenario).first?.median
+        let figure = high.map { "\(Self.rate(low.median)) – \(Self.rate($0))/s" } ?? "≥ \(Self.rate(low.median))/s"
+        let bend = knee.map { "callbacks begin to merge at \(Self.rate($0))/s" } ?? "no knee within the sweep"
+        return answer(.bendsWhere, figure, low, "commits/s: the highest rate kept up with, the lowest not; \(bend)")
+    }
+
+    // MARK: Words
+
+    private func answer(_ question: Answer.Question, _ figure: String, _ place: Place, _ meaning: String) -> Answer {
+        Answer(
+            question, figure, value: place.median > 0 ? place.median : nil, meaning, from: .scenario(place.scenario),
+            tone(place.scenario))
+    }
+
+    /// `, 500 commits/s, 10 000 rows`: what the store was doing.
+    private func load(_ place: Place) -> String {
+        guard let spec = spec(place) else { return "" }
+        var words: [String] = []
+        let writers = spec.writers
+        if writers.load == .open, writers.arrivals == .bursts, writers.burst > 1 {
+            words.append("in bursts of \(Humanised.grouped(writers.burst))")
+        } else if writers.load == .open, writers.arrivals == .trace {
+            words.append("at the times of a trace")
+        } else if writers.load == .open, writers.rateHz > 0 {
+            words.append("\(Humanised.grouped(Int(writers.rateHz.rounded()))) commits/s")
+        } else {
+            words.append(writers.load == .lockstep ? "nothing else under way" : "closed loop")
+        }
+        words.append("\(Humanised.grouped(spec.dataset.items)) rows")
+        if spec.observers.count > 1 { words.append("\(Humanised.grouped(spec.observers.count)) observers") }
+        return words.map { ", " + $0 }.joined()
+    }
+
+    private func items(_ place: Place) -> Int { spec(place)?.dataset.items ?? 0 }
+
+    private static func times(_ ratio: Double) -> String { Humanised.text(ratio, unit: "1") + "×" }
+
+    private static func rate(_ perSecond: Double) -> String {
+        Humanised.text(perSecond, unit: MetricEntry.Unit.commitsPerSecond.rawValue)
+    }
+
+    /// What an exponent means. The bounds lie halfway between 0, 1 and beyond, but for the first: what is called incremental
+    /// must not grow by half within two decades.
+    private static func growth(_ exponent: Double) -> String {
+        switch exponent {
+        case ..<0.1: "incremental"
+        case ..<0.9: "grows with the collection"
+        case ...1.1: "in proportion to the collection"
+        default: "faster than the collection"
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// The figures of the one store that a run is about, found by metric. A run with several engines is about the one with the most
+// trials, the first of them where several have as many: the store beside the no-op driver, or the engine that a scenario names
+// first. Pure.
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeStatistics
+
+struct SubjectFigures {
+    let record: RunRecord
+    /// Empty where no trial was run.
+    let driver: String
+    private let rows: [RunRow]
+
+    init(_ record: RunRecord) {
+        self.record = record
+        let subject = Self.subject(record)
+        driver = subject
+        rows = record.rows.filter { $0.driver == subject && $0.figure.value?.isFinite ?? false }
+    }
+
+    private static func subject(_ record: RunRecord) -> String {
+        let drivers = record.trials.map(\.spec.driver)
+        let counts = Dictionary(grouping: drivers) { $0 }.mapValues(\.count)
+        let most = counts.values.max()
+        return drivers.first { counts[$0] == most } ?? ""
+    }
+
+    /// What was measured at one point of a sweep, over all trials.
+    struct Place {
+        var scenario: String
+        var variant: String
+        var figures: [Figure]
+
+        var median: Double { TidegaugeStatistics.median(figures.compactMap(\.value)) ?? .nan }
+    }
+
+    /// The points of the scenario that says most about a metric: the named one, else one that is gated by it, else the first.
+    /// None of what is about the harness. Empty where nothing measures it.
+    func places(_ metric: Metric, _ statistic: Statistic, preferably name: String) -> [Place] {
+        let meant = rows.filter { row in
+            row.figure.metric == metric && row.figure.statistic == statistic
+                && record.scenario(row.scenario)?.gate.entry.subject != .harness
+        }
+        let scenarios = Digest.inOrder(meant.map(\.scenario))
+        guard
+            let scenario = scenarios.first(where: { $0 == name })
+                ?? scenarios.first(where: { record.scenario($0)?.gate == metric }) ?? scenarios.first
+        else { return [] }
+        return places(meant.filter { $0.scenario == scenario }, scenario)
+    }
+
+    /// The same of one scenario alone.
+    func places(_ metric: Metric, _ statistic: Statistic, of scenario: String) -> [Place] {
+        places(
+            rows.filter {
+                $0.scenario == scenario && $0.figure.metric == metric && $0.figure.statistic == statistic
+            }, scenario)
+    }
+
+    private func places(_ rows: [RunRow], _ scenario: String) -> [Place] {
+        Digest.inOrder(rows.map(\.variant)).map { variant in
+            Place(
+                scenario: scenario, variant: variant, figures: rows.filter { $0.variant == variant }.map(\.figure))
+        }
+    }
+
+    func spec(_ place: Place) -> TrialSpec? {
+        record.trials.lazy.map(\.spec).first {
+            $0.scenario == place.scenario && $0.driver == driver && $0.variant == place.variant
+        }
+    }
+
+    /// Whether the scenario holds what it promises.
+    func tone(_ scenario: String) -> Answer.Tone {
+        let isBroken = record.judgements.contains {
+            $0.scenario == scenario && $0.driver == driver && $0.verdict == .broken
+        }
+        let isVoided = record.voided.contains { $0.spec.scenario == scenario && $0.spec.driver == driver }
+        return isBroken || isVoided ? .bad : .good
+    }
+}

@@ -1,0 +1,138 @@
+// What is known of a machine: how noisy each gate is on it, how often a comparison of a binary with itself is red, and how
+// often flaws of known size are seen. Stored beside the reports, a file per kind of machine.
+import Foundation
+import TidegaugeCompare
+import TidegaugeMeasure
+import TidegaugeStatistics
+
+public struct Calibration: Codable, Sendable, Equatable {
+    public static let folderName = "calibration"
+
+    /// How noisy a figure is: of a gate, or of a companion that says what the machine is fit for.
+    public struct Noise: Codable, Sendable, Equatable {
+        public var scenario: String
+        public var driver: String
+        public var name: FigureName
+        public var isGate: Bool
+        /// Standard deviation of a pair's logarithm.
+        public var sigma: Double
+        public var secondsPerPair: Double
+        public var pairs: Int
+    }
+
+    /// Comparisons with a flaw of known size in the head.
+    public struct Power: Codable, Sendable, Equatable {
+        public var shim: String
+        public var comparisons: Int
+        /// That called a gate regressed.
+        public var called: Int
+        /// Of all figures that were told as moved, those of most comparisons.
+        public var seenBy: [String]
+        public var secondsPerComparison: Double
+        /// With more void pairs than a comparison may have; nil in files from before.
+        public var noisy: Int?
+    }
+
+    public var machine: String
+    public var hiccupP99Ns: Double
+    public var noise: [Noise]
+    /// Null comparisons, and how many of them called something a regression.
+    public var comparisons: Int
+    public var falseReds: Int
+    /// Null comparisons with more void pairs than one may have, which `compare` would have ended; nil in files from before.
+    public var noisy: Int?
+    /// Of the screening stage: one p-value per null comparison and gate.
+    public var pValues: [Double]
+    public var power: [Power] = []
+
+    /// - Parameter nulls: comparisons of one binary with itself, which share no pair.
+    public init(machine: String = MachineKey.current, nulls: [ComparisonEngine]) {
+        self.machine = machine
+        noisy = Self.noisy(nulls)
+        comparisons = nulls.count
+        falseReds = nulls.count { $0.tracks.contains { $0.state == .confirmed } }
+        pValues = nulls.flatMap { $0.tracks.compactMap { $0.screenEffect?.pWorse } }
+        let subjects = nulls.first?.plan.subjects ?? []
+        let pairs = subjects.indices.map { index in
+            nulls.flatMap { $0.tracks[index].screen + $0.tracks[index].confirm }
+        }
+        let trials = pairs.joined().flatMap { $0.points.flatMap { [$0.base, $0.head] } }
+        hiccupP99Ns = median(trials.compactMap { $0.noise?.hiccupP99Ns }.map(Double.init)) ?? 0
+        noise = subjects.indices.flatMap { index -> [Noise] in
+            let gate = nulls[0].tracks[index].gate
+            return ([gate] + Self.companions.filter { $0 != gate }).compactMap { name in
+                let good = nulls.flatMap { $0.tracks[index].goodPairs(for: name) }
+                let worsening = good.compactMap { $0.worsening(name) }
+                guard worsening.count == good.count, let sigma = medianAbsoluteDeviation(worsening) else { return nil }
+                return Noise(
+                    scenario: subjects[index].scenario, driver: subjects[index].driver, name: name,
+                    isGate: name == gate, sigma: sigma,
+                    secondsPerPair: median(pairs[index].map(\.lengthSeconds)) ?? 0, pairs: worsening.count)
+            }
+        }
+    }
+
+    /// What the machine's fitness is told by.
+    static let companions = [
+        FigureName("process_cpu", "value"), FigureName("write_service_time", "p50"),
+        FigureName("end_to_end_latency", "p50"), FigureName("end_to_end_latency", "p99"),
+    ]
+
+    /// With more void pairs than a comparison may have; a calibration's own plan allows any number.
+    private static func noisy(_ comparisons: [ComparisonEngine]) -> Int {
+        comparisons.count { comparison in
+            comparison.tracks.contains { track in
+                track.voids.count
+                    > VoidRule().mostVoids(pairs: max(track.screen.count + track.confirm.count, comparison.plan.pairs))
+            }
+        }
+    }
+
+    public mutating func add(_ shim: String, _ comparisons: [ComparisonEngine]) {
+        let rows = comparisons.map { Judge($0).rows().filter { $0.verdict == .regressed || $0.verdict == .shifted } }
+        let seen = Dictionary(grouping: rows.flatMap { Set($0.map(\.name.description)) }) { $0 }.mapValues(\.count)
+        let inMost = seen.filter { 2 * $0.value > comparisons.count }
+        power.append(
+            Power(
+                shim: shim, comparisons: comparisons.count,
+                called: comparisons.count { $0.tracks.contains { $0.state == .confirmed } },
+                seenBy: inMost.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) (\($0.value))" },
+                secondsPerComparison: median(comparisons.map(\.spentSeconds)) ?? 0, noisy: Self.noisy(comparisons)))
+    }
+
+    /// The most that the true rate of false reds may be, with 95 %.
+    public var falseRedBound: Double { ClopperPearson.upperBound(hits: falseReds, trials: max(comparisons, 1)) }
+
+    /// `can see +3.0 % on process_cpu, +12 % on end_to_end_latency p99, in 5 minutes`: for one scenario, the median over all.
+    public var fitness: String {
+        let seconds = 300.0
+        let sights = Self.companions.compactMap { name -> String? in
+            let effects = noise.filter { $0.name == name && $0.secondsPerPair > 0 }.compactMap { noise in
+                DetectableEffect().effect(sigma: noise.sigma, pairs: Int(seconds / noise.secondsPerPair))
+            }
+            return median(effects).map { "\(ComparedCells.share(Foundation.exp($0) - 1)) on \(name)" }
+        }
+        return sights.isEmpty
+            ? "nothing was measured" : "can see " + sights.joined(separator: ", ") + ", in 5 minutes for a scenario"
+    }
+
+    // MARK: Files
+
+    /// Of this kind of machine; nil where none was made, or it cannot be read.
+    public static func ofThisMachine(_ root: String) -> Calibration? {
+        FileManager.default.contents(atPath: path(root)).flatMap { try? JSONDecoder().decode(Self.self, from: $0) }
+    }
+
+    public static func path(_ root: String) -> String { "\(root)/\(folderName)/\(MachineKey.current).json" }
+
+    /// Writes the machine's file, and the page beside it.
+    /// - Returns: the page.
+    /// - Throws: `ReportError`.
+    public func write(_ root: String) throws -> String {
+        try ReportFolder.make("\(root)/\(Self.folderName)")
+        try ReportFile.replace(Self.path(root), with: JSONFile.text(self, isPretty: true).utf8)
+        let page = "\(root)/\(Self.folderName)/\(machine).html"
+        try ReportFile.replace(page, with: CalibrationPage.render(self).utf8)
+        return page
+    }
+}

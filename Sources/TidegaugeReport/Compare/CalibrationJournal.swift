@@ -1,0 +1,109 @@
+// What a calibration has measured so far: what is to be done, then a line for each pair, on disk before the next begins. An
+// hour that was interrupted is gone on with. Used by one thread.
+import Foundation
+import TidegaugeCompare
+import TidegaugeMeasure
+
+public final class CalibrationJournal {
+    /// What is to be done.
+    public struct Work: Codable, Sendable, Equatable {
+        public static let currentVersion = 2
+
+        public var version = Work.currentVersion
+        public var plan: ComparisonPlan
+        /// Of the binary with itself.
+        public var comparisons: Int
+        /// For each flaw.
+        public var power: Int
+        public var flaws: [String]
+
+        public init(plan: ComparisonPlan, comparisons: Int, power: Int, flaws: [String]) {
+            (self.plan, self.comparisons, self.power, self.flaws) = (plan, comparisons, power, flaws)
+        }
+    }
+
+    /// The comparisons of one kind: of the binary with itself, or with a flaw.
+    private struct Place: Hashable {
+        var kind: String
+        var number: Int
+    }
+
+    /// One line: the work, or a pair and where it belongs.
+    private struct Line: Codable {
+        var work: Work?
+        var kind: String?
+        var number: Int?
+        var pair: PairRecord?
+    }
+
+    public let work: Work
+    private var pairs: [Place: [PairRecord]] = [:]
+    private let file: AppendedFile
+
+    public static func path(_ root: String) -> String {
+        "\(root)/\(Calibration.folderName)/\(MachineKey.current).ndjson"
+    }
+
+    /// Begins, in place of an earlier one.
+    /// - Throws: `ReportError`.
+    public init(_ root: String, _ work: Work) throws {
+        self.work = work
+        try ReportFolder.make("\(root)/\(Calibration.folderName)")
+        try ReportFile.replace(Self.path(root), with: try JSONLines.text(Line(work: work)).utf8)
+        file = try AppendedFile(Self.path(root))
+    }
+
+    /// Goes on with an interrupted one.
+    /// - Throws: `DamagedReport`, `ReportError`.
+    public init(resuming root: String) throws {
+        let path = Self.path(root)
+        let lines: [Line] = try JSONLines.read(
+            path, "a calibration", hint: "nothing was interrupted on this kind of machine")
+        guard let work = lines.first?.work, work.version == Work.currentVersion else {
+            throw DamagedReport("\(path): this is no calibration of this version")
+        }
+        self.work = work
+        for line in lines.dropFirst() {
+            guard let kind = line.kind, let number = line.number, let pair = line.pair else {
+                throw DamagedReport("\(path): it holds a line that is no pair")
+            }
+            pairs[Place(kind: kind, number: number), default: []].append(pair)
+        }
+        file = try AppendedFile(path)
+    }
+
+    /// A comparison as far as it has come.
+    /// - Throws: `DamagedReport` where the pairs are not those that the plan leads to.
+    public func engine(_ plan: ComparisonPlan, kind: String, number: Int) throws -> ComparisonEngine {
+        try ComparisonEngine(plan, replaying: pairs[Place(kind: kind, number: number), default: []])
+    }
+
+    /// On disk when it returns. Without the samples, which nothing here is made of.
+    public func add(_ pair: PairRecord, kind: String, number: Int) throws {
+        try file.append(JSONLines.text(Line(kind: kind, number: number, pair: pair.withoutSamples)))
+    }
+}
+
+extension ComparisonEngine {
+    /// The state that the pairs lead to; `next` names the pair that comes behind them.
+    /// - Throws: `DamagedReport` where they are not those that the plan leads to.
+    init(_ plan: ComparisonPlan, counted: [CountedRow] = [], replaying pairs: [PairRecord]) throws {
+        self.init(plan, counted: counted)
+        for pair in pairs {
+            guard let due = next(), due.subject == pair.subject, due.number == pair.number, due.stage == pair.stage
+            else { throw DamagedReport("the pairs of a comparison are not those of its plan") }
+            take(pair)
+        }
+    }
+}
+
+extension PairRecord {
+    fileprivate var withoutSamples: PairRecord {
+        var pair = self
+        for index in pair.points.indices {
+            pair.points[index].base.samples = []
+            pair.points[index].head.samples = []
+        }
+        return pair
+    }
+}

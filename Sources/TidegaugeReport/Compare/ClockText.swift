@@ -1,0 +1,55 @@
+// What pairs by the clock say as a whole: who is suspected, how much of it is decided, what the rest would take. Pure.
+import TidegaugeCompare
+import TidegaugeScenario
+
+enum ClockText {
+    /// What every verdict by the clock has to say of itself, as `CountedText.blindness` does of counts.
+    static let blindness =
+        "clocks see waiting and caches, and the machine's noise with them: what is smaller than 'would see' is for counts"
+
+    /// How many gates are decided, and the pairs that would decide the others, as noisy as those that were run; of a comparison
+    /// by counts alone, whose gates were not measured.
+    static func summary(_ judged: JudgedComparison) -> String {
+        if judged.record.plan.isCountedOnly { return unmeasured(judged.unmeasured) }
+        let open = zip(judged.engine.tracks, judged.gates).filter { !$1.isDecided }
+        let count = judged.gates.count
+        let decided = count - open.count
+        var parts = ["\(decided) of \(gates(count)) decided by clocks (\(100 * decided / max(count, 1)) %)"]
+        let known = open.compactMap { track, row in
+            row.pairsToDecide.map { (pairs: $0 - row.pairs, seconds: Double($0 - row.pairs) * track.secondsPerPair) }
+        }
+        if !known.isEmpty {
+            let (pairs, seconds) = known.reduce((0, 0.0)) { ($0.0 + $1.pairs, $0.1 + $1.seconds) }
+            let more = "\(Humanised.count(pairs, "pair")) more, some \(length(seconds))"
+            parts.append("\(more), would decide \(gates(known.count))")
+        }
+        let unknown = open.count - known.count
+        if unknown > 0 { parts.append("\(gates(unknown)) had too few pairs to say how many it takes") }
+        return (parts + [blindness]).joined(separator: "; ")
+    }
+
+    private static func unmeasured(_ titles: [String]) -> String {
+        let names = titles.isEmpty ? "" : ": " + titles.joined(separator: ", ")
+        return "not measured, as only counts were asked for: \(gates(titles.count)) of clocks\(names)"
+    }
+
+    /// One line: what is worse, by how much, and why it is not called.
+    static func suspicion(_ row: ComparedRow) -> String {
+        let cells = ComparedCells(row)
+        let effect = "\(cells.change) (95 %: \(cells.interval)), pairs \(cells.pairs)"
+        return "suspected: \(cells.what) \(effect): \(cells.remark)"
+    }
+
+    private static func gates(_ count: Int) -> String { Humanised.count(count, "gate") }
+
+    private static func length(_ seconds: Double) -> String {
+        if seconds < 90 { return "\(Int(seconds.rounded(.up))) s" }
+        let hours = seconds / 3_600
+        return hours < 1.5 ? "\(Int((seconds / 60).rounded())) min" : "\(Int(hours.rounded())) h"
+    }
+}
+
+extension JudgedComparison {
+    /// Gates that are worse as far as their pairs go, and were not confirmed.
+    var suspects: [ComparedRow] { gates.filter { $0.verdict == .suspected } }
+}

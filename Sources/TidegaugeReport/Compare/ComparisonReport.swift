@@ -1,0 +1,70 @@
+// Writes a comparison's folder: journal and pairs as it goes, everything that needs the whole at its end, and again from
+// the folder alone. Used by one thread.
+import Foundation
+import TidegaugeCompare
+import TidegaugeMeasure
+
+public final class ComparisonReport {
+    public static let htmlName = "compare.html"
+    public static let summaryName = "summary.md"
+
+    public let directory: String
+    private let journal: AppendedFile
+    private let pairs: AppendedFile
+    private let plan: ComparisonPlan
+
+    /// Makes `directory`, or goes on with what is in it.
+    /// - Throws: `ReportError` where a file cannot be made.
+    public init(_ directory: String, _ plan: ComparisonPlan, _ environment: EnvironmentReport) throws {
+        self.directory = directory
+        self.plan = plan
+        try ReportFolder.make(directory)
+        try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: environment.json())
+        journal = try AppendedFile(
+            "\(directory)/\(ComparisonRecord.journalName)", header: try ComparisonRecord.Line(plan: plan).text())
+        pairs = try AppendedFile("\(directory)/\(PairsCSV.fileName)", header: CSV.line(PairsCSV.columns))
+    }
+
+    /// On disk when it returns.
+    public func add(_ record: PairRecord) throws {
+        try pairs.append(PairsCSV.lines(record, plan))
+        try journal.append(ComparisonRecord.Line(pair: record).text())
+    }
+
+    /// The counted figures of a point, and the texts of the files that they name. On disk when it returns.
+    public func add(_ rows: [CountedRow], files: [String: String]) throws {
+        for (name, text) in files { try ReportFile.replace("\(directory)/\(name)", with: text.utf8) }
+        try journal.append(ComparisonRecord.Line(counted: rows).text())
+    }
+
+    /// What could not be counted; once, when all else has been.
+    public func add(uncounted: [OneSided]) throws {
+        try journal.append(ComparisonRecord.Line(uncounted: uncounted).text())
+    }
+
+    /// - Parameter exitCode: what a shell sees; 130 of an interrupted comparison, which can be gone on with.
+    public func end(_ judged: JudgedComparison, exitCode: Int32) throws {
+        try journal.append(ComparisonRecord.Line(ended: .init(exitCode: exitCode)).text())
+        try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: judged.record.environment.json())
+        try Self.write(judged, into: directory)
+    }
+
+    /// Makes everything but journal and pairs from those.
+    /// - Throws: `DamagedReport`, `ReportError`.
+    public static func write(into directory: String) throws {
+        try write(JudgedComparison(directory), into: directory)
+    }
+
+    private static func write(_ judged: JudgedComparison, into directory: String) throws {
+        for (name, text) in [
+            ("effects.csv", EffectsCSV.render(judged)), ("compare.json", try ComparisonJSON.render(judged)),
+            (summaryName, ComparisonMarkdown.render(judged)),
+            ("annotations.txt", ComparisonMarkdown.annotations(judged)),
+            (TrackerJSON.actionBenchmarkName, try TrackerJSON.actionBenchmark(judged)),
+            (TrackerJSON.bencherName, try TrackerJSON.bencher(judged)),
+            (htmlName, try ComparisonHTML.render(judged)),
+        ] {
+            try ReportFile.replace("\(directory)/\(name)", with: text.utf8)
+        }
+    }
+}

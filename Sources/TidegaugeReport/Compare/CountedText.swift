@@ -1,0 +1,100 @@
+// Counted figures of a comparison for people: what changed, by how much, and in which functions. Pure.
+import TidegaugeCompare
+import TidegaugeScenario
+
+enum CountedText {
+    /// What every counted verdict has to say of itself.
+    static let blindness = "counts see no waiting, no contention and no misses of a cache: those the clocks' gates see"
+
+    static let titles = ["verdict", "what", "base", "head", "change", "base twice"]
+
+    /// Of a comparison in which something was counted.
+    static func summary(_ rows: [CountedRow]) -> String {
+        let noise = rows.compactMap(\.noise).max() ?? 0
+        let counters = Set(rows.map(\.counter)).sorted().joined(separator: ", ")
+        let changed = rows.count { $0.verdict != .unchanged }
+        return "\(rows.count) figures counted by \(counters), \(changed) of them not unchanged; the base counted twice "
+            + "differs by \(percent(noise, signed: false)) at most; \(blindness)"
+    }
+
+    static func cells(_ row: CountedRow) -> [String] {
+        [
+            row.verdict.rawValue, "\(row.title) \(row.metric.rawValue)",
+            Humanised.text(row.base, unit: row.metric.unit),
+            Humanised.text(row.head, unit: row.metric.unit), percent(row.change), percent(row.noise, signed: false),
+        ]
+    }
+
+    /// `TreeDifference.walk +12.3 %, 3 100 → 3 480 per commit (with what it calls 9 000 → 9 400)`.
+    static func line(_ cause: CountedRow.Cause) -> String {
+        let change = cause.base > 0 ? percent(cause.head / cause.base - 1) : "new"
+        return "\(cause.function) \(change), \(whole(cause.base)) → \(whole(cause.head)) per commit (with what it "
+            + "calls \(whole(cause.baseInclusive)) → \(whole(cause.headInclusive)))"
+    }
+
+    static func percent(_ share: Double?, signed: Bool = true) -> String {
+        guard let share else { return "n/a" }
+        let hundredths = (share * 10_000).rounded() / 100
+        return (signed && hundredths > 0 ? "+" : "") + "\(hundredths) %"
+    }
+
+    private static func whole(_ instructions: Double) -> String { "\(Int(instructions.rounded()))" }
+
+    /// A regression in a line: the role's figure, its change, and the function to look at, which hardware does not tell.
+    static func annotation(_ row: CountedRow) -> String {
+        let cells = cells(row)
+        let place = row.causes.first.map { "; first \(line($0))" } ?? ""
+        return "\(cells[1]): \(cells[2]) → \(cells[3]), \(cells[4]), counted\(place)"
+    }
+
+    // MARK: Whole sections
+
+    /// On a terminal: what is not unchanged, and where it went.
+    static func console(_ judged: JudgedComparison) -> [String] {
+        let rows = judged.record.counted
+        guard !rows.isEmpty else { return [] }
+        var lines = ["", summary(rows)]
+        for row in rows where row.verdict != .unchanged {
+            let cells = cells(row)
+            lines.append("  \(cells[0]): \(cells[1]): \(cells[2]) → \(cells[3]), \(cells[4]) (base twice \(cells[5]))")
+            lines += row.causes.map { "    \(line($0))" }
+            if let file = row.flameGraph { lines.append("    flame graph: \(file)") }
+        }
+        return lines
+    }
+
+    static func markdown(_ judged: JudgedComparison) -> String {
+        let rows = judged.record.counted
+        guard !rows.isEmpty else { return "" }
+        var text = "**Counted**: \(summary(rows))\n\n"
+        let changed = rows.filter { $0.verdict != .unchanged }
+        if !changed.isEmpty { text += table(changed) + "\n" }
+        for row in changed where !row.causes.isEmpty {
+            let lines = row.causes.map { "- \(Escaped.markdown(line($0)))\n" }
+            text += "Where \(Escaped.markdown(cells(row)[1])) went:\n\n" + lines.joined() + "\n"
+        }
+        let unchanged = rows.filter { $0.verdict == .unchanged }
+        if !unchanged.isEmpty {
+            text += MarkdownSummary.folded("Unchanged counts (\(unchanged.count))", table(unchanged))
+        }
+        return text
+    }
+
+    private static func table(_ rows: [CountedRow]) -> String {
+        MarkdownSummary.table(titles, words: 2, rows.map { row in cells(row).map { Escaped.markdown($0) } })
+    }
+
+    /// For the page's template.
+    /// - Parameter tone: what a verdict is coloured by.
+    static func page(_ judged: JudgedComparison, tone: (Verdict) -> String) -> [[String: Any]] {
+        judged.record.counted.filter { $0.verdict != .unchanged }.map { row in
+            let cells = cells(row).map { Escaped.visible($0) }
+            return [
+                "tone": tone(row.verdict), "verdict": cells[0], "what": cells[1],
+                "figures": Array(cells.dropFirst(2)), "causes": row.causes.map { Escaped.visible(line($0)) },
+                "paths": row.paths.map { Escaped.visible($0) }, "flameGraph": row.flameGraph ?? "",
+                "hasFlameGraph": row.flameGraph != nil,
+            ]
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// What two finished runs say of one another. Trials of one seed are pairs as far as the data goes, and no pairs as far as the
+// machine does: published experience with runs one after the other is a false alarm in every fourth comparison. So the best
+// that can be said is that nothing is to be seen, and the worst, that it should be compared properly. Pure.
+import TidegaugeCompare
+import TidegaugeScenario
+import TidegaugeStatistics
+
+enum WeakComparison {
+    /// A row per figure that both runs have, gates first.
+    static func rows(base: RunRecord, head: RunRecord) -> [ComparedRow] {
+        let gates = Dictionary(
+            head.header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })
+        let before = figures(base)
+        let after = figures(head)
+        let keys = after.keys.sorted {
+            ($0.scenario, $0.driver, $0.variant, $0.name) < ($1.scenario, $1.driver, $1.variant, $1.name)
+        }
+        let rows = keys.compactMap { key -> ComparedRow? in
+            guard let old = before[key], let new = after[key], let metric = Metric(rawValue: key.name.metric),
+                metric.entry.subject == .store
+            else { return nil }
+            let isGate = gates[key.scenario] == metric && key.name.statistic == metric.defaultStatistic
+            return row(key, old, new, isGate: isGate)
+        }
+        return rows.filter(\.isGate) + rows.filter { !$0.isGate && $0.isNews }
+    }
+
+    private struct Key: Hashable {
+        var scenario: String
+        var driver: String
+        var variant: String
+        var name: FigureName
+    }
+
+    /// Values by repetition.
+    private static func figures(_ record: RunRecord) -> [Key: [Int: Double]] {
+        var figures: [Key: [Int: Double]] = [:]
+        for row in record.rows where row.variant != RunRow.overSweep {
+            guard let value = row.figure.value, !["count", "min", "max"].contains(row.figure.statistic.rawValue) else {
+                continue
+            }
+            let name = FigureName(row.figure.metric.rawValue, row.figure.statistic.rawValue)
+            figures[
+                Key(scenario: row.scenario, driver: row.driver, variant: row.variant, name: name), default: [:]][
+                    row.trial] = value
+        }
+        return figures
+    }
+
+    private static func row(_ key: Key, _ old: [Int: Double], _ new: [Int: Double], isGate: Bool) -> ComparedRow {
+        let trials = Set(old.keys).intersection(new.keys).sorted()
+        let criterion = Criterion(metric: key.name.metric, statistic: key.name.statistic)
+            .fitting(trials.flatMap { [old[$0]!, new[$0]!] })
+        let effect = PairedEffect(trials.compactMap { criterion.worsening(base: old[$0]!, head: new[$0]!) })
+        var row = ComparedRow(
+            scenario: key.scenario, driver: key.driver, variant: key.variant, name: key.name, criterion: criterion,
+            isGate: isGate, pairs: effect?.pairs ?? 0)
+        (row.base, row.head) = (median(old.values), median(new.values))
+        guard let effect else { return row }
+        row.change = criterion.change(effect.estimate)
+        row.pValue = effect.pWorse
+        row.detectable = effect.detectable.map { abs(criterion.change($0)) }
+        let isSuspect = abs(effect.estimate) > criterion.delta
+        row.remark = isSuspect ? "worth a comparison of the commits" : ""
+        row.verdict = isSuspect ? .inconclusive : .unchanged
+        return row
+    }
+}
+
+extension ComparisonConsole {
+    /// Two runs that were measured one after the other.
+    static func weak(_ rows: [ComparedRow], _ base: RunRecord, _ head: RunRecord) -> String {
+        var lines = [
+            "\(base.runID) → \(head.runID): finished runs, one after the other. What the machine did in between is in "
+                + "one side alone, and about one such comparison in four sees a change that is none. Nothing here is a "
+                + "regression; tidegauge compare \(base.environment.commit.prefix(12)) "
+                + "\(head.environment.commit.prefix(12)) can tell.", "",
+        ]
+        if base.environment.cpuModel != head.environment.cpuModel || base.environment.cores != head.environment.cores {
+            lines.insert("the machines differ: \(base.environment.cpuModel), \(head.environment.cpuModel)", at: 1)
+        }
+        lines += ComparedCells.aligned(rows.filter { $0.isGate || $0.remark.isEmpty }, columns: nil)
+        lines += rows.filter { !$0.remark.isEmpty }.map { "! \(ComparedCells($0).what): \($0.remark)" }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

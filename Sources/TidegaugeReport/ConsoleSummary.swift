@@ -1,0 +1,78 @@
+// What a person sees at the end of a run: per scenario one small table of headline figures, then what went wrong. A
+// digest of metrics.csv, never more than is there.
+import TidegaugeScenario
+import TidegaugeStatistics
+
+/// Collects the headline rows of a run and prints the summary when it ends.
+public final class ConsoleSummary: ReportFormat {
+    private var rows: [RunRow] = []
+    private let columns: Int?
+    private let print: (String) -> Void
+
+    /// - Parameters:
+    ///   - earlier: Rows of the part of the run that is gone on with.
+    ///   - columns: Of the terminal; nil where there is none.
+    ///   - print: Takes the whole summary, which ends in a line end.
+    public init(earlier: [RunRow] = [], columns: Int? = nil, print: @escaping (String) -> Void) {
+        (self.columns, self.print) = (columns, print)
+        rows = earlier.filter(Self.isShown)
+    }
+
+    public func add(_ rows: [RunRow]) throws { self.rows += rows.filter(Self.isShown) }
+
+    private static func isShown(_ row: RunRow) -> Bool {
+        row.variant == RunRow.overSweep || row.figure.metric == .trialOutcome || ofPlays.contains(row.figure.metric)
+            || Headline.all.contains { $0.shows(row.figure) }
+    }
+
+    public func end(_ run: ReportedRun) throws { print(Self.render(rows, columns: columns)) }
+
+    private static let ofPlays = [Metric.choreographyTime, .hangDetectionTime]
+    private static let indent = 2
+
+    /// The summary of `rows`, scenarios in the order they were run.
+    /// - Parameter columns: of the terminal; nil: tables are as wide as they are.
+    public static func render(_ rows: [RunRow], columns: Int? = nil) -> String {
+        Digest.inOrder(rows.map(\.scenario)).map { scenario in
+            let table = Digest.table(scenario, rows, asRun: true)
+            let cells = table.rows.map { [$0.driver, $0.variant] + $0.cells }
+            let all = [["driver", "variant"] + table.titles] + cells
+            var lines = table.titles.isEmpty ? [] : AlignedTable(rows: all).lines(columns: columns.map { $0 - indent })
+            lines += plays(rows.filter { $0.scenario == scenario })
+            let overSweep = rows.filter { $0.scenario == scenario && $0.variant == RunRow.overSweep }
+            lines += overSweep.filter { $0.figure.statistic != .count }.map(sweepLine)
+            lines += table.notes.map { "! " + $0 }
+            return scenario + "\n" + lines.map { "  \($0)\n" }.joined()
+        }.joined(separator: "\n")
+    }
+
+    /// How a choreography ended on each driver.
+    private static func plays(_ rows: [RunRow]) -> [String] {
+        let drivers = Digest.inOrder(rows.filter { ofPlays.contains($0.figure.metric) }.map(\.driver))
+        let lines = drivers.map { driver in
+            let own = rows.filter { $0.driver == driver }.map(\.figure)
+            func ns(_ metric: Metric) -> Double? {
+                median(own.filter { $0.metric == metric }.compactMap(\.value))
+            }
+            let failed = own.first { $0.metric == .trialOutcome && $0.value != 0 }
+            let outcome: Choreographies.Outcome =
+                if let failed {
+                    .failed(failed.flags.map(\.text).joined(separator: ", "))
+                } else if let time = ns(.choreographyTime) {
+                    .completed(ns: time)
+                } else {
+                    .caught(ns: ns(.hangDetectionTime))
+                }
+            return [driver, ChoreographyWords.cell(outcome)]
+        }
+        return lines.isEmpty ? [] : AlignedTable(rows: lines).lines()
+    }
+
+    /// One figure over the sweep, with what it runs over where that has to be said.
+    private static func sweepLine(_ row: RunRow) -> String {
+        let figure = row.figure
+        let name = figure.metric.rawValue + (figure.statistic == .value ? "" : " \(figure.statistic.rawValue)")
+        let place = Digest.place(figure).joined(separator: " ")
+        return "\(name)  \(row.driver)  \(Digest.cell([figure]))" + (place.isEmpty ? "" : "  (\(place))")
+    }
+}

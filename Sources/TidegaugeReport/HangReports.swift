@@ -1,0 +1,85 @@
+// hangs.csv: one line per hang or warning; and for each that can be replayed a file `hangs/N.json` with the trial's spec
+// and all that was found, and `hangs/N.trace.json` with the last events of each thread, which Perfetto opens. Nothing is
+// written in a run without any.
+import Foundation
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+/// Appends to `hangs.csv` in the run's folder.
+public final class HangReports: ReportFormat {
+    public static let fileName = "hangs.csv"
+    public static let folderName = "hangs"
+    public static let columns = [
+        "run_id", "scenario", "driver", "variant", "trial", "seed", "kind", "cycle", "sentence", "after_ms", "expected",
+        "replay",
+    ]
+
+    private var run: ReportedRun?
+    private var file: AppendedFile?
+    private var count = 0
+
+    public init() {}
+
+    public func begin(_ run: ReportedRun) throws {
+        self.run = run
+        count = Self.numbers(in: run.directory).max() ?? 0
+    }
+
+    public func add(_ event: RunEvent) throws {
+        guard let trial = event.trial, let hangs = trial.hangs, let run else { return }
+        let file = try opened(run)
+        for hang in hangs {
+            var replay = ""
+            if hang.kind != .inversion {
+                count += 1
+                let path = "\(run.directory)/\(Self.folderName)/\(count).json"
+                try write(ReplayableHang(spec: trial.spec, hang: hang), to: path, trial.key)
+                replay = "tidegauge replay \(path)"
+            }
+            try file.append(Self.line(hang, of: trial.spec, runID: run.runID, replay: replay))
+        }
+    }
+
+    private func opened(_ run: ReportedRun) throws -> AppendedFile {
+        if let file { return file }
+        let folder = "\(run.directory)/\(Self.folderName)"
+        do {
+            try ReportFolder.make(folder)
+        } catch {
+            throw ReportError("make the folder", folder, errno: errno)
+        }
+        let new = try AppendedFile("\(run.directory)/\(Self.fileName)", header: CSV.line(Self.columns))
+        file = new
+        return new
+    }
+
+    /// Those that are there, of a run that is gone on with.
+    private static func numbers(in directory: String) -> [Int] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/\(folderName)")) ?? []
+        return names.compactMap { $0.split(separator: ".").first.flatMap { Int($0) } }
+    }
+
+    private func write(_ hang: ReplayableHang, to path: String, _ trial: TrialKey) throws {
+        try ReportFile.replace(path, with: (JSONFile.text(hang, isPretty: true) + "\n").utf8)
+        guard !hang.hang.events.isEmpty else { return }
+        let events = try ChromeTrace.events(hang.hang.events, of: trial, process: 1)
+        let text = "[\n" + events.joined(separator: ",\n") + "\n]\n"
+        try ReportFile.replace(path.replacing(".json", with: ".trace.json"), with: text.utf8)
+    }
+
+    /// One row with its line end.
+    static func line(_ hang: HangRecord, of spec: TrialSpec, runID: String, replay: String) -> String {
+        CSV.line([
+            runID, spec.scenario, spec.driver, spec.variant, "\(spec.trial)", "\(spec.seed)", hang.kind.rawValue,
+            hang.cycle.joined(separator: ";"), hang.sentence, "\(hang.afterNs / 1_000_000)",
+            hang.isExpected ? "true" : "false", replay,
+        ])
+    }
+}
+
+/// What `tidegauge replay` needs, and what it compares with.
+public struct ReplayableHang: Codable, Sendable {
+    public var spec: TrialSpec
+    public var hang: HangRecord
+}

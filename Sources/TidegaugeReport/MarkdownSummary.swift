@@ -1,0 +1,111 @@
+// summary.md: a run as a comment on a pull request. The verdict, the eight answers, what is broken or slower; the rest is
+// folded away, and every figure is in report.html. Pure.
+import TidegaugeScenario
+
+enum MarkdownSummary {
+    /// Lines of a list where room is short; the rest is counted.
+    private static let mostLines = 10
+
+    static func render(_ record: RunRecord) -> String {
+        let verdict = record.verdict
+        var text = """
+            ### Tidegauge: \(verdict.isGood ? "✅" : "❌") \(verdict.word)
+
+            \(Humanised.count(record.trials.count, "trial")) of \
+            \(Humanised.count(record.scenarioNames.count, "scenario")) on \(drivers(record)), \
+            profile \(record.header.profile.rawValue), commit `\(record.environment.commit.prefix(12))`\
+            \(record.environment.dirty ? " with changes" : "").
+
+
+            """
+        text += AnswersText.markdown(record)
+        text += findings(Finding.all(record).filter { $0.kind != .open })
+        text += record.compared?.markdown ?? ""
+        text += gates(record)
+        text += choreographies(record)
+        let open = Finding.all(record).filter { $0.kind == .open }.map {
+            "- \(Escaped.markdown("\($0.scenario) \($0.what)")): \(Escaped.markdown($0.remark))\n"
+        }
+        if !open.isEmpty { text += folded("Limits that cannot be judged here: \(open.count)", open.joined()) }
+        let skipped = record.skipped.map {
+            "- \(Escaped.markdown($0.scenario)) on \(Escaped.markdown($0.driver)): \(Escaped.markdown($0.reason))\n"
+        }
+        if !skipped.isEmpty { text += folded("Skipped: \(skipped.count)", skipped.joined()) }
+        let machine = EnvironmentLines.lines(record).map { "- \($0.name): \(Escaped.markdown($0.value))\n" }.joined()
+        return text + folded("Machine", machine)
+    }
+
+    /// The engines that were to come through; how many there were besides, which were to hang.
+    private static func drivers(_ record: RunRecord) -> String {
+        let controls = Set(Choreographies(record).rows.flatMap(\.controls).map(\.driver))
+        let all = Digest.inOrder(record.trials.map(\.spec.driver))
+        let named = all.filter { !controls.contains($0) }.map { Escaped.markdown($0) }
+        let rest = all.count - named.count
+        if all.isEmpty { return "no driver" }
+        return (named + (rest > 0 ? [Humanised.count(rest, "known-bad control")] : [])).joined(separator: ", ")
+    }
+
+    private static func findings(_ all: [Finding]) -> String {
+        // What became worse is told by the baseline itself.
+        let own = all.filter { $0.kind == .failed || $0.kind == .broken }
+        guard !own.isEmpty else { return "" }
+        let rows = own.prefix(mostLines).map { finding in
+            [
+                finding.kind.rawValue,
+                Escaped.markdown("\(finding.scenario) \(finding.what)")
+                    + (finding.remark.isEmpty ? "" : ": \(Escaped.markdown(finding.remark))"),
+                Escaped.markdown(finding.here), Escaped.markdown(finding.bound),
+                finding.share.map { ComparedCells.share($0) } ?? "",
+            ]
+        }
+        let more = own.count > mostLines ? "\nand \(own.count - mostLines) more in report.html\n" : ""
+        return "**Broken**\n\n"
+            + table(["", "what", "here", "limit", "by"], [.word, .word, .figure, .figure, .figure], rows) + more + "\n"
+    }
+
+    /// One line per scenario and driver: the metric that commits are compared by. Choreographies have a table of their own.
+    private static func gates(_ record: RunRecord) -> String {
+        let rows = record.scenarioNames.filter { record.scenario($0)?.gate != .choreographyTime }.flatMap { name in
+            Digest.gate(name, record).map { gate in
+                [Escaped.markdown(name), Escaped.markdown(gate.driver), "`\(gate.name)`", Escaped.markdown(gate.text)]
+            }
+        }
+        if rows.isEmpty { return "" }
+        return folded(
+            "Gates: \(rows.count), the figures that commits are compared by",
+            table(["scenario", "driver", "gate", "figure"], [.word, .word, .word, .figure], rows))
+    }
+
+    private static func choreographies(_ record: RunRecord) -> String {
+        let plays = Choreographies(record)
+        guard !plays.rows.isEmpty else { return "" }
+        let rows = plays.rows.map { row in
+            [Escaped.markdown(row.scenario)] + row.outcomes.map { Escaped.markdown(ChoreographyWords.cell($0)) } + [
+                row.controls.map { Escaped.markdown("\($0.driver) \(ChoreographyWords.cell($0.outcome))") }.joined(
+                    separator: ", ")
+            ]
+        }
+        let titles = [""] + plays.engines.map { Escaped.markdown($0) } + ["known-bad control"]
+        return folded(
+            "Choreographies: \(Escaped.markdown(plays.sentences.joined(separator: "; ")))",
+            table(titles, titles.map { _ in .word }, rows))
+    }
+
+    /// How a column stands.
+    enum Column { case word, figure }
+
+    static func table(_ titles: [String], _ columns: [Column], _ rows: [[String]]) -> String {
+        let rule = columns.map { $0 == .word ? "---|" : "--:|" }.joined()
+        let lines = ([titles] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }
+        return lines[0] + "|\(rule)\n" + lines.dropFirst().joined()
+    }
+
+    /// - Parameter words: so many columns; figures follow.
+    static func table(_ titles: [String], words: Int, _ rows: [[String]]) -> String {
+        table(titles, titles.indices.map { $0 < words ? .word : .figure }, rows)
+    }
+
+    static func folded(_ title: String, _ body: String) -> String {
+        "<details><summary>\(title)</summary>\n\n\(body)\n</details>\n\n"
+    }
+}

@@ -1,0 +1,125 @@
+// Two finished runs on one page: what changed first, then their answers, then the scenarios of both with curves over one
+// another. The runs were measured one after the other, so nothing here is called a regression (`WeakComparison`). Pure.
+import Foundation
+import TidegaugeCompare
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+/// Writes the page of two runs.
+public enum PairReport {
+    /// Makes `head/against-BASE.html`.
+    /// - Returns: the path of the page, and what a terminal shows of it.
+    /// - Throws: `DamagedReport`, `ReportError`.
+    public static func write(base: String, head: String) throws -> (path: String, text: String) {
+        let (before, after) = (try RunRecord.load(base), try RunRecord.load(head))
+        let path = "\(head)/against-\(before.runID).html"
+        let rows = WeakComparison.rows(base: before, head: after)
+        try ReportFile.replace(path, with: HTMLPair.render(before, after, rows).utf8)
+        return (path, ComparisonConsole.weak(rows, before, after))
+    }
+}
+
+enum HTMLPair {
+    /// - Parameter rows: the rows of `WeakComparison` for both runs.
+    static func render(_ base: RunRecord, _ head: RunRecord, _ rows: [ComparedRow]) throws -> String {
+        // What has no ratio has no place among those that have one, and stands behind them.
+        let changed = rows.filter { !$0.remark.isEmpty && $0.change != nil }.sorted {
+            (($0.isDifference ? 1 : 0), -abs($0.change ?? 0)) < (($1.isDifference ? 1 : 0), -abs($1.change ?? 0))
+        }
+        let most = max(changed.filter { !$0.isDifference }.map { min(abs($0.change ?? 0), 2) }.max() ?? 0, 0.05)
+        let both = merged(base, head)
+        let page: [String: Any] = [
+            "base": Escaped.visible(base.runID), "head": Escaped.visible(head.runID),
+            "baseCommit": commit(base), "headCommit": commit(head),
+            "changes": changed.prefix(shownChanges).map { change($0, most) }, "hasChanges": !changed.isEmpty,
+            "rest": changed.dropFirst(shownChanges).map { change($0, most) }, "hasRest": changed.count > shownChanges,
+            "restCount": "\(max(changed.count - shownChanges, 0))",
+            "changeCount": "\(changed.count)",
+            "gates": rows.filter(\.isGate).map { ComparedCells($0) }.map { cells in
+                ["what": HTMLPage.breakable(cells.what), "figures": Array(cells.cells.dropFirst(2))] as [String: Any]
+            },
+            "titles": Array(ComparedCells.titles.dropFirst(2)),
+            "answers": answers(base, head, both),
+            "states": [("before", base), ("now", head)].map { name, record in
+                HTMLReport.state(record).merging(["name": name]) { _, new in new }
+            },
+            "machines": base.environment.cpuModel == head.environment.cpuModel
+                && base.environment.cores == head.environment.cores
+                ? [] : ["The machines differ: times of the one say nothing about the other."],
+            "groups": HTMLReport.groups(both, isPair: true), "scenarioCount": "\(HTMLReport.listed(both).count)",
+            "environment": HTMLReport.environment(head),
+        ]
+        let title = "Tidegauge \(Escaped.visible(base.runID)) → \(Escaped.visible(head.runID))"
+        return try HTMLPage.render("pair", title: title, page)
+    }
+
+    /// The rest is folded.
+    private static let shownChanges = 20
+
+    private static func commit(_ record: RunRecord) -> String {
+        Escaped.visible(String(record.environment.commit.prefix(8)))
+            + (record.environment.dirty ? " with changes" : "") + ", " + record.header.profile.rawValue
+    }
+
+    private static func change(_ row: ComparedRow, _ most: Double) -> [String: Any] {
+        let cells = ComparedCells(row)
+        let share = row.isDifference ? nil : row.change
+        let worse = Criterion(metric: row.name.metric, statistic: row.name.statistic).worse
+        let isWorse = worse == .less ? (row.change ?? 0) < 0 : (row.change ?? 0) > 0
+        return [
+            "what": HTMLPage.breakable(cells.what), "base": cells.value(row.base), "head": cells.value(row.head),
+            "tone": worse == .neither ? "neither" : isWorse ? "worse" : "better",
+            "bars": share.map { [HTMLReport.bar($0, of: most)] } ?? [["width": "0", "text": cells.change]],
+        ]
+    }
+
+    /// The later run's, each with what it was.
+    private static func answers(_ base: RunRecord, _ head: RunRecord, _ both: RunRecord) -> [[String: Any]] {
+        let before = Answers(base).all
+        return zip(HTMLReport.answers(Answers(head), both), zip(before, Answers(head).all)).map { shown, pair in
+            let (old, new) = pair
+            var text = "was \(old.figure)"
+            if let then = old.value, let now = new.value, old.source == new.source {
+                text += " (\(ComparedCells.share(now / then - 1)))"
+            }
+            // Parts of a page of one run are not here.
+            let links = new.scenario == nil ? [] : shown["links"] ?? []
+            return shown.merging(["meaning": Escaped.visible("\(text) · \(new.meaning)"), "links": links]) { $1 }
+        }
+    }
+
+    // MARK: Both runs as one
+
+    private static let names = (base: "before", head: "now")
+
+    /// A record that holds both, in which each engine is there twice: `stillingwell before`, `stillingwell now`.
+    static func merged(_ base: RunRecord, _ head: RunRecord) -> RunRecord {
+        var both = head
+        both.header.scenarios += base.header.scenarios.filter { head.scenario($0.name) == nil }
+        let (old, new) = (base.suffixed(names.base), head.suffixed(names.head))
+        both.rows = old.rows + new.rows
+        both.trials = old.trials + new.trials
+        both.series = old.series + new.series
+        both.samples = old.samples.merging(new.samples) { first, _ in first }
+        both.judgements = new.judgements
+        return both
+    }
+}
+
+extension RunRecord {
+    /// With another name for each engine.
+    fileprivate func suffixed(_ suffix: String) -> RunRecord {
+        var record = self
+        func named(_ driver: String) -> String { "\(driver) \(suffix)" }
+        func named(_ key: TrialKey) -> TrialKey {
+            TrialKey(scenario: key.scenario, driver: named(key.driver), variant: key.variant, trial: key.trial)
+        }
+        for index in rows.indices { record.rows[index].driver = named(rows[index].driver) }
+        for index in trials.indices { record.trials[index].spec.driver = named(trials[index].spec.driver) }
+        for index in series.indices { record.series[index].trial = named(series[index].trial) }
+        record.samples = Dictionary(samples.map { (named($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+        for index in judgements.indices { record.judgements[index].driver = named(judgements[index].driver) }
+        return record
+    }
+}

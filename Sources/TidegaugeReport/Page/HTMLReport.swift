@@ -1,0 +1,134 @@
+// report.html: the whole run on one page that needs nothing else: no font, no picture, no library from anywhere. What stands
+// in it is decided here and in its extensions; how it looks, in `Pages/report.html`. Pure.
+import Foundation
+import TidegaugeScenario
+
+enum HTMLReport {
+    static func render(_ record: RunRecord) throws -> String {
+        let hangs = hangs(record)
+        var page = head(record)
+        page.merge(findings(record)) { _, new in new }
+        page.merge([
+            "answers": answers(Answers(record), record), "state": state(record),
+            "engines": EngineRatios.all(record).map(\.page), "plays": plays(record).map { [$0] } ?? [],
+            "groups": groups(record), "scenarioCount": "\(listed(record).count)",
+            "hasHangs": !hangs.isEmpty, "hangs": hangs,
+            "hangTitle": hangTitle(record), "hangsOpen": hangs.contains { $0["tone"] as? String == "bad" },
+            "problems": problems(record), "environment": environment(record),
+        ]) { _, new in new }
+        page["since"] = record.compared?.page
+        return try HTMLPage.render("report", title: "Tidegauge \(Escaped.visible(record.runID))", page)
+    }
+
+    private static func head(_ record: RunRecord) -> [String: Any] {
+        let verdict = record.verdict
+        return [
+            "run": Escaped.visible(record.runID), "verdict": verdict.word, "tone": verdict.isGood ? "good" : "bad",
+            "subject": Escaped.visible(SubjectFigures(record).driver),
+            "commit": Escaped.visible(String(record.environment.commit.prefix(8)))
+                + (record.environment.dirty ? " with changes" : ""),
+            "profile": record.header.profile.rawValue,
+            "trials": "\(Humanised.count(record.trials.count, "trial")) of "
+                + Humanised.count(record.scenarioNames.count, "scenario"),
+            "machine": Escaped.visible(MachineState(record).facts.joined(separator: ", ")),
+        ]
+    }
+
+    static func environment(_ record: RunRecord) -> [[String: Any]] {
+        EnvironmentLines.lines(record).map { ["name": $0.name, "value": Escaped.visible($0.value)] }
+    }
+
+    static func state(_ record: RunRecord) -> [String: Any] {
+        let state = MachineState(record)
+        return [
+            "tone": state.disturbances.isEmpty ? "" : "noisy", "text": Escaped.visible(state.sentence),
+            "limits": Escaped.visible(state.limits.map { "\($0)." } ?? ""),
+        ]
+    }
+
+    // MARK: The first screen
+
+    static func answers(_ answers: Answers, _ record: RunRecord) -> [[String: Any]] {
+        answers.all.map { answer in
+            let link = link(answer.source, record)
+            return [
+                "question": answer.question.rawValue, "number": Escaped.visible(answer.figure),
+                "size": answer.figure.count > 15 ? "long" : "", "tone": answer.tone.rawValue,
+                "meaning": Escaped.visible(answer.meaning), "links": link.map { [$0] } ?? [],
+            ]
+        }
+    }
+
+    /// Where an answer leads to, and what the link is called.
+    private static func link(_ source: Answer.Source?, _ record: RunRecord) -> [String: Any]? {
+        switch source {
+        case .scenario(let name): ["to": anchor(name, record), "name": Escaped.visible(name)]
+        case .integrity: ["to": "problems", "name": "integrity"]
+        case .hangs: hangs(record).isEmpty ? nil : ["to": "hangs", "name": "hangs"]
+        case .choreographies: ["to": "plays", "name": "choreographies"]
+        case .baseline: ["to": "since", "name": "since then"]
+        case nil: nil
+        }
+    }
+
+    static func anchor(_ scenario: String, _ record: RunRecord) -> String {
+        "s\(record.scenarioNames.firstIndex(of: scenario) ?? 0)"
+    }
+
+    private static func findings(_ record: RunRecord) -> [String: Any] {
+        let all = Finding.all(record)
+        let (shown, open) = (all.filter { $0.kind != .open }, all.filter { $0.kind == .open })
+        let most = max(shown.compactMap(\.share).map { min(abs($0), longestBar) }.max() ?? 0, 0.05)
+        func values(_ finding: Finding) -> [String: Any] {
+            [
+                "kind": finding.kind.rawValue, "tone": finding.kind.isBad ? "bad" : "",
+                "to": anchor(finding.scenario, record), "scenario": Escaped.visible(finding.scenario),
+                "what": HTMLPage.breakable(finding.what),
+                "remarks": finding.remark.isEmpty ? [] : [Escaped.visible(finding.remark)],
+                "here": Escaped.visible(finding.here), "bound": Escaped.visible(finding.bound),
+                "bars": finding.share.map { [Self.bar($0, of: most)] } ?? [],
+            ]
+        }
+        let bad = shown.count(where: \.kind.isBad)
+        return [
+            "findings": shown.map(values), "hasFindings": !shown.isEmpty, "openFindings": open.map(values),
+            "openTitles": open.isEmpty ? [] : ["\(Humanised.count(open.count, "limit")) cannot be judged here"],
+            "findingsTitle": bad == 0 ? "Slower, as advice (\(shown.count))" : "Broken or slower (\(shown.count))",
+        ]
+    }
+
+    /// A bar that is longer than this says no more.
+    private static let longestBar = 2.0
+
+    /// A change and its bar, in rem.
+    static func bar(_ share: Double, of most: Double) -> [String: Any] {
+        let width = 6 * min(abs(share), longestBar) / most
+        return ["width": String(format: "%.2f", max(width, 0.1)), "text": ComparedCells.share(share)]
+    }
+
+    /// What did not go as it should: limits, trials, drivers that cannot.
+    private static func problems(_ record: RunRecord) -> [String: Any] {
+        let voided = record.voided.map { trial -> [String: Any] in
+            let place = [trial.spec.scenario, trial.spec.driver, trial.spec.variant, "trial \(trial.spec.trial)"]
+            return [
+                "place": Escaped.visible(place.filter { !$0.isEmpty }.joined(separator: " ")),
+                "fate": Escaped.visible(trial.fate.flag?.text ?? ""), "seed": "\(trial.spec.seed)",
+                "lines": (trial.notes + trial.violations).map { Escaped.visible($0) },
+            ]
+        }
+        let skipped = record.skipped.map {
+            [
+                "place": Escaped.visible("\($0.scenario) on \($0.driver)"), "reason": Escaped.visible($0.reason),
+            ]
+        }
+        let limits = record.judgements.filter { $0.verdict != .kept }.map {
+            ["verdict": $0.verdict.rawValue, "text": Escaped.visible("\($0.scenario): \($0.text)")]
+        }
+        return [
+            "voided": voided, "hasVoided": !voided.isEmpty, "skipped": skipped, "hasSkipped": !skipped.isEmpty,
+            "limits": limits, "hasLimits": !limits.isEmpty,
+            "none": voided.isEmpty && skipped.isEmpty && limits.isEmpty && record.verdict.isGood,
+            "unfinished": record.end == nil,
+        ]
+    }
+}

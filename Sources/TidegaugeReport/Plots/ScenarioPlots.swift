@@ -1,0 +1,119 @@
+// Which pictures a scenario deserves, from what was measured: percentiles, what depends on the swept key, staleness over
+// time. Pure.
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeStatistics
+
+struct ScenarioPlots {
+    let scenario: String
+    let record: RunRecord
+    private let rows: [RunRow]
+    private let points: [Digest.Point]
+
+    init(_ scenario: String, _ record: RunRecord) {
+        (self.scenario, self.record) = (scenario, record)
+        rows = record.rows.filter { $0.scenario == scenario }
+        let perTrial = rows.filter { $0.variant != RunRow.overSweep }
+        points = Digest.inOrder(perTrial.map(\.point))
+    }
+
+    func plots() -> [Plot] { ([spectrum()] + sweeps() + [stalenessOverTime()]).compactMap { $0?.drawable() } }
+
+    /// At most as many points as there are colours: engines first, then the ends of the sweep before its middle.
+    private var shownPoints: [Digest.Point] {
+        guard points.count > Plot.slots else { return points }
+        let variants = Digest.inOrder(points.map(\.variant))
+        let perDriver = max(1, Plot.slots / max(1, Digest.inOrder(points.map(\.driver)).count))
+        let step = Double(max(variants.count - 1, 1)) / Double(max(perDriver - 1, 1))
+        let shown = Set((0..<perDriver).map { variants[min(variants.count - 1, Int((Double($0) * step).rounded()))] })
+        return Array(points.filter { shown.contains($0.variant) }.prefix(Plot.slots))
+    }
+
+    private func label(_ point: Digest.Point) -> String {
+        point.variant.isEmpty ? point.driver : "\(point.driver) \(point.variant.replacing(";", with: " "))"
+    }
+
+    /// What a caption adds where there are more curves than colours.
+    static func more(_ count: Int) -> String {
+        count > 0 ? " There \(count == 1 ? "is" : "are") \(count) more, in the table alone." : ""
+    }
+
+    // MARK: Percentiles
+
+    /// Of the gate's metric if it is a distribution, else of the latency that comes nearest to what a user feels.
+    private var spectrumMetric: Metric? {
+        let recorded = Set(record.samples.filter { $0.key.scenario == scenario }.flatMap { $0.value.keys })
+        let preferred =
+            [record.scenario(scenario)?.gate].compactMap { $0 }
+            + [.endToEndLatency, .deliveryLatency, .writeServiceTime] + Metric.allCases
+        return preferred.first { recorded.contains($0) }
+    }
+
+    private func spectrum() -> Plot? {
+        guard let metric = spectrumMetric else { return nil }
+        let series = shownPoints.enumerated().map { index, point in
+            Plot.Series(label(point), index + 1, .line, spectrum(metric, point))
+        }
+        return Plot(
+            title: "\(metric.rawValue) by percentile",
+            caption: "Over all trials. A curve ends where fewer than ten samples lie beyond it"
+                + (metric.entry.mayBeNegative ? ", and begins where times are above zero." : ".")
+                + Self.more(points.count - series.count), xLabel: "percentile (%)",
+            yLabel: metric.rawValue.replacing("_", with: " "), x: .percentile, y: .seconds(isLogarithmic: true),
+            series: series)
+    }
+
+    private func spectrum(_ metric: Metric, _ point: Digest.Point) -> [Plot.Point] {
+        var distribution = ValueDistribution()
+        for (trial, samples) in record.samples
+        where trial.scenario == scenario && trial.driver == point.driver && trial.variant == point.variant {
+            if let own = samples[metric] { try? distribution.add(samples: own.text, negated: own.negated) }
+        }
+        let total = Double(distribution.total)
+        var points: [Plot.Point] = []
+        var before = 0.0
+        for (value, seen) in distribution.cumulative() {
+            // This value is the one of every percentile from those under it up to its own.
+            let from = total / (total - before)
+            before = Double(seen)
+            let until = min(total / max(total - before, 1), total / 10)
+            guard until >= from else { break }
+            // A logarithmic axis has no place for what lies under zero.
+            if value < 0 { continue }
+            let y = Double(max(value, 1)) / 1e9
+            // A hundred points to a decade are more than a picture can show.
+            if let last = points.last, until < last.x * 1.03 { continue }
+            points.append(Plot.Point(max(from, 1), y))
+            if until > from * 1.03 { points.append(Plot.Point(until, y)) }
+        }
+        return points
+    }
+
+    // MARK: Over time
+
+    private func stalenessOverTime() -> Plot? {
+        let own = record.series.filter {
+            $0.trial.scenario == scenario && $0.metric == .staleness && $0.trial.trial == 0
+        }
+        let groups = Dictionary(grouping: own) { Digest.Point(driver: $0.trial.driver, variant: $0.trial.variant) }
+        // Fewer steps show nothing that a percentile does not.
+        guard groups.values.contains(where: { $0.count >= 8 }) else { return nil }
+        let shown = shownPoints
+        let series = shown.enumerated().flatMap { index, point -> [Plot.Series] in
+            let points = groups[point, default: []]
+            func line(_ statistic: Statistic) -> [Plot.Point] {
+                points.filter { $0.statistic == statistic }.sorted { $0.timeNs < $1.timeNs }
+                    .map { Plot.Point(Double($0.timeNs) / 1e9, $0.value / 1e9) }
+            }
+            return [
+                .init(label(point), index + 1, .line, line(.max)), .init(nil, index + 1, .dashed, line(.mean)),
+            ]
+        }
+        return Plot(
+            title: "staleness over time",
+            caption: "Of the first trial, in steps of 250 ms: the highest of each step, and dashed its mean."
+                + Self.more(points.count - shown.count),
+            xLabel: "seconds since the start of the measured window", yLabel: "staleness",
+            x: .plain(isLogarithmic: false), y: .seconds(isLogarithmic: true), series: series)
+    }
+}

@@ -1,0 +1,70 @@
+// Going on with a run that was interrupted: which of its trials are through, and a folder without the traces of the others.
+import Foundation
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+/// The finished part of a run.
+public struct Resumption: Sendable {
+    public let record: RunRecord
+    /// Trials that came to an end of their own, whichever, by what names them.
+    public let finished: [TrialKey: TrialRecord]
+
+    /// Reads the folder; changes nothing.
+    /// - Throws: `DamagedReport`.
+    public init(_ directory: String) throws {
+        record = try RunRecord.load(directory)
+        finished = Dictionary(
+            record.trials.filter { $0.fate != .interrupted }.map { ($0.key, $0) }, uniquingKeysWith: { _, last in last }
+        )
+    }
+
+    /// The rows of finished trials, but for figures that compare trials, which are made anew.
+    public var keptRows: [RunRow] {
+        record.rows.filter { finished[TrialKey($0)] != nil && $0.figure.metric.entry.source != .peers }
+    }
+
+    /// Figures of a finished trial.
+    public func figures(of trial: TrialKey) -> [Figure] { keptRows.filter { TrialKey($0) == trial }.map(\.figure) }
+
+    /// What differs between the run and what it would be gone on with, a sentence each; empty where nothing does.
+    public func differences(binary: String, scenarios: [ScenarioRecord], trials: [TrialSpec]) -> [String] {
+        var differences: [String] = []
+        if binary != record.header.binary {
+            differences.append(
+                "the binary is another one (\(binary), not \(record.header.binary)): build that commit again")
+        }
+        for old in record.header.scenarios {
+            guard let new = scenarios.first(where: { $0.name == old.name }) else {
+                differences.append("\(old.path): the scenario is gone")
+                continue
+            }
+            if new.sha != old.sha { differences.append("\(old.path): the scenario has changed since the run began") }
+        }
+        let specs = Dictionary(trials.map { (TrialKey($0), $0) }, uniquingKeysWith: { first, _ in first })
+        for trial in record.trials where differences.isEmpty && specs[trial.key] != trial.spec {
+            differences.append("\(trial.spec.scenario) on \(trial.spec.driver): its trials would no longer be the same")
+        }
+        return differences
+    }
+
+    /// Takes out of the folder what is not of finished trials: the rest is measured, judged and fitted anew.
+    /// - Throws: `ReportError`.
+    public func clean(_ directory: String) throws {
+        let keys = Set(finished.keys)
+        let rows = keptRows
+        try ReportFile.replace(
+            "\(directory)/\(MetricsCSV.fileName)",
+            with: (CSV.line(MetricsCSV.columns) + rows.map(MetricsCSV.line).joined()).utf8)
+        let seriesPath = "\(directory)/\(SeriesCSV.fileName)"
+        if let text = try? String(contentsOfFile: seriesPath, encoding: .utf8) {
+            let kept = CSV.records(text).filter { record in
+                SeriesCSV.point(record).map { keys.contains($0.trial) } ?? (record == SeriesCSV.columns)
+            }
+            try ReportFile.replace(seriesPath, with: kept.map(CSV.line).joined().utf8)
+        }
+        let inOrder = record.trials.filter { $0.fate != .interrupted }.map { RunEvent.trial($0) }
+        let lines = try ([RunEvent(run: record.header)] + inOrder).map { try $0.line() }
+        try ReportFile.replace("\(directory)/\(Journal.fileName)", with: lines.joined().utf8)
+    }
+}

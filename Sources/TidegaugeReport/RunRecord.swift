@@ -1,0 +1,97 @@
+// A whole run as a value, read from its folder: what the formats that are made at the end are made of, so that
+// `tidegauge report` makes the same from the same files.
+import Foundation
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+/// Everything that a run's folder holds.
+public struct RunRecord: Sendable {
+    public var runID: String
+    public var header = RunHeader()
+    public var environment: EnvironmentReport
+    public var rows: [RunRow] = []
+    public var trials: [TrialRecord] = []
+    public var skipped: [SkippedRecord] = []
+    public var judgements: [Judgement] = []
+    /// nil while the run goes on, and where it was killed.
+    public var end: EndRecord?
+    /// nil without a baseline.
+    var compared: BaselineComparison?
+    var series: [SeriesCSV.Point] = []
+    var samples: [TrialKey: [Metric: HistogramLogs.Samples]] = [:]
+
+    /// Reads the folder of a run, a finished or an interrupted one.
+    /// - Throws: `DamagedReport` where a file is missing or holds something else.
+    public static func load(_ directory: String) throws -> RunRecord {
+        func data(_ name: String) throws -> Data {
+            guard let data = FileManager.default.contents(atPath: "\(directory)/\(name)") else {
+                throw DamagedReport("\(directory)/\(name): there is no such file; is this the folder of a run?")
+            }
+            return data
+        }
+        let journal = try Journal.read("\(directory)/\(Journal.fileName)")
+        let folder = URL(fileURLWithPath: directory).resolvingSymlinksInPath().lastPathComponent
+        var record = RunRecord(runID: folder, environment: try EnvironmentJSON.read(directory))
+        for event in journal { record.take(event) }
+        let lines = CSV.records(String(decoding: try data(MetricsCSV.fileName), as: UTF8.self))
+        for (number, fields) in lines.enumerated().dropFirst() {
+            guard let row = MetricsCSV.row(fields) else {
+                throw DamagedReport(
+                    "\(directory)/\(MetricsCSV.fileName): record \(number + 1) is none of this version; use the tidegauge "
+                        + "that wrote it")
+            }
+            record.rows.append(row)
+        }
+        if let run = record.rows.first { record.runID = run.runID }
+        if let series = try? data(SeriesCSV.fileName) {
+            record.series = CSV.records(String(decoding: series, as: UTF8.self)).compactMap(SeriesCSV.point)
+        }
+        record.readHistograms(directory + "/" + HistogramLogs.folderName)
+        return record
+    }
+
+    mutating func take(_ event: RunEvent) {
+        if let run = event.run { header = run }
+        if let trial = event.trial { trials.append(trial) }
+        if let record = event.skipped, !skipped.contains(record) { skipped.append(record) }
+        if let judgement = event.judged { judgements.append(judgement) }
+        end = event.ended ?? end
+        compared = event.compared ?? compared
+    }
+
+    private mutating func readHistograms(_ folder: String) {
+        for name in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+        where name.hasSuffix(".hlog") {
+            guard let text = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8),
+                let log = HistogramLogs.read(text)
+            else { continue }
+            samples[log.trial] = log.samples
+        }
+    }
+}
+
+// What is asked of it again and again.
+extension RunRecord {
+    /// In the order they were run.
+    var scenarioNames: [String] {
+        Digest.inOrder(rows.map(\.scenario) + trials.map(\.spec.scenario) + skipped.map(\.scenario))
+    }
+
+    func scenario(_ name: String) -> ScenarioRecord? { header.scenarios.first { $0.name == name } }
+
+    /// Trials that ended otherwise than by completing.
+    var voided: [TrialRecord] { trials.filter { $0.fate != .completed } }
+
+    /// Worst first: a word for the whole run.
+    var verdict: (word: String, isGood: Bool) {
+        guard let end else { return ("not finished", false) }
+        if end.exitCode == 130 || trials.contains(where: { $0.fate == .interrupted }) { return ("interrupted", false) }
+        if trials.contains(where: { $0.fate == .hang }) { return ("hang", false) }
+        if trials.contains(where: { $0.fate == .oracleViolation }) { return ("promise broken", false) }
+        if !voided.isEmpty { return ("trials failed", false) }
+        if judgements.contains(where: { $0.verdict == .broken }) { return ("limit broken", false) }
+        let unknown = judgements.count { $0.verdict == .unknown }
+        return (unknown == 0 ? "pass" : "pass, \(Humanised.count(unknown, "limit")) unknown", true)
+    }
+}

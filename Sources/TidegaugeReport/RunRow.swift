@@ -1,0 +1,36 @@
+// One line of metrics.csv as a value: a figure and the columns that say which run, scenario, engine and trial it belongs
+// to. Every format is made from these rows and nothing else.
+import TidegaugeMeasure
+import TidegaugeScenario
+
+/// A figure of one trial, or of one sweep, with all that identifies it.
+public struct RunRow: Codable, Sendable, Equatable {
+    /// Raised whenever a column changes its meaning.
+    public static let schemaVersion = 1
+    /// The `variant` of a figure over all points of a sweep.
+    public static let overSweep = "*"
+
+    public var runID: String
+    public var commit: String
+    public var dirty: Bool
+    public var scenario: String
+    public var scenarioSHA: String
+    public var driver: String
+    /// The sweep point, `dataset.items=1000;observers.count=10`; `*` over the sweep; empty without a sweep.
+    public var variant: String
+    public var trial: Int
+    public var seed: UInt64
+    public var figure: Figure
+
+    /// The rows of one trial's figures.
+    public static func rows(
+        _ figures: [Figure], of spec: TrialSpec, runID: String, environment: EnvironmentReport
+    ) -> [RunRow] {
+        figures.map {
+            RunRow(
+                runID: runID, commit: environment.commit, dirty: environment.dirty, scenario: spec.scenario,
+                scenarioSHA: spec.scenarioSHA, driver: spec.driver, variant: spec.variant, trial: spec.trial,
+                seed: spec.seed, figure: $0)
+        }
+    }
+}

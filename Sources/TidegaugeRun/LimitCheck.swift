@@ -1,0 +1,100 @@
+// A scenario's limits against its figures: one judgement per limit, driver and sweep point that was measured. Pure.
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeStatistics
+import TidegaugeTrial
+
+struct LimitCheck {
+    struct Entry {
+        var driver: String
+        var variant: String
+        var figure: Figure
+        /// What disturbed the trial, as its flag says; nil: nothing that counts.
+        var noise: String?
+    }
+
+    let scenario: String
+    let limits: [Limit]
+    let entries: [Entry]
+    /// Of the limits that are multiples of one.
+    var yardsticks: [Yardstick: YardstickReading] = [:]
+
+    func judgements() -> [Judgement] {
+        limits.flatMap { limit in
+            let meant = entries.filter {
+                $0.figure.metric == limit.metric && $0.figure.statistic.rawValue == limit.statistic
+                    && limit.applies(to: $0.variant)
+            }
+            // A figure over the sweep comes once per family, with the family among its flags.
+            return Dictionary(grouping: meant) { entry in
+                let family = entry.figure.flags.filter { $0.word == .at && limit.metric.isOverSweep }
+                return ([entry.driver, entry.variant] + family.map(\.text)).filter { !$0.isEmpty }.joined(
+                    separator: " ")
+            }
+            .sorted { $0.key < $1.key }
+            .map { place, entries in judge(limit, entries, place) }
+        }
+    }
+
+    /// Counts must hold in every trial; of a measured quantity the median over trials is judged, as it is reported.
+    private func judge(_ limit: Limit, _ entries: [Entry], _ place: String) -> Judgement {
+        let driver = entries[0].driver
+        // What was counted was counted on a noisy machine too. Clocks of disturbed trials say something only where there are no
+        // others, and then nothing against the store.
+        let quiet = entries.filter { $0.noise == nil }
+        let isCounted = limit.metric.entry.kind.isCounted
+        let isDisturbed = !isCounted && quiet.isEmpty
+        let figures = (isCounted || quiet.isEmpty ? entries : quiet).map(\.figure)
+        let values = figures.compactMap(\.value)
+        let judged: [Double]
+        if limit.metric.entry.kind == .event {
+            judged = values.count == figures.count ? values : []
+        } else {
+            judged = median(values).map { [$0] } ?? []
+        }
+        let reading = limit.yardstick.flatMap { yardsticks[$0] }
+        func judgement(
+            _ verdict: Judgement.Verdict, _ text: String, _ value: Double?, bound: Double?, because reason: String?
+        ) -> Judgement {
+            Judgement(
+                scenario: scenario, driver: driver, verdict: verdict, text: "\(place): \(text)",
+                held: .init(limit, variant: entries[0].variant, bound: bound, value: value, reason: reason))
+        }
+        if let yardstick = limit.yardstick, reading?.meanNs == nil {
+            let reason = "the yardstick \(yardstick.rawValue) \(reading?.obstacle ?? "was not taken")"
+            return judgement(.unknown, "\(limit): \(reason)", judged.first, bound: nil, because: reason)
+        }
+        let yardstickNs = reading?.meanNs ?? 1
+        let bound = limit.boundInUnit(yardstickNs: yardstickNs)
+        func isKept(_ value: Double) -> Bool { limit.holds(for: value, yardstickNs: yardstickNs) }
+        guard let worst = judged.first(where: { !isKept($0) }) ?? judged.first else {
+            let flags = Set(figures.flatMap(\.flags).map(\.text)).sorted().joined(separator: ", ")
+            let reason = "no value (\(flags.isEmpty ? "too few samples" : flags))"
+            return judgement(.unknown, "\(limit.text(digits: 3)): \(reason)", nil, bound: bound, because: reason)
+        }
+        let holds = isKept(worst)
+        // A time between two hosts is an interval.
+        let uncertaintyNs = figures.lazy.flatMap(\.flags).compactMap(\.uncertaintyNs).max() ?? 0
+        if [worst - uncertaintyNs, worst + uncertaintyNs].contains(where: { isKept($0) != holds }) {
+            let reason = "clocks of hosts known to ± \(Humanised.text(uncertaintyNs, unit: "ns"))"
+            return judgement(.unknown, "\(Self.text(limit, worst)) (\(reason))", worst, bound: bound, because: reason)
+        }
+        let isDoubtful = !holds && isDisturbed
+        let one = limit.yardstick.map { " (one \($0.rawValue) is \(Humanised.text(yardstickNs, unit: "ns")))" } ?? ""
+        let reasons = Set(entries.compactMap(\.noise)).sorted().joined(separator: ", ")
+        let reason = isDoubtful ? "noisy machine: \(reasons)" : nil
+        return judgement(
+            holds ? .kept : isDoubtful ? .unknown : .broken,
+            Self.text(limit, worst) + one + (reason.map { " (\($0))" } ?? ""), worst, bound: bound, because: reason)
+    }
+
+    /// The limit and the figure, with as many digits as it takes to tell them apart.
+    private static func text(_ limit: Limit, _ value: Double) -> String {
+        func shown(_ value: Double, _ digits: Int) -> String {
+            Humanised.text(value, unit: limit.metric.unit, digits: digits)
+        }
+        let bound = limit.bound
+        let digits = (3...6).first { value == bound || shown(value, $0) != shown(bound, $0) } ?? 6
+        return "\(limit.text(digits: digits)): \(shown(value, digits))"
+    }
+}

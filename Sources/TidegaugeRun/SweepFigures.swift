@@ -1,0 +1,127 @@
+// Figures over the points of a sweep, from the figures of all trials of one driver: the exponent of upkeep over the
+// collection's size, how much it grows along a sweep, and the cost of one more observer. Points are medians over trials. Pure.
+//
+// A sweep may hold several families (the same query, ranges, bystanders): points that differ in the one setting alone. Each
+// family has its own figure, and where there is more than one, a flag `at:…` says which.
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeStatistics
+import TidegaugeTrial
+
+/// A trial that is through, now or in an earlier part of a resumed run.
+public struct KnownTrial: Sendable {
+    public var figures: [Figure]
+    public var record: TrialRecord
+
+    public init(figures: [Figure], record: TrialRecord) { (self.figures, self.record) = (figures, record) }
+
+    var spec: TrialSpec { record.spec }
+
+    fileprivate func figure(_ metric: Metric) -> Figure? { figures.first { $0.metric == metric } }
+
+    func value(_ metric: Metric, _ statistic: Statistic = .value) -> Double? {
+        figures.first { $0.metric == metric && $0.statistic == statistic }?.value
+    }
+}
+
+struct SweepFigures {
+    /// One trial of a point.
+    typealias Point = KnownTrial
+
+    let points: [Point]
+
+    /// Computes a figure over one family of points: where they stand on the axis, the trials of each, and flags to put on it.
+    typealias Provider = @Sendable (SweepFigures) -> (_ x: [Double], [[Point]], [FigureFlag]) -> [Figure]
+
+    static let providers: [Metric: Provider] = [
+        .upkeepExponent: { $0.exponent(.upkeepExponent, of: .upkeepCost) },
+        .upkeepGrowth: { $0.growth(.upkeepGrowth, of: .upkeepCost) },
+        .instructionsExponent: { $0.exponent(.instructionsExponent, of: .engineInstructions) },
+        .instructionsGrowth: { $0.growth(.instructionsGrowth, of: .engineInstructions) },
+        .fanoutCost: { $0.fanoutCost },
+        .sustainableRate: { $0.sustainableRate },
+        .kneeRate: { $0.kneeRate },
+    ]
+
+    /// Over each of the settings that the metric's entry names, as far as the sweep varies it.
+    func figures(_ metric: Metric) -> [Figure] {
+        guard case .sweep(let settings) = metric.entry.source, let provider = Self.providers[metric] else { return [] }
+        return settings.flatMap { setting in Self.axes[setting].map { over(setting.rawValue, $0, provider(self)) } ?? []
+        }
+    }
+
+    static let axes: [Setting: @Sendable (Point) -> Double] = [
+        .items: { Double($0.spec.dataset.items) },
+        .observerCount: { Double($0.spec.observers.count) },
+        .bystanders: { Double($0.spec.observers.bystanders) },
+        .rate: { $0.spec.writers.rateHz },
+    ]
+
+    /// β, the slope of log(cost) over log(items).
+    private func exponent(
+        _ metric: Metric, of cost: Metric
+    ) -> (_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
+        { x, points, flags in
+            let y = points.map { trials in median(trials.compactMap { $0.figure(cost)?.value }) ?? .nan }
+            let fit = LogLogSlope.fit(x: x, y: y.map { $0.isNaN ? 0 : $0 })
+            var flags = flags
+            if let fit, fit.droppedPoints > 0 { flags.append(.dropped(points: fit.droppedPoints)) }
+            if points.joined().contains(where: { $0.figure(cost)?.flags.contains(.atFloor) ?? false }) {
+                flags.append(.atFloor)
+            }
+            return [Figure(metric, .value, fit?.exponent, n: fit?.usedPoints ?? 0, flags: flags)]
+        }
+    }
+
+    /// The cost at the last point over that at the first. Of each trial by itself, and then the median: the points of a
+    /// trial are measured next to one another, so that a drift of the machine is in both.
+    private func growth(
+        _ metric: Metric, of cost: Metric
+    ) -> (_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
+        { _, points, flags in
+            let first = Dictionary(
+                points[0].map { ($0.spec.trial, $0.figure(cost)?.value) }, uniquingKeysWith: { a, _ in a })
+            let ratios = points[points.count - 1].compactMap { point -> Double? in
+                guard let last = point.figure(cost)?.value, let first = first[point.spec.trial] ?? nil, first > 0 else {
+                    return nil
+                }
+                return last / first
+            }
+            return [Figure(metric, .value, median(ratios), n: ratios.count, flags: flags)]
+        }
+    }
+
+    /// `value`: ns of process CPU per observer and commit; `low`: what a commit costs with nobody watching.
+    private func fanoutCost(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
+        let (x, y) = Self.medians(x, points, \.record.processCPUPerCommitNs)
+        let line = TheilSen.fit(x: x, y: y)
+        return [
+            Figure(.fanoutCost, .value, line?.slope, n: x.count, flags: flags),
+            Figure(.fanoutCost, .low, line?.intercept, n: x.count, flags: flags),
+        ]
+    }
+
+    /// Of the points that have a value, where they stand and the median over trials.
+    static func medians(_ x: [Double], _ points: [[Point]], _ value: (Point) -> Double?) -> (x: [Double], y: [Double]) {
+        let usable = zip(x, points).compactMap { x, trials in median(trials.compactMap(value)).map { (x, $0) } }
+        return (usable.map(\.0), usable.map(\.1))
+    }
+
+    private func over(
+        _ key: String, _ x: (Point) -> Double, _ figures: ([Double], [[Point]], [FigureFlag]) -> [Figure]
+    ) -> [Figure] {
+        let families = Dictionary(grouping: points) { Self.rest($0.spec.variant, without: key) }
+            .filter { _, points in Set(points.map(x)).count > 1 }
+            .sorted { $0.key < $1.key }
+        return families.flatMap { family, points in
+            let byX = Dictionary(grouping: points, by: x).sorted { $0.key < $1.key }
+            let flags = families.count > 1 || !family.isEmpty ? [FigureFlag.over(key: key), .at(point: family)] : []
+            return figures(byX.map(\.key), byX.map(\.value), flags)
+        }
+    }
+
+    /// The variant without one of its keys; commas, because a flag holds no semicolon.
+    private static func rest(_ variant: String, without key: String) -> String {
+        variant.split(separator: ";").filter { !$0.hasPrefix(key + "=") }.joined(separator: ",")
+    }
+}

@@ -1,0 +1,212 @@
+// A measured trial and the companions that its figures need: the same without observers, for what subscriptions cost, and
+// the same on the no-op driver, for what the harness costs. Which goes first alternates, so that drift of the machine
+// cancels over trials.
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+struct TrialGroup {
+    /// In words for people.
+    enum Role: String {
+        case measured
+        case baseline = "without observers"
+        case noop = "no-op driver"
+        case counted
+    }
+
+    let spec: TrialSpec
+    /// In the order to run.
+    let members: [(role: Role, spec: TrialSpec)]
+
+    /// - Parameters:
+    ///   - counter: of this machine; nil where it has none, and nothing is counted.
+    ///   - empty: the driver of a store that does nothing (`EngineFacts.emptyDriver`).
+    init(_ spec: TrialSpec, counter: InstructionCounter? = nil, beside empty: String = "noop") {
+        self.spec = spec
+        let asked = spec.metrics
+        let subscriptions = spec.observers.count + spec.observers.bystanders
+        var members: [(role: Role, spec: TrialSpec)] = [(.measured, spec)]
+        if asked.contains(where: \.needsBaseline), subscriptions > 0 {
+            members.append((.baseline, Self.baseline(spec)))
+        }
+        if asked.contains(where: \.needsNoop), !Self.isEmpty(spec.driver) {
+            var noop = spec
+            noop.driver = empty
+            // It is the trial's own, and as quick as can be.
+            (noop.serverURL, noop.serverStandbyNs) = (nil, nil)
+            members.append((.noop, noop))
+        }
+        // Another repetition would count the same.
+        if let counter, spec.count == nil, spec.trial == 0, asked.contains(where: \.isOfCountedTrial) {
+            members.append((.counted, spec.counted(by: counter.rawValue)))
+        }
+        self.members = spec.trial.isMultiple(of: 2) ? members : members.reversed()
+    }
+
+    static func isEmpty(_ driver: String) -> Bool { ["noop", "null-server"].contains(driver) }
+
+    private static func baseline(_ spec: TrialSpec) -> TrialSpec {
+        var baseline = spec
+        (baseline.observers.count, baseline.observers.bystanders, baseline.observers.operators) = (0, 0, 0)
+        (baseline.observers.calls, baseline.observers.subscribe, baseline.observers.audit) = (.none, .idle, .none)
+        (baseline.observers.besideWriters, baseline.observers.hosts) = (nil, nil)
+        // What counts allocations allocates nothing itself, but asks for them to be counted.
+        let counting = spec.metrics.filter(\.countsAllocations)
+        baseline.measure = ([.processCPU, .achievedRate, .writeServiceTime] + counting).map(\.rawValue)
+        return baseline
+    }
+}
+
+/// The figures of a group, under the measured trial's name.
+struct GroupFigures {
+    let spec: TrialSpec
+    let measured: TrialResult
+    let baseline: TrialResult?
+    let noop: TrialResult?
+    /// The same trial or, where it is timed, the one beside it.
+    let counted: TrialResult?
+    /// Why the trial was run again, each time.
+    var voids: [String] = []
+    /// What disturbed the trial that stands.
+    var disturbance: String?
+
+    init(_ spec: TrialSpec, _ measured: TrialResult, beside results: [TrialGroup.Role: TrialResult]) {
+        (self.spec, self.measured, baseline, noop) = (spec, measured, results[.baseline], results[.noop])
+        counted = measured.count == nil ? results[.counted] : measured
+    }
+
+    /// In the order of the rows; nil where the trial does not have the metric.
+    static let providers: [(key: Metric, value: @Sendable (GroupFigures) -> Figure?)] = uncounted.map { $0 } + counted
+
+    /// Every quantity of every role.
+    private static let counted = Metric.allCases.filter(\.isOfCountedTrial).map { metric in
+        (key: metric, value: { @Sendable (group: GroupFigures) in group.counted(metric) })
+    }
+
+    private static let uncounted: KeyValuePairs<Metric, @Sendable (GroupFigures) -> Figure?> = [
+        .upkeepCost: { $0.measured.cpu == nil ? nil : $0.upkeepCost },
+        .harnessCost: { $0.measured.cpu == nil ? nil : $0.harnessCost },
+        .unsubscribedCost: { $0.measured.cpu == nil ? nil : $0.unsubscribedCost },
+        .writerPenalty: { $0.ratio(.writerPenalty, of: .writeServiceTime, .p50) },
+        .upkeepAllocations: { $0.allocations(.upkeepAllocations) { $0.count } },
+        .upkeepBytes: { $0.allocations(.upkeepBytes) { $0.bytes } },
+        .observedRateRatio: { $0.ratio(.observedRateRatio, of: .achievedRate, .value, n: 1) },
+        .trialOutcome: { $0.trialOutcome },
+        .voidedTrials: { $0.voidedTrials },
+    ]
+
+    func figures() -> [Figure] {
+        let needed = spec.neededMetrics
+        let own = Self.providers.filter { metric, _ in
+            needed.contains(metric) && (spec.observers.count > 0 || !metric.needsObservers)
+        }
+        return (measured.figures + own.compactMap { $0.value(self) }).map(atFloor)
+    }
+
+    private var trialOutcome: Figure {
+        var figure = measured.fate.figure
+        if let disturbance { figure.flags.append(.noisy(reason: disturbance)) }
+        return figure
+    }
+
+    private var voidedTrials: Figure? {
+        let flags = voids.map { FigureFlag.void(reason: $0) }
+        return voids.isEmpty ? nil : Figure(.voidedTrials, .value, Double(voids.count), n: 1, flags: flags)
+    }
+
+    /// Process CPU with subscriptions less that without, per affecting commit.
+    private var upkeepCost: Figure {
+        guard let with = measured.cpu, let without = baseline?.cpu?.perCommitNs, with.affectingCommits > 0 else {
+            return Figure(.upkeepCost, .value, nil, n: 0, flags: [.noBaseline])
+        }
+        // Per commit and not in all: in a closed loop the two do not make the same number of commits.
+        let cost = (Double(with.processNs) - without * Double(with.commits)) / Double(with.affectingCommits)
+        let floor = harnessCost.value.map { $0 * Figure.floorFactor } ?? 0
+        return Figure(.upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? [.atFloor] : [])
+    }
+
+    /// A figure with subscriptions, over that without.
+    private func ratio(_ metric: Metric, of part: Metric, _ statistic: Statistic, n: Int? = nil) -> Figure {
+        func find(_ result: TrialResult?) -> Figure? {
+            result?.figures.first { $0.metric == part && $0.statistic == statistic }
+        }
+        let with = find(measured)
+        guard let value = with?.value, let without = find(baseline)?.value, without > 0 else {
+            return Figure(metric, .value, nil, n: 0, flags: [.noBaseline])
+        }
+        return Figure(metric, .value, value / without, n: n ?? with?.n ?? 0)
+    }
+
+    /// What subscriptions allocate per affecting commit, as `upkeepCost` does for the CPU.
+    private func allocations(_ metric: Metric, _ part: (AllocationTotals) -> Int64) -> Figure {
+        guard let with = measured.allocations, let without = baseline?.allocations, without.commits > 0,
+            with.affectingCommits > 0
+        else {
+            // A build that does not count says so by the missing figure; one that counts misses its companion.
+            let flags: [FigureFlag] = measured.allocations != nil ? [.noBaseline] : []
+            return Figure(metric, .value, nil, n: 0, flags: flags)
+        }
+        let each = Double(part(without.process)) / Double(without.commits)
+        let extra = Double(part(with.process)) - each * Double(with.commits)
+        return Figure(metric, .value, extra / Double(with.affectingCommits), n: with.affectingCommits)
+    }
+
+    /// A quantity of a role, per commit of a counted trial. Nil of repetitions, which would count the same; where the first has
+    /// none, that is said, or a limit on it would be silent.
+    private func counted(_ metric: Metric) -> Figure? {
+        guard let (quantity, role) = metric.counted else { return nil }
+        guard let count = counted?.count else {
+            return spec.trial == 0 ? Figure(metric, .value, nil, n: 0, flags: [.notCounted]) : nil
+        }
+        let value = count.perCommit(role.threadRoles, quantity.amount)
+        return Figure(metric, .value, value, n: count.commits, flags: [.counted(by: count.counter)])
+    }
+
+    /// CPU of a commit when all observers have gone, less that of a store that nobody ever observed.
+    private var unsubscribedCost: Figure {
+        guard let with = measured.cpu, let after = with.perCommitNs, let never = baseline?.cpu?.perCommitNs else {
+            return Figure(.unsubscribedCost, .value, nil, n: 0, flags: [.noBaseline])
+        }
+        return Figure(.unsubscribedCost, .value, after - never, n: with.commits)
+    }
+
+    private var harnessCost: Figure {
+        let account = TrialGroup.isEmpty(spec.driver) ? measured.cpu : noop?.cpu
+        return Figure(.harnessCost, .value, account?.perCommitNs, n: account?.commits ?? 0)
+    }
+
+    /// Marks a time that the no-op driver nearly reaches too.
+    private func atFloor(_ figure: Figure) -> Figure {
+        guard let value = figure.value, [.ns, .nsPerCommit].contains(figure.metric.entry.unit),
+            figure.statistic != .count, figure.metric != .harnessHiccup,
+            let floor = noop?.figures.first(where: {
+                $0.metric == figure.metric && $0.statistic == figure.statistic
+            })?.value, value < Figure.floorFactor * floor
+        else { return figure }
+        var marked = figure
+        marked.flags.append(.atFloor)
+        return marked
+    }
+}
+
+extension CountedRole {
+    fileprivate var threadRoles: [ThreadRole] {
+        switch self {
+        case .writer: [.writer]
+        case .upkeep: [.upkeep]
+        case .observer: [.observer]
+        case .engine: ThreadRole.allCases
+        }
+    }
+}
+
+extension CountedQuantity {
+    fileprivate func amount(_ amounts: CountAccount.Amounts) -> Int64? {
+        switch self {
+        case .instructions: amounts.instructions
+        case .allocations: amounts.allocations
+        case .systemCalls: amounts.systemCalls
+        case .reads: amounts.reads
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// The traces that a scenario names: read beside it, and part of what it asks.
+import StillingWellBasis
+
+extension Scenario {
+    /// Reads the traces that the scenario names anywhere, each once.
+    mutating func readTraces(_ bytes: [UInt8], _ files: NamedFiles, into problems: inout ProblemList) {
+        let layers = [base.given] + profiles.keys.sorted { $0.rawValue < $1.rawValue }.map { profiles[$0]!.values }
+        let sweeps = [sweep] + profiles.values.map(\.sweep)
+        let swept = sweeps.compactMap { $0 }.flatMap(\.products).flatMap(\.axes)
+            .filter { $0.setting == .trace }.flatMap(\.values)
+        var hashed = bytes
+        for given in layers.compactMap({ $0[.trace] }) + swept {
+            guard case .file(let name) = given.value, traces[name] == nil else { continue }
+            // Beside the file that names it, which may be one that this one extends.
+            let source = if case .file(let path, _, _) = given.place { path } else { path }
+            traces[name] = Trace()
+            let contents: [UInt8]
+            switch files.trace.map({ .found($0.bytes) }) ?? files.beside(name, source) {
+            case .found(let bytes): contents = bytes
+            case .missing:
+                problems.add(
+                    given.place, "'writers.trace' names '\(name)', and there is no such file beside the scenario")
+                continue
+            case .unreadable(let why):
+                problems.add(given.place, "'writers.trace' names '\(name)' beside the scenario: \(why)")
+                continue
+            }
+            hashed += contents
+            do throws(ValueFault) {
+                traces[name] = try Trace(contents)
+            } catch {
+                problems.add(
+                    given.place, "'writers.trace': the file '\(files.trace?.name ?? name)' \(error.message)")
+            }
+        }
+        if hashed.count > bytes.count { sha256 = SHA256.hexadecimal(hashed) }
+    }
+}

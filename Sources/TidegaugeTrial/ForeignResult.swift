@@ -1,0 +1,45 @@
+// A result that another commit's binary wrote: what both know is read, metrics that only the other knows are kept by name,
+// and what it did not write yet is as in an empty result.
+import Foundation
+import TidegaugeMeasure
+import TidegaugeScenario
+
+/// A figure of a metric that this binary does not know.
+public struct ForeignFigure: Codable, Sendable, Equatable {
+    public var metric: String
+    public var statistic: String
+    public var value: Double?
+}
+
+extension TrialResult {
+    /// Reads a result of any version that still has the same words for the same things.
+    /// - Throws: what the decoder throws where it has not.
+    package static func readForeign(_ data: Data) throws -> TrialResult {
+        let empty = try JSONSerialization.jsonObject(with: try JSONEncoder().encode(TrialResult(fate: .completed)))
+        let written = try JSONSerialization.jsonObject(with: data)
+        guard var tree = empty as? [String: Any], let written = written as? [String: Any] else {
+            throw TrialFault.refused("the result is no JSON object")
+        }
+        tree.merge(written) { _, new in new }
+        let figures = tree["figures"] as? [[String: Any]] ?? []
+        tree["figures"] = figures.filter(isKnown)
+        let foreign = figures.filter { !isKnown($0) }
+        tree["foreign"] = foreign
+        if var recordings = tree["recordings"] as? [String: Any] {
+            for key in ["histograms", "series"] {
+                recordings[key] = (recordings[key] as? [[String: Any]] ?? []).filter {
+                    ($0["metric"] as? String).map { Metric(rawValue: $0) != nil } ?? false
+                }
+            }
+            tree["recordings"] = recordings
+        }
+        return try JSONDecoder().decode(TrialResult.self, from: try JSONSerialization.data(withJSONObject: tree))
+    }
+
+    private static func isKnown(_ figure: [String: Any]) -> Bool {
+        guard let metric = figure["metric"] as? String, let statistic = figure["statistic"] as? String else {
+            return false
+        }
+        return Metric(rawValue: metric) != nil && Statistic(rawValue: statistic) != nil
+    }
+}

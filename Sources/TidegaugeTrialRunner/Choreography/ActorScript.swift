@@ -1,0 +1,99 @@
+// Does what the script of one actor says, wherever its steps run: on its thread, in its callbacks, in blocks that others
+// run. Keeps nothing but a writer per thread that it has committed on.
+import TidegaugeDriver
+import TidegaugeScenario
+
+struct ActorScript: Sendable {
+    let test: InterleavingTest
+    /// Whose script it is; also in a block that runs elsewhere.
+    let actor: String
+
+    /// Runs steps as one piece of the actor's work.
+    func perform(_ steps: [Choreography.Step], at site: String?) {
+        test.begin(actor)
+        run(steps, site)
+        test.end(actor)
+    }
+
+    /// - Parameter site: the one that runs the steps; nil on a thread that is none.
+    private func run(_ steps: [Choreography.Step], _ site: String?, mayFail: Bool = false) {
+        for step in steps {
+            do {
+                try run(step, site)
+            } catch {
+                if !mayFail { test.complain("'\(actor)': \(error)") }
+                return
+            }
+            test.didStep()
+        }
+    }
+
+    private func run(_ step: Choreography.Step, _ site: String?) throws {
+        switch step {
+        case .commit(let count): for _ in 0..<count { try commit {} }
+        case .hold(let inner): try commit { run(inner, site) }
+        case .subscribe(let name, let count, let initial, let update):
+            for number in 0..<count {
+                try subscribe(name, initial, update, at: site, to: number == 0 ? Self.everything : Self.changed)
+            }
+        case .cancel(let name): for subscription in test.remove(name) { subscription.cancel() }
+        case .requery(let name):
+            for subscription in test.remove(name) { subscription.cancel() }
+            try subscribe(name, [], [], at: site, to: Query(scores: 0..<Int64.max, order: .scoreDescending))
+        case .covered(let name): test.awaitCovered(name)
+        case .beginWrite: try callable().call(.beginWrite, at: try here(site)) {}
+        case .refresh: try callable().call(.refresh, at: try here(site)) {}
+        case .read(let inner): try test.store.conforming(to: (any TransactionalReading).self).read { run(inner, site) }
+        case .writeLater(let inner):
+            let store = try test.store.conforming(to: (any AsynchronousWriting).self)
+            // The actor is at work until the write is through.
+            test.begin(actor)
+            try store.writeLater([test.nextChange()], at: try here(site)) { [self] in
+                run(inner, site)
+                test.end(actor)
+            }
+        case .close: try test.store.close()
+        case .meet(let point): test.meet(point, as: actor)
+        case .blocked(let other): test.awaitBlocked(other)
+        case .lock(let name, let inner): test.mutex(name).withLock { run(inner, site) }
+        case .sync(let other, let inner): test.site(other).performAndWait { [self] in perform(inner, at: other) }
+        case .async(let other, let inner):
+            test.begin(actor)
+            test.site(other).perform { [self] in
+                run(inner, other)
+                test.end(actor)
+            }
+        case .refusable(let inner): run(inner, site, mayFail: true)
+        case .times(let count, let inner): for _ in 0..<count { run(inner, site) }
+        }
+    }
+
+    private func callable() throws -> any CallableOnSite { try test.store.conforming(to: (any CallableOnSite).self) }
+
+    private static let everything = Query(order: .scoreAscending)
+    private static let changed = Query(scores: InterleavingTest.changedScore..<Int64.max, order: .scoreDescending)
+
+    private func commit(_ locked: () -> Void) throws {
+        let change = test.nextChange()
+        let writer = try test.store.makeWriter()
+        let version = try [change].withUnsafeBufferPointer { try writer.commit($0, locked: locked) }
+        test.didCommit(version)
+    }
+
+    private func subscribe(
+        _ name: String, _ initial: [Choreography.Step], _ update: [Choreography.Step], at site: String?, to query: Query
+    ) throws {
+        let sink = ScriptedSubscription(
+            test, site ?? "", query, initial: { perform(initial, at: site) }, update: { perform(update, at: site) })
+        // Before it is subscribed: an engine may call at once, and what it does may ask for it.
+        test.add(sink, as: name)
+        sink.subscription = try test.store.subscribe(to: query, at: try here(site), sink: sink)
+    }
+
+    private func here(_ site: String?) throws -> DeliverySite {
+        guard let site else {
+            throw DriverUnavailable("'\(actor)' is no site: give it 'runs_on: run-loop' or 'runs_on: queue'")
+        }
+        return test.site(site).deliverySite
+    }
+}

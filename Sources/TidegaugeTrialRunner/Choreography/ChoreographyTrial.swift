@@ -1,0 +1,107 @@
+// A choreography from its empty folder to its verdict. Everything that could hang runs on threads that this one only looks
+// at; so a verdict always comes, and what hangs is left to the end of the process.
+import StillingWellSync
+import Synchronization
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+enum ChoreographyTrial {
+    static func run(
+        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
+        report: (TrialProgress) -> Void
+    ) -> TrialResult {
+        if let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) {
+            return TrialResult(fate: .harnessFault(reason: "refused"), notes: ["\(spec.driver): \(obstacle)"])
+        }
+        Tracing.start()
+        let run = InterleavingRun()
+        let startNs = MonotonicClock.nowNs()
+        report(.init(.measuring))
+        TracedThread("conductor") { run.give(spec, driver, directory, play) }.detach()
+        var watchdog = Watchdog(hangTimeoutNs: spec.hangTimeoutNs, "nothing has moved in the choreography")
+        var hang: HangRecord?
+        var nextLookNs = startNs
+        while !run.isOver, hang == nil {
+            Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
+            guard MonotonicClock.nowNs() >= nextLookNs else { continue }
+            nextLookNs = MonotonicClock.nowNs() + Watchdog.lookEveryNs
+            hang = watchdog.look(progress: run.progress)
+        }
+        let elapsedNs = MonotonicClock.nowNs() - startNs
+        let inversions = HangReport.inversions()
+        return Verdict(spec: spec, play: play).result(hang, run.fault, inversions, elapsedNs: elapsedNs)
+    }
+
+    /// The store, the test and the actors; given by the conducting thread, looked at by the watching one, which must wait for
+    /// nobody: atomics, no lock.
+    private final class InterleavingRun: Sendable {
+        private let hasBegun = Atomic<Bool>(false)
+        private let over = Atomic<Bool>(false)
+        // Each is written once, before its atomic is.
+        nonisolated(unsafe) private var test: InterleavingTest?
+        nonisolated(unsafe) private var outcome: TrialFault?
+
+        var isOver: Bool { over.load(ordering: .acquiring) }
+        var progress: Int { hasBegun.load(ordering: .acquiring) ? test!.progress + 1 : 0 }
+        var fault: TrialFault? { isOver ? outcome : nil }
+
+        func give(_ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography) {
+            do {
+                try ChoreographyTrial.perform(spec, driver, directory, play) { [self] in
+                    test = $0
+                    hasBegun.store(true, ordering: .releasing)
+                }
+                if let complaint = test?.fault { throw TrialFault.store(complaint) }
+            } catch {
+                outcome = TrialFault(error)
+            }
+            over.store(true, ordering: .releasing)
+        }
+    }
+
+    /// Plays it: returns when every actor is through and the store is closed. On a thread that may hang.
+    static func perform(
+        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
+        ready: (InterleavingTest) -> Void
+    ) throws {
+        let store = try driver.open(
+            StoreConfiguration(directory: directory, durability: DurabilityLevel(rawValue: spec.durability) ?? .memory))
+        try store.load(count: Choreography.items) { Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0) }
+        let test = InterleavingTest(store, play, driver.capabilities)
+        ready(test)
+        // All at work before the first is let go: none is taken for idle before it has begun.
+        for actor in play.actors { test.begin(actor.name) }
+        ScheduleControl.beginChoosing()
+        let threads = play.actors.compactMap { actor -> TracedThread? in
+            let script = ActorScript(test: test, actor: actor.name)
+            guard actor.place == .thread else {
+                test.site(actor.name).perform {
+                    script.perform(actor.steps, at: actor.name)
+                    test.end(actor.name)
+                }
+                return nil
+            }
+            return TracedThread(actor.name) {
+                script.perform(actor.steps, at: nil)
+                test.end(actor.name)
+            }
+        }
+        for thread in threads { thread.join() }
+        // Callbacks and blocks that were left to others.
+        let end = TracedResource(.signal, InterleavingTest.pointPrefix + "end")
+        let waited = Tracing.wait(for: end, mayTimeOut: false) { test.areAllIdle }
+        if !waited {
+            while !test.areAllIdle { Pacing.sleep(untilNs: MonotonicClock.nowNs() + 200_000) }
+        }
+        for actor in play.actors where actor.place != .thread { test.site(actor.name).performAndWait {} }
+        ScheduleControl.endChoosing()
+        test.ignoreWhatFollows()
+        for actor in play.actors where actor.place != .thread {
+            test.site(actor.name).performAndWait { test.dismiss(on: actor.name) }
+        }
+        if !play.actors.contains(where: { $0.allSteps.contains(.close) }) { try store.close() }
+        test.end()
+    }
+}

@@ -1,0 +1,43 @@
+// A choreography as a program whose interleavings are searched: played anew for each schedule, on a store of its own, under
+// the same checks. Sites must be run loops: no schedule of a dispatch queue can be chosen.
+import Foundation
+import StillingWellSync
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+public struct ExploredChoreography: Sendable {
+    private let spec: TrialSpec
+    private let driver: any StoreDriver
+    private let play: Choreography
+    private let folder: String
+
+    /// - Parameter folder: where stores go, each in a folder that is gone when its run is over; on a memory file system.
+    /// - Throws: `TrialFault.refused` where its schedules cannot be chosen.
+    public init(_ spec: TrialSpec, on driver: any StoreDriver, folder: String) throws {
+        guard let play = spec.choreography else { throw TrialFault.refused("a load has no schedules to explore") }
+        if let actor = play.actors.first(where: { $0.place == .queue }) {
+            throw TrialFault.refused(
+                "'\(actor.name)' is on a queue, of which no schedule can be chosen: give it 'runs_on: run-loop'")
+        }
+        if let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) { throw TrialFault.refused(obstacle) }
+        (self.spec, self.driver, self.play, self.folder) = (spec, driver, play, folder)
+    }
+
+    /// What is searched.
+    public var program: ExploredProgram {
+        ExploredProgram { [self] in
+            let directory = "\(folder)/\(UUID().uuidString)"
+            defer { try? FileManager.default.removeItem(atPath: directory) }
+            do {
+                try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+                var test: InterleavingTest?
+                try ChoreographyTrial.perform(spec, driver, directory, play) { test = $0 }
+                return test?.fault
+            } catch {
+                return "\(error)"
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+// The order in which the threads of a counted trial come to run: a writer commits, the engine's own threads do what follows,
+// and then each observing thread by itself. A turn is over when every thread sleeps.
+import CStillingWellPlatform
+import Foundation
+import StillingWellSync
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+/// Gives turns. The conducting thread.
+final class Turns {
+    /// Between two looks whether all sleep: with nothing in between they do.
+    private static let lookEveryNs: Int64 = 200_000
+
+    private let writers: [CountedWriter]
+    private let observers: [HeldContext]
+    private let hangTimeoutNs: Int64
+    private var given = 0
+
+    /// Every thread sleeps when it returns, observing ones in a block that holds up their deliveries.
+    /// - Parameter most: commits to come.
+    init(_ setup: TrialSetup, most: Int) throws {
+        hangTimeoutNs = setup.spec.hangTimeoutNs
+        writers = try (0..<setup.spec.writers.threads).map { try CountedWriter($0, setup, most: most) }
+        observers = setup.group.sites.map { HeldContext($0) }
+        try awaitSleep()
+        for observer in observers { try hold(observer) }
+    }
+
+    var records: [RecordBuffer<CommitRecord>] { writers.map(\.recorder.records) }
+
+    /// The threads that there are by role; the conducting one has none.
+    /// - Parameter prefixes: of the names of the engine's own.
+    func roles(upkeep prefixes: [String]) -> [(tid: Int32, role: ThreadRole)] {
+        let own = cp_thread_id()
+        let writing = Set(writers.map(\.tid))
+        let observing = Set(observers.map(\.tid))
+        return CPUProbe().threads().filter { $0.tid != own }.map { thread in
+            if writing.contains(thread.tid) { return (thread.tid, .writer) }
+            if observing.contains(thread.tid) { return (thread.tid, .observer) }
+            return (thread.tid, prefixes.contains { thread.name.hasPrefix($0) } ? .upkeep : .other)
+        }
+    }
+
+    /// The next writer commits.
+    func commit() throws { try turn { $0.commit() } }
+
+    /// The same without a commit.
+    func rest() throws { try turn { $0.rest() } }
+
+    private func turn(_ write: (CountedWriter) -> Void) throws {
+        let writer = writers[given % writers.count]
+        given += 1
+        write(writer)
+        try awaitSleep()
+        if let fault = writer.fault { throw fault }
+        for observer in observers {
+            observer.release()
+            try awaitSleep()
+            try hold(observer)
+        }
+    }
+
+    private func hold(_ observer: HeldContext) throws {
+        observer.hold()
+        try awaitSleep()
+    }
+
+    /// Twice the same CPU time of all others, and each of them asleep, a writer not within a commit that waits: nobody has run
+    /// meanwhile, or is about to.
+    private func awaitSleep() throws {
+        var deadline = HangDeadline(timeoutNs: hangTimeoutNs)
+        var beforeNs: Int64 = -1
+        while true {
+            let nowNs = cp_others_asleep_ns()
+            if nowNs >= 0, nowNs == beforeNs, !writers.contains(where: \.isAtWork) { return }
+            beforeNs = nowNs
+            if deadline.hasPassed() {
+                throw TrialFault.hang("a turn of a counted trial has not ended for \(hangTimeoutNs / 1_000_000) ms")
+            }
+            Pacing.sleep(untilNs: MonotonicClock.nowNs() + Self.lookEveryNs)
+        }
+    }
+
+    /// Lets deliveries run as they come, and ends the writers.
+    func end() {
+        for observer in observers { observer.release() }
+        for writer in writers { writer.end() }
+    }
+}
+
+/// A delivery context that delivers only between `release` and `hold`.
+private final class HeldContext: Sendable {
+    private let context: DeliveryContext
+    private let released = DispatchSemaphore(value: 0)
+    /// The thread that it held last; read while all sleep.
+    nonisolated(unsafe) private(set) var tid: Int32 = 0
+
+    init(_ context: DeliveryContext) { self.context = context }
+
+    func hold() {
+        context.perform { [self] in
+            tid = cp_thread_id()
+            // A queue may have another thread each time.
+            cp_mark_role(0, Callgrind.number(of: .observer), 0)
+            released.wait()
+        }
+    }
+
+    func release() { released.signal() }
+}

@@ -1,0 +1,66 @@
+// A fault put between a store and the harness, to see whether the harness notices: commits that take longer, deliveries
+// that are lost or change places. Everything else is passed on.
+import Synchronization
+import TidegaugeDriver
+import TidegaugeScenario
+
+/// The fault of one trial. Any thread.
+final class InjectedFault: Companion, Sendable {
+    private let fault: FaultSpec
+    /// Deliveries that told of changes, over all subscriptions.
+    fileprivate let deliveries = Atomic<Int>(0)
+    fileprivate let harmed = Atomic<Int>(0)
+
+    init(_ fault: FaultSpec) { self.fault = fault }
+
+    /// The store itself where nothing is to be put in between.
+    func wrap(_ store: any DrivenStore) -> any DrivenStore {
+        switch fault.injection {
+        case .slowdown(let amount):
+            let delay = CommitDelay.half(share: amount)
+            return store.forwarded(writer: { SlowWriter($0, [delay]) })
+        case .loss, .reorder: return store.forwarded(sink: { [self] in HarmedSink($0, self, fault.injection) })
+        case .none, .stall, .writerKilled, .writerStopped, .observerKilled, .diskFull, .slowFsync, .clockStep,
+            .serverRestarted, .connectionCut, .observerStopped, .largeTransaction:
+            return store
+        }
+    }
+
+    func close(into findings: inout Findings) {
+        if fault.kind.mustBeCaught { findings.harmedDeliveries = harmed.load(ordering: .relaxed) }
+    }
+}
+
+/// On its site alone, but for the count.
+private final class HarmedSink: DeliverySink {
+    private let sink: any DeliverySink
+    private let injected: InjectedFault
+    private let injection: Injection
+    /// The site's own.
+    nonisolated(unsafe) private var held: Delivery?
+
+    init(_ sink: any DeliverySink, _ injected: InjectedFault, _ injection: Injection) {
+        (self.sink, self.injected, self.injection) = (sink, injected, injection)
+    }
+
+    func fail(_ error: any Error) { sink.fail(error) }
+
+    func deliver(_ delivery: borrowing Delivery) {
+        if let held {
+            self.held = nil
+            sink.deliver(delivery)
+            return sink.deliver(held)
+        }
+        guard !delivery.isInitial else { return sink.deliver(delivery) }
+        let number = injected.deliveries.add(1, ordering: .relaxed).newValue
+        switch injection {
+        case .loss(let every) where number % every == 0: injected.harmed.add(1, ordering: .relaxed)
+        case .reorder(let every) where number == every:
+            injected.harmed.add(1, ordering: .relaxed)
+            held = copy delivery
+        case .none, .stall, .slowdown, .loss, .reorder, .writerKilled, .writerStopped, .observerKilled, .diskFull,
+            .slowFsync, .clockStep, .serverRestarted, .connectionCut, .observerStopped, .largeTransaction:
+            sink.deliver(delivery)
+        }
+    }
+}

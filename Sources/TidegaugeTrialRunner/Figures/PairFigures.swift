@@ -1,0 +1,215 @@
+// What is measured per pair of an affecting commit and an observer, and per callback: latencies, coalescing, spread over
+// observers. One pass over the observers, off the clock.
+import TidegaugeMeasure
+import TidegaugeScenario
+
+struct PairFigures {
+    private(set) var delivery = LatencyHistogram()
+    private(set) var endToEnd = LatencyHistogram()
+    private(set) var writeToCallback = LatencyHistogram()
+    private(set) var callbackTime = LatencyHistogram()
+    private(set) var batchSpan = LatencyHistogram()
+    private(set) var firstDelivery = LatencyHistogram()
+    private(set) var staleness: StalenessIntegrator
+    /// By due time: for the steady-state test too.
+    private(set) var endToEndOverTime: IntervalSeries
+    private(set) var pairs = 0
+    private(set) var coveredPairs = 0
+    private(set) var callbacks = 0
+
+    /// Called before a commit had begun, by more than clocks can be wrong: the earliest of all.
+    private(set) var impossible: (earlierNs: Int64, version: Int64)?
+    /// Of moments of another host, either way; nil where all is on one clock.
+    let uncertaintyNs: Int64?
+
+    private let history: History
+    /// Of all commits; those of an echo on the clock of their host.
+    private var records: ContiguousArray<CommitRecord>
+    private let window: Window
+    /// When the last callback was looked for: what is not covered by then is known to be later than that.
+    private let endNs: Int64
+    /// Per commit.
+    private var told: ContiguousArray<Told>
+
+    /// How an observer stands to commits.
+    private struct View {
+        /// Whose commits count; nil: all.
+        var writers: Range<Int>?
+        /// The measured one on its clock, as is `endNs`.
+        var window: Window
+        var endNs: Int64
+        /// By how much a time may be wrong, either way; nil: nobody doubts.
+        var doubtNs: Int64?
+
+        func counts(_ writer: Int) -> Bool { writers?.contains(writer) ?? true }
+    }
+
+    private struct Told {
+        /// First and last `enter`, over the observers that were called for it.
+        var firstNs = Int64.max
+        var lastNs = Int64.min
+        var observers: Int32 = 0
+        /// Observers that were never called for it.
+        var missing: Int32 = 0
+        /// When they were looked at last, on the clock of the others.
+        var untilNs: Int64 = 0
+    }
+
+    init(_ history: History, _ window: Window, endNs: Int64, uncertaintyNs: Int64? = nil) {
+        self.uncertaintyNs = uncertaintyNs
+        (self.history, self.window, self.endNs) = (history, window, endNs)
+        records = ContiguousArray(history.commits.lazy.map(\.record))
+        staleness = StalenessIntegrator(startNs: window.startNs, endNs: window.endNs)
+        endToEndOverTime = IntervalSeries(startNs: window.startNs, endNs: window.endNs)
+        told = ContiguousArray(repeating: Told(), count: history.commits.count)
+    }
+
+    /// What observers of a host were told: of the commits of its own writers, all of it on the clock there; where it has none, of all
+    /// commits.
+    mutating func add(_ echo: Echo) {
+        if echo.writers.isEmpty {
+            let view = View(writers: nil, window: window, endNs: echo.endNs, doubtNs: uncertaintyNs)
+            for log in echo.logs { add(log, view) }
+            return
+        }
+        var made = Array(repeating: 0, count: echo.writers.count)
+        for index in history.commits.indices where echo.writers.contains(history.commits[index].writer) {
+            let writer = history.commits[index].writer - echo.writers.lowerBound
+            records[index] = echo.records[writer][made[writer]]
+            made[writer] += 1
+        }
+        // There is no doubt about its times.
+        let view = View(writers: echo.writers, window: echo.window, endNs: echo.endNs, doubtNs: 0)
+        for log in echo.logs { add(log, view) }
+    }
+
+    mutating func add(_ log: ObserverLog) {
+        add(log, View(writers: nil, window: window, endNs: endNs, doubtNs: uncertaintyNs))
+    }
+
+    private mutating func add(_ log: ObserverLog, _ view: View) {
+        let query = history.queries[log.observer.query]
+        let settled = settledEnd(log, query)
+        var spans: [Int: Int64] = [:]
+        var covering: Set<Int> = []
+        let versions = query.commits.prefix(settled).lazy.map { [history] in history.commits[Int($0)].record.version }
+        Coverage.forEach(commitVersions: versions, callbackCount: log.count, callbackVersion: { log[$0].version }) {
+            place, callback in
+            let index = Int(query.commits[place])
+            if let callback { covering.insert(callback) }
+            guard view.counts(history.commits[index].writer) else { return }
+            if add(commit: index, enterNs: callback.map { log[$0].enterNs }, view), let callback {
+                spans[callback, default: 0] += 1
+            }
+        }
+        for span in spans.values { batchSpan.record(span) }
+        callbacks += spans.count
+        // Those that covered nothing at all were made all the same; those that covered commits of the warm-up alone belong to
+        // it.
+        callbacks += log.records.enumerated().count { index, record in
+            !covering.contains(index) && !record.isInitial && view.window.contains(record.enterNs)
+        }
+        firstDelivery.record(log.observer.subscribedNs, log.count > 0 ? log[0].enterNs : nil, seenUntil: view.endNs)
+        for record in log.records where record.enterNs >= view.window.startNs && !record.isInitial {
+            callbackTime.record(record.enterNs, record.exitNs > 0 ? record.exitNs : nil, seenUntil: view.endNs)
+        }
+        let missed = history.missed.filter {
+            $0.queries.contains(log.observer.query) && window.contains($0.dueNs) && view.counts($0.writer)
+        }
+        for commit in missed { endToEnd.recordCensored(endNs - commit.dueNs) }
+    }
+
+    /// Apart, because integrating it costs more than the rest together.
+    mutating func addStaleness(_ log: ObserverLog) {
+        let query = history.queries[log.observer.query]
+        let settled = settledEnd(log, query)
+        staleness.add(
+            commits: query.commits.prefix(settled).map { commit -> StalenessIntegrator.Commit in
+                let record = history.commits[Int(commit)].record
+                return .init(committedNs: record.committedNs, version: record.version)
+            },
+            coverages: log.records.map { .init(enterNs: $0.enterNs, version: $0.version) })
+    }
+
+    /// The last affecting commits need no callback where together they changed nothing.
+    private func settledEnd(_ log: ObserverLog, _ query: QueryHistory) -> Int {
+        guard log.count > 0 else { return query.commits.count }
+        let covered = query.affecting(before: history.covered(by: log[log.count - 1].version))
+        return query.net(covered..<query.commits.count).isEmpty ? covered : query.commits.count
+    }
+
+    /// - Returns: whether the pair is measured and covered.
+    private mutating func add(commit index: Int, enterNs: Int64?, _ view: View) -> Bool {
+        let record = records[index]
+        guard view.window.contains(record.dueNs) else { return false }
+        pairs += 1
+        delivery.record(record.committedNs, enterNs, seenUntil: view.endNs)
+        endToEnd.record(record.dueNs, enterNs, seenUntil: view.endNs)
+        told[index].untilNs = view.endNs
+        writeToCallback.record(record.beginNs, enterNs, seenUntil: view.endNs)
+        guard let enterNs else {
+            told[index].missing += 1
+            return false
+        }
+        if let doubtNs = view.doubtNs, case let earlierNs = record.beginNs - enterNs, earlierNs > doubtNs,
+            earlierNs > impossible?.earlierNs ?? 0
+        {
+            impossible = (earlierNs, record.version)
+        }
+        coveredPairs += 1
+        endToEndOverTime.add(
+            atNs: record.dueNs - view.window.startNs + window.startNs, value: Double(enterNs - record.dueNs))
+        told[index].firstNs = min(told[index].firstNs, enterNs)
+        told[index].lastNs = max(told[index].lastNs, enterNs)
+        told[index].observers += 1
+        return true
+    }
+
+    /// Per commit, until the last of its observers was called.
+    var lastDelivery: LatencyHistogram {
+        var latencies = LatencyHistogram()
+        for (record, told) in zip(records, told) where told.observers + told.missing > 0 {
+            latencies.record(record.committedNs, told.missing > 0 ? nil : told.lastNs, seenUntil: told.untilNs)
+        }
+        return latencies
+    }
+
+    /// Over commits that concern more than one observer.
+    var fanoutSpan: LatencyHistogram {
+        var spans = LatencyHistogram()
+        for told in told where told.observers + told.missing > 1 {
+            let firstNs = told.observers > 0 ? told.firstNs : told.untilNs
+            spans.record(firstNs, told.missing > 0 ? nil : told.lastNs, seenUntil: told.untilNs)
+        }
+        return spans
+    }
+
+    /// Affecting commits covered per callback, over measured commits and all callbacks of the window.
+    var coalescingRatio: Double? { callbacks > 0 ? Double(coveredPairs) / Double(callbacks) : nil }
+}
+
+extension LatencyHistogram {
+    /// Adds the time between two moments; where the second has not come, that it is later than what was seen.
+    fileprivate mutating func record(_ fromNs: Int64, _ untilNs: Int64?, seenUntil endNs: Int64) {
+        if let untilNs { record(untilNs - fromNs) } else { recordCensored(endNs - fromNs) }
+    }
+}
+
+/// Which callback covers which commit: the first one whose version reaches the commit's. Every affecting commit counts,
+/// however many arrive in one callback; one sample per callback would under-weight waiting.
+enum Coverage {
+    /// Calls `body` for each affecting commit, in the order of versions, with the index of the covering callback or nil.
+    /// O(commits + callbacks).
+    /// - Parameters:
+    ///   - versions: of the callbacks, in the order they came. One that goes back covers nothing new.
+    static func forEach(
+        commitVersions: some Sequence<Int64>, callbackCount: Int, callbackVersion: (Int) -> Int64,
+        _ body: (_ commit: Int, _ callback: Int?) -> Void
+    ) {
+        var callback = 0
+        for (commit, version) in commitVersions.enumerated() {
+            while callback < callbackCount, callbackVersion(callback) < version { callback += 1 }
+            body(commit, callback < callbackCount ? callback : nil)
+        }
+    }
+}

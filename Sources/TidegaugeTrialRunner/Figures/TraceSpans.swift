@@ -1,0 +1,31 @@
+// The first commits and callbacks of the measured window one by one, for a trace. Off the clock, and only where asked.
+import TidegaugeMeasure
+import TidegaugeScenario
+
+enum TraceSpans {
+    /// At most `most` commits and as many callbacks, earliest first.
+    static func spans(_ history: History, _ logs: [ObserverLog], _ window: Window, most: Int) -> [TraceSpan] {
+        let commits = history.commits.filter { window.contains($0.record.dueNs) }.prefix(most)
+        /// From the start of the window.
+        func span(_ name: String, _ thread: String, _ fromNs: Int64, _ untilNs: Int64, _ version: Int64) -> TraceSpan {
+            let lengthNs = max(0, untilNs - fromNs)
+            return TraceSpan(
+                name: name, thread: thread, startNs: fromNs - window.startNs, lengthNs: lengthNs, version: version)
+        }
+        let writing = commits.flatMap { commit in
+            [("commit", commit.record.committedNs), ("lock wait", commit.record.lockedNs)].map { name, untilNs in
+                span(name, "writer-\(commit.writer)", commit.record.beginNs, untilNs, commit.record.version)
+            }
+        }
+        var callbacks: [TraceSpan] = []
+        for log in logs {
+            for record in log.records where window.contains(record.enterNs) {
+                let (name, site) = (log.observer.name, log.observer.site.name)
+                callbacks.append(span(name, site, record.enterNs, record.exitNs, record.version))
+                if callbacks.count >= 4 * most { break }
+            }
+        }
+        callbacks.sort { $0.startNs < $1.startNs }
+        return writing + callbacks.prefix(most)
+    }
+}

@@ -1,0 +1,91 @@
+// Metrics of the writers and their schedule.
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+extension TrialProvider {
+    static let writing: [Metric: TrialProvider] = [
+        .scheduleDelay: .events(.schedule) { $0.fromDue { $0.beginNs - $0.dueNs } },
+        .scheduleStarted: .number { $0.spec.writers.load == .open ? $0.scheduleStarted : nil },
+        .unmadeCommits: .number {
+            $0.spec.writers.load == .open ? (Double($0.missed.count), $0.measured.count + $0.missed.count) : nil
+        },
+        .writeServiceTime: .events { $0.writer { $0.committedNs - $0.beginNs } },
+        .writeResponseTime: .events(.schedule) { $0.fromDue { $0.committedNs - $0.dueNs } },
+        .lockWait: .events { $0.writer { $0.lockedNs - $0.beginNs } },
+        .achievedRate: .number { ($0.achievedRate, $0.measured.count) },
+        .objectRate: .number { $0.spec.writers.load == .closed ? ($0.objectRate, $0.measured.count) : nil },
+        .writerShareMin: .number { $0.spec.writers.threads > 1 ? ($0.writerShareMin, $0.measured.count) : nil },
+        .failedCommits: .number { (Double($0.findings.refusals), $0.measured.count) },
+        .recoveryTime: .events { $0.recovery },
+    ]
+}
+
+extension FigureSheet {
+    fileprivate func writer(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
+        var histogram = LatencyHistogram()
+        for record in measured { histogram.record(timeNs(record)) }
+        return histogram
+    }
+
+    /// From a due time: what was not made is at least as late as its writer was when it gave up.
+    fileprivate func fromDue(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
+        var histogram = writer(timeNs)
+        for commit in missed { histogram.recordCensored(window.startNs + spec.givesUpNs - commit.dueNs) }
+        return histogram
+    }
+
+    /// The share of the window's schedule that was begun within the window.
+    fileprivate var scheduleStarted: (value: Double?, n: Int) {
+        each(Double(measured.count { $0.beginNs < window.endNs }), of: measured.count + missed.count)
+    }
+
+    /// Commits that returned within the window, per second of it in which they could.
+    fileprivate var achievedRate: Double {
+        let returned = history.commits.count { window.contains($0.record.committedNs) }
+        return Double(returned) * 1e9 / Double(spec.durationNs)
+    }
+
+    /// Objects written per second that writers spent in their commits: neither drawing changes nor recording is in it.
+    fileprivate var objectRate: Double? {
+        let records = measured
+        let writingNs = records.reduce(Int64(0)) { $0 + $1.committedNs - $1.beginNs }
+        guard writingNs > 0 else { return nil }
+        let rowsPerCommit = spec.workload?.meanCommit ?? Double(spec.writers.rowsPerCommit)
+        return Double(records.count * spec.writers.threads) * rowsPerCommit * 1e9 / Double(writingNs)
+    }
+
+    /// Commits of the writer that made fewest, over what each would have in equal shares.
+    fileprivate var writerShareMin: Double? {
+        var commits = Array(repeating: 0, count: spec.writers.threads)
+        for commit in history.commits where window.contains(commit.record.committedNs) { commits[commit.writer] += 1 }
+        let total = commits.reduce(0, +)
+        return total > 0 ? Double(commits.min()! * commits.count) / Double(total) : nil
+    }
+
+    /// One sample, where something was done that is recovered from.
+    fileprivate var recovery: LatencyHistogram? {
+        guard spec.fault.kind.isRecoveredFrom else { return nil }
+        var histogram = LatencyHistogram()
+        if let recoveryNs = findings.recoveryNs ?? hearingAgainNs { histogram.record(recoveryNs) }
+        return histogram
+    }
+
+    /// When the last of the observers was called for a commit that began after a moment and that concerns it.
+    /// - Returns: nil where one never was, or where no such commit was made.
+    static func heardAgainNs(after momentNs: Int64, _ history: History, _ logs: some Sequence<ObserverLog>) -> Int64? {
+        var lastNs: Int64?
+        for log in logs {
+            let later = history.queries[log.observer.query].commits.first {
+                history.commits[Int($0)].record.beginNs >= momentNs
+            }
+            guard let later else { continue }
+            let version = history.commits[Int(later)].record.version
+            guard let record = log.records.first(where: { $0.enterNs >= momentNs && $0.version >= version }) else {
+                return nil
+            }
+            lastNs = max(lastNs ?? 0, record.enterNs)
+        }
+        return lastNs
+    }
+}

@@ -1,0 +1,222 @@
+// The agent of a host: started by a trial through whatever command leads to the host, it answers pings, starts the process that
+// writes or observes, stops and kills it when it is told to, and hands over what that process has recorded once it is through.
+//
+// One thread, which waits for its input and for the process at once: nothing is guarded. The records lie in memory that the
+// process writes and the agent reads, so that they outlive the process however it ends.
+import Foundation
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+public final class Agent {
+    private static let progressEveryNs: Int64 = 100_000_000
+
+    /// The writing or observing process, and where its commits are read.
+    private struct Worker {
+        let process: Subprocess
+        let order: HostOrder
+        let records: [RecordBuffer<CommitRecord>]
+        /// Where they lie; removed as soon as both have them mapped.
+        let folder: PrivateFolder
+        var frames = HostFrameReader()
+        /// Its records are on their way already.
+        var hasLoaded = false
+    }
+
+    private let channel = HostChannel()
+    private let clock: ScaledClock
+    private let describes: Bool
+    private var worker: Worker?
+    /// Of workers that are gone.
+    private var kept: [(writer: Int, records: RecordBuffer<CommitRecord>)] = []
+    /// Times are the machine's.
+    private var fault: HostFault?
+    private var stopped: HostFaultReport?
+    private var nextProgressNs = Int64.max
+    /// When the trial has been heard last, which pings while the load runs.
+    private var heardNs = MonotonicClock.nowNs()
+
+    /// - Parameters:
+    ///   - describes: says which binary and which machine it is.
+    ///   - fasterPPM: shows a clock that runs faster.
+    public init(describes: Bool, fasterPPM: Int = 0) {
+        (self.describes, clock) = (describes, ScaledClock(fasterPPM: fasterPPM))
+    }
+
+    /// Returns at the end of standard input.
+    /// - Throws: where what it is told is no frame, or nobody hears it any more.
+    public func run() throws {
+        defer { worker?.process.kill() }
+        let hello = HostHello(
+            binarySHA: describes ? try Fingerprint.sha256OfThisBinary() : nil,
+            clock: .current(fasterPPM: clock.fasterPPM), cores: ProcessInfo.processInfo.activeProcessorCount)
+        try channel.send(HostFrame(.hello, hello))
+        while true {
+            if try !wait() { return }
+            while let frame = try channel.next() { try take(frame) }
+            try hear()
+            try doFault(MonotonicClock.nowNs())
+            if MonotonicClock.nowNs() >= nextProgressNs {
+                try checkSilence()
+                try tellProgress()
+            }
+        }
+    }
+
+    /// - Returns: false at the end of the input.
+    private func wait() throws -> Bool {
+        guard let process = worker?.process else { return channel.read() }
+        let untilNs = min(nextProgressNs, fault?.atNs ?? .max, releaseNs ?? .max)
+        process.advance(untilNs: untilNs, or: HostChannel.input) { _, bytes in worker?.frames.add(bytes) }
+        return channel.isReadable ? hearTrial() : true
+    }
+
+    private func hearTrial() -> Bool {
+        heardNs = MonotonicClock.nowNs()
+        return channel.read()
+    }
+
+    /// A way that is down ends nothing by itself: nobody would stop what writes here.
+    private func checkSilence() throws {
+        guard let spec = worker?.order.spec else { return }
+        let mostNs = spec.hangTimeoutNs + spec.fault.lengthNs + HostFrame.silenceMarginNs
+        if MonotonicClock.nowNs() - heardNs > mostNs {
+            throw TrialFault.harness("the trial has said nothing for \(mostNs / 1_000_000) ms: the way to it is gone")
+        }
+    }
+
+    private func take(_ frame: HostFrame) throws {
+        switch frame.kind {
+        case .ping:
+            let nowNs = clock.nowNs
+            try channel.send(HostFrame(.pong, integers: try frame.integers(1) + [nowNs, clock.nowNs]))
+        case .order: try start(try frame.decoded(HostOrder.self))
+        case .start:
+            let windowNs = clock.own(try frame.integers(1)[0])
+            worker?.process.write(Data(HostFrame(.start, integers: [windowNs]).bytes))
+            nextProgressNs = MonotonicClock.nowNs()
+        case .fault:
+            var asked = try frame.decoded(HostFault.self)
+            asked.atNs = clock.own(asked.atNs)
+            fault = asked
+        case .settle: worker?.process.write(Data(frame.bytes))
+        case .stop: try end(HostReport())
+        case .hello, .pong, .ready, .progress, .records, .done, .loaded, .observed:
+            throw TrialFault.harness("an agent was told '\(frame.kind)', which only agents say")
+        }
+    }
+
+    private func start(_ asked: HostOrder) throws {
+        let folder = try PrivateFolder(in: PrivateFolder.memoryPlace)
+        var order = asked
+        order.recordFiles = asked.writers.map { "\(folder.path)/writer-\($0)" }
+        let capacity = TrialSize.commitsPerWriter(order.spec)
+        let records = try order.recordFiles.map {
+            try RecordBuffer<CommitRecord>(file: $0, capacity: capacity, isNew: true)
+        }
+        let process = try Subprocess(
+            "/proc/\(getpid())/exe", ["agent", "--worker"], input: Data(try HostFrame(.order, order).bytes),
+            keepsInputOpen: true, errors: .inherited)
+        worker = Worker(process: process, order: order, records: records, folder: folder)
+    }
+
+    /// What the worker says.
+    private func hear() throws {
+        while let frame = try worker?.frames.next() {
+            switch frame.kind {
+            case .ready:
+                worker?.folder.remove()
+                try channel.send(frame)
+            case .loaded:
+                worker?.hasLoaded = true
+                nextProgressNs = .max
+                for (writer, records) in zip(worker?.order.writers ?? 0..<0, worker?.records ?? []) {
+                    records.takePublished()
+                    try send(records, of: writer)
+                }
+                try channel.send(frame)
+            case .observed: try channel.send(frame)
+            case .done: return try end(try frame.decoded(HostReport.self))
+            case .hello, .ping, .pong, .order, .start, .progress, .fault, .stop, .records, .settle:
+                throw TrialFault.harness("a worker said '\(frame.kind)', which only agents say")
+            }
+        }
+        guard let exit = worker?.process.exit else { return }
+        try end(HostReport(failure: .store("the process that was to write or observe ended (\(exit)); see its log")))
+    }
+
+    private func doFault(_ nowNs: Int64) throws {
+        if let releaseNs, nowNs >= releaseNs, var report = stopped {
+            stopped = nil
+            report.releasedNs = clock.nowNs
+            worker?.process.signal(SIGCONT)
+            try channel.send(HostFrame(.fault, report))
+        }
+        guard let due = fault, nowNs >= due.atNs, worker != nil else { return }
+        fault = nil
+        var report = HostFaultReport(kind: due.kind, hitNs: clock.nowNs)
+        switch due.kind {
+        case .stop:
+            worker?.process.signal(SIGSTOP)
+            report.releasedNs = report.hitNs + due.lengthNs
+            stopped = report
+        case .kill:
+            dismissWorker()
+            report.committed = kept.last?.records.count ?? 0
+            report.lastVersion = kept.last?.records.last?.version
+            report.lastCommittedNs = kept.last?.records.last.map { clock.shown($0.committedNs) }
+            try channel.send(HostFrame(.fault, report))
+        }
+    }
+
+    /// When the worker goes on that stands still.
+    private var releaseNs: Int64? { stopped?.releasedNs.map { clock.own($0) } }
+
+    /// Kills the worker, if it has not ended, and keeps what it has recorded.
+    private func dismissWorker() {
+        guard let worker else { return }
+        worker.process.kill()
+        worker.folder.remove()
+        for (writer, records) in zip(worker.order.writers, worker.records) where !worker.hasLoaded {
+            records.takePublished()
+            kept.append((writer, records))
+        }
+        self.worker = nil
+        nextProgressNs = .max
+    }
+
+    private func tellProgress() throws {
+        let made = (kept.map(\.records) + (worker?.records ?? [])).reduce(0) { $0 + $1.publishedCount }
+        try channel.send(HostFrame(.progress, integers: [Int64(made)]))
+        nextProgressNs = MonotonicClock.nowNs() + Self.progressEveryNs
+    }
+
+    /// Hands over everything; of what failed, why, and what it had recorded when the trial stops the rest. It is over by then: nothing
+    /// of this is done while anybody is measured.
+    private func end(_ report: HostReport) throws {
+        dismissWorker()
+        var report = report
+        if describes { report.environment = EnvironmentReport.capture(storeDirectories: []) }
+        if report.failure == nil {
+            for (writer, records) in kept { try send(records, of: writer) }
+            kept = []
+        }
+        try channel.send(HostFrame(.done, report))
+    }
+}
+
+extension Agent {
+    private func send(_ records: RecordBuffer<CommitRecord>, of writer: Int) throws {
+        let shown = records.map { record in
+            var record = record
+            for time in CommitRecord.times { record[keyPath: time] = clock.shown(record[keyPath: time]) }
+            return record
+        }
+        for frame in HostRecords.frames(writer: writer, shown) { try channel.send(frame) }
+    }
+}
+
+extension CommitRecord {
+    /// What stands on the clock of whoever has written it.
+    static var times: [WritableKeyPath<CommitRecord, Int64>] { [\.dueNs, \.beginNs, \.lockedNs, \.committedNs] }
+}

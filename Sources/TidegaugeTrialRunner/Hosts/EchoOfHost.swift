@@ -1,0 +1,64 @@
+// An echo from what a host has sent, and until when its observers are waited for.
+import Foundation
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+
+extension Echo {
+    /// - Parameter plan: of the trial.
+    init(_ station: HostStation, _ window: Window, _ plan: QueryAssignment) throws {
+        let (link, host) = (station.link, station.link.host.name)
+        let isDistant = station.writers.isEmpty
+        let startNs = isDistant ? window.startNs : link.clock.remote(window.startNs)
+        let sites = Set(station.observations.map(\.site)).map {
+            ($0, DeliveryContext("observer-\($0) on \(host)", .queue))
+        }
+        let siteOf = Dictionary(uniqueKeysWithValues: sites)
+        let logs = try station.observations.map { seen in
+            guard plan.queryOfObserver.indices.contains(seen.observer), let site = siteOf[seen.site] else {
+                throw link.fault("it sent what observer \(seen.observer) was told, and there is none")
+            }
+            let (callbacks, indices, items) = try link.reading {
+                (try seen.callbacks.elements(), try seen.indices.elements(), try seen.items.elements())
+            }
+            let observer = Observer(
+                "observer \(seen.observer) on \(host)", query: plan.queryOfObserver[seen.observer], site: site,
+                recorder: try CallbackRecorder(isDistant ? station.local(callbacks) : callbacks, indices: indices),
+                showing: ShownItems(items),
+                subscribedNs: isDistant ? station.local(seen.subscribedNs) : seen.subscribedNs)
+            return ObserverLog(observer)
+        }
+        self.init(
+            writers: station.writers, window: Window(startNs: startNs, endNs: startNs + window.lengthNs),
+            endNs: station.observations.map { isDistant ? station.local($0.endNs) : $0.endNs }.max() ?? startNs,
+            records: station.shownRecords, logs: logs,
+            shown: try link.reading { try station.observations.first?.shown.map { Data(try $0.elements()) } })
+    }
+
+    /// What its observers have to cover: the last version of each query whose commits, with those behind it, change anything.
+    /// - Parameter tokens: of versions that are known only afterwards, and whose order may still change a little.
+    static func goal(_ history: History, _ tokens: [Int64: Int64]?) -> HostGoal {
+        // A net effect is worth computing for a handful of commits only.
+        let most = 64
+        let ends = history.queries.map { query in
+            let count = query.commits.count
+            let last = (max(0, count - most)..<count).last { !query.net($0..<count).isEmpty }
+            return query.commits.prefix(last.map { $0 + 1 } ?? 0).suffix(most).map {
+                history.commits[Int($0)].record.version
+            }
+        }
+        return HostGoal(
+            versions: ends.map(\.last),
+            tokens: tokens.map { tokens in ends.map { versions in versions.compactMap { tokens[$0] } } })
+    }
+}
+
+/// What a subscription elsewhere has shown last.
+final class ShownItems: DriverSubscription {
+    private let items: [Item]
+
+    init(_ items: [Item]) { self.items = items }
+
+    func cancel() {}
+    func currentItems() throws -> [Item] { items }
+}

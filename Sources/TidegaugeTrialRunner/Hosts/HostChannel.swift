@@ -1,0 +1,72 @@
+// Standard input and output of this process, as frames and nothing else: whatever an engine prints goes to the log instead. One
+// thread.
+import CStillingWellPlatform
+import Foundation
+import TidegaugeMeasure
+import TidegaugeTrial
+
+final class HostChannel {
+    static let input: Int32 = 0
+    private let output: Int32
+    private var reader = HostFrameReader()
+    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+
+    /// Once in a process, before anything is printed.
+    init() {
+        output = fcntl(1, F_DUPFD_CLOEXEC, 3)
+        dup2(2, 1)
+    }
+
+    /// - Throws: `TrialFault.harness` where nobody reads any more.
+    func send(_ frame: HostFrame) throws {
+        let bytes = frame.bytes
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Int(cp_write_unsignalled(output, $0.baseAddress! + sent, UInt(bytes.count - sent)))
+            }
+            if count > 0 {
+                sent += count
+            } else if errno != EINTR {
+                throw TrialFault.harness("nobody reads what this agent says (errno \(errno))")
+            }
+        }
+    }
+
+    /// Reads what there is, or waits until there is something.
+    /// - Returns: false at the end of the input.
+    func read() -> Bool {
+        while true {
+            let count = Glibc.read(Self.input, &buffer, buffer.count)
+            if count > 0 { reader.add(buffer[..<count]) }
+            if count >= 0 { return count > 0 }
+            if errno != EINTR { return false }
+        }
+    }
+
+    /// Whether there is something to read, or the end.
+    var isReadable: Bool {
+        var waiting = pollfd(fd: Self.input, events: Int16(POLLIN), revents: 0)
+        return poll(&waiting, 1, 0) > 0
+    }
+
+    /// Of what has been read; nil: no whole one.
+    func next() throws(HostFrame.Damage) -> HostFrame? { try reader.next() }
+
+    /// Waits for a frame, which has to be of that kind.
+    /// - Returns: nil at the end of the input.
+    func expect(_ kind: HostFrame.Kind) throws -> HostFrame? {
+        while true {
+            if let frame = try reader.next() {
+                guard frame.kind == kind else {
+                    throw TrialFault.harness("a frame '\(frame.kind)' came where '\(kind)' was due")
+                }
+                return frame
+            }
+            if !read() {
+                try reader.end()
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// The agent of a host, seen from the trial that started it: heard, told, pinged, and given up when it is gone or silent. The
+// conducting thread.
+import Foundation
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+final class HostLink {
+    /// An agent that is to be reached: a login on another machine.
+    static let helloNs: Int64 = 30_000_000_000
+    /// A process that starts, opens a store and makes a hundred thousand rows for itself.
+    static let readyNs: Int64 = 60_000_000_000
+    /// Of an agent that has been told to end.
+    private static let endNs: Int64 = 1_000_000_000
+    private static let mostErrorBytes = 1_000
+
+    let host: HostEntry
+    private let process: Subprocess
+    private var reader = HostFrameReader()
+    /// The end of what its command has said of errors, which has gone to this process's too.
+    private var errors: [UInt8] = []
+    private(set) var heardNs = MonotonicClock.nowNs()
+    /// Frames that have come and that nobody has asked for yet.
+    private var waiting: [HostFrame] = []
+    private(set) var clock = HostClock(isSame: false)
+    /// When it was asked last what its clock shows.
+    private(set) var pingedNs = Int64.min
+
+    /// Starts the agent. It need not be reached by now.
+    /// - Throws: `TrialFault.host`.
+    init(_ host: HostEntry) throws {
+        self.host = host
+        let (program, arguments) = try Self.command(host)
+        do {
+            process = try Subprocess(
+                program, arguments, keepsInputOpen: true, errors: host.isHere ? .inherited : .piped)
+        } catch {
+            throw TrialFault.host("'\(host.name)': \(error)")
+        }
+    }
+
+    private static func command(_ host: HostEntry) throws -> (program: String, arguments: [String]) {
+        if host.isHere { return ("/proc/\(getpid())/exe", ["agent"]) }
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let words = host.run + [host.binary ?? own, "agent", "--describe"]
+        guard let program = words[0].contains("/") ? words[0] : Subprocess.find(words[0]) else {
+            throw TrialFault.host("'\(host.name)': the PATH has no '\(words[0])'; correct 'run' in the hosts file")
+        }
+        return (program, Array(words.dropFirst()))
+    }
+
+    /// An error that names the host.
+    func fault(_ reason: String) -> TrialFault { .host("'\(host.name)': \(reason)") }
+
+    func send(_ frame: HostFrame) { process.write(Data(frame.bytes)) }
+
+    /// The next frame; nil when there is none until then.
+    /// - Throws: `TrialFault.host` where there will be none any more, or what came is none.
+    func next(untilNs deadlineNs: Int64) throws -> HostFrame? {
+        var hasLooked = false
+        while true {
+            try sort()
+            if !waiting.isEmpty { return waiting.removeFirst() }
+            if hasLooked, MonotonicClock.nowNs() >= deadlineNs { return nil }
+            try advance(untilNs: deadlineNs)
+            hasLooked = true
+        }
+    }
+
+    /// Waits for more to come.
+    private func advance(untilNs deadlineNs: Int64) throws {
+        if let exit = process.exit {
+            throw fault("its agent is gone (\(exit))\(lastWords); see 'run' in the hosts file, and the host's log")
+        }
+        process.advance(untilNs: deadlineNs) { stream, bytes in hear(stream, bytes) }
+    }
+
+    /// Takes what has come: answers to pings at once, the rest in its order.
+    private func sort() throws {
+        do {
+            while let frame = try reader.next() {
+                if frame.kind == .pong { try takePong(frame) } else { waiting.append(frame) }
+            }
+            if process.exit != nil, waiting.isEmpty { try reader.end() }
+        } catch let contradiction as ClockContradiction {
+            throw fault("\(contradiction)")
+        } catch {
+            throw fault("it said \(error)\(lastWords)")
+        }
+    }
+
+    private func hear(_ stream: Subprocess.Stream, _ bytes: UnsafeBufferPointer<UInt8>) {
+        switch stream {
+        case .output:
+            reader.add(bytes)
+            heardNs = MonotonicClock.nowNs()
+        case .errors:
+            FileHandle.standardError.write(Data(bytes))
+            errors = (errors + bytes).suffix(Self.mostErrorBytes)
+        }
+    }
+
+    private var lastWords: String {
+        let lines = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).suffix(3)
+        return lines.isEmpty ? "" : ": " + lines.joined(separator: "; ")
+    }
+
+    /// The next frame, which has to be of that kind.
+    func expect(_ kind: HostFrame.Kind, withinNs timeoutNs: Int64) throws -> HostFrame {
+        guard let frame = try next(untilNs: MonotonicClock.nowNs() + timeoutNs) else {
+            throw fault("it has not said '\(kind)' for \(timeoutNs / 1_000_000) ms\(lastWords)")
+        }
+        if frame.kind == .done, let failure = try decoded(frame, HostReport.self).failure {
+            throw failure.fault(on: host)
+        }
+        guard frame.kind == kind else { throw fault("it said '\(frame.kind)' where '\(kind)' was due") }
+        return frame
+    }
+
+    func decoded<Value: Decodable>(_ frame: HostFrame, _ type: Value.Type) throws -> Value {
+        try reading(frame) { try $0.decoded(type) }
+    }
+
+    func integers(_ frame: HostFrame, _ count: Int) throws -> [Int64] { try reading(frame) { try $0.integers(count) } }
+
+    /// Reads a frame; what is wrong with it names the host.
+    func reading<Value>(_ frame: HostFrame, _ body: (HostFrame) throws -> Value) throws -> Value {
+        try reading { try body(frame) }
+    }
+
+    /// Reads something that it has said.
+    func reading<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch { throw fault("it said \(error)") }
+    }
+
+    /// Asks what its clock shows. The answer is taken whenever it comes.
+    func ping() {
+        pingedNs = MonotonicClock.nowNs()
+        send(HostFrame(.ping, integers: [pingedNs]))
+    }
+
+    private func takePong(_ frame: HostFrame) throws {
+        let moments = try frame.integers(3)
+        try clock.add(
+            ClockExchange(
+                sentNs: moments[0], arrivedNs: moments[1], leftNs: moments[2], returnedNs: max(heardNs, moments[0])))
+    }
+
+    /// Some pings, one after the other.
+    func learnClock(exchanges: Int, withinNs timeoutNs: Int64) throws {
+        let wanted = clock.exchanges + exchanges
+        let deadlineNs = MonotonicClock.nowNs() + timeoutNs
+        while clock.exchanges < wanted {
+            let before = clock.exchanges
+            ping()
+            while clock.exchanges == before {
+                if MonotonicClock.nowNs() >= deadlineNs {
+                    throw fault("it has not answered a ping for \(timeoutNs / 1_000_000) ms\(lastWords)")
+                }
+                try advance(untilNs: deadlineNs)
+                try sort()
+            }
+        }
+    }
+
+    /// Waits for its first word, and sees that it is an agent that this trial can have.
+    /// - Parameter binarySHA: of this process's own file; nil: the agent was started from that very file.
+    func awaitHello(binarySHA: String?) throws -> HostHello {
+        let frame = try expect(.hello, withinNs: Self.helloNs)
+        let hello = try decoded(frame, HostHello.self)
+        if hello.specVersion != TrialSpec.currentVersion {
+            throw fault(
+                "its binary reads specs of version \(hello.specVersion), this one \(TrialSpec.currentVersion): copy this "
+                    + "binary there")
+        }
+        if let binarySHA, hello.binarySHA != binarySHA {
+            throw fault(
+                "its binary is another one (SHA-256 \(hello.binarySHA?.prefix(12) ?? "unknown"), here "
+                    + "\(binarySHA.prefix(12))): copy this binary there, and let 'binary' in the hosts file name it")
+        }
+        clock = HostClock(isSame: hello.clock == .current())
+        return hello
+    }
+
+    /// Lets it end by itself, which it does at the end of its input; kills it where it does not.
+    func end() {
+        process.closeInput()
+        let deadlineNs = MonotonicClock.nowNs() + Self.endNs
+        while process.exit == nil, MonotonicClock.nowNs() < deadlineNs {
+            process.advance(untilNs: deadlineNs) { _, _ in }
+        }
+        process.kill()
+    }
+}

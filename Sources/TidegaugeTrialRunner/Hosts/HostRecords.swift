@@ -1,0 +1,52 @@
+// Commits of one writer on their way from a host: cut into parts, each compressed. Both ends are the same binary, so records
+// travel as they lie in memory. Pure.
+import TidegaugeMeasure
+
+struct HostRecords: Sendable, Equatable {
+    /// Records of one part: two and a half megabytes.
+    static let mostPerPart = 1 << 16
+    private static let stride = MemoryLayout<CommitRecord>.stride
+
+    var writer: Int
+    var records: [CommitRecord]
+
+    /// The frames that hold what a writer has committed, in order; one at least.
+    static func frames(writer: Int, _ records: some RandomAccessCollection<CommitRecord>) -> [HostFrame] {
+        var frames: [HostFrame] = []
+        var rest = records[...]
+        repeat {
+            let part = Array(rest.prefix(mostPerPart))
+            rest = rest.dropFirst(part.count)
+            let header = HostFrame(.records, integers: [Int64(writer), Int64(part.count)])
+            let packed = part.withUnsafeBytes { Deflated.pack(Array($0), level: 1) }
+            frames.append(HostFrame(kind: .records, payload: header.payload + packed))
+        } while !rest.isEmpty
+        return frames
+    }
+
+    init(_ frame: HostFrame) throws(HostFrame.Damage) {
+        let header = try HostFrame(kind: .records, payload: Array(frame.payload.prefix(16))).integers(2)
+        guard (0...Int64(Self.mostPerPart)).contains(header[1]) else {
+            throw .unreadable(.records, reason: "\(header[1]) records")
+        }
+        let count = Int(header[1])
+        let bytes: [UInt8]
+        do {
+            bytes = try Deflated.unpack(frame.payload.dropFirst(16), mostBytes: count * Self.stride)
+        } catch {
+            throw .unreadable(.records, reason: error.description)
+        }
+        guard bytes.count == count * Self.stride else {
+            throw .unreadable(.records, reason: "\(bytes.count) bytes of \(count) records")
+        }
+        writer = Int(header[0])
+        // The initializer below writes to what all empty arrays share, which ThreadSanitizer reports.
+        records =
+            count == 0
+            ? []
+            : [CommitRecord](unsafeUninitializedCapacity: count) { buffer, initialized in
+                UnsafeMutableRawBufferPointer(buffer).copyBytes(from: bytes)
+                initialized = count
+            }
+    }
+}

@@ -1,0 +1,35 @@
+// A writing process that was killed in the middle of a commit leaves one whose fate nobody knows: it was not acknowledged, and may
+// be there all the same. The stamp of its rows says which, and the version that nobody else has is its version. Looks into the
+// store; the conducting thread.
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+
+struct WriterDeath {
+    private let setup: TrialSetup
+    private let window: Window
+    private let report: HostFaultReport
+
+    init(_ setup: TrialSetup, _ window: Window, _ report: HostFaultReport) {
+        (self.setup, self.window, self.report) = (setup, window, report)
+    }
+
+    /// The commit that the killed process was making, if it is in the store.
+    func unacknowledged() throws -> CommitRecord? {
+        let spec = setup.spec
+        var generator = ChangeGenerator(spec, dataset: setup.dataset, shared: setup.plan.shared, writer: 0)
+        let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: generator.count)
+        defer { changes.deallocate() }
+        for _ in 0..<report.committed { generator.fill(changes) }
+        let stamp = generator.nextStamp
+        guard try setup.store.contents(of: Query()).contains(where: { $0.stamp == stamp }) else { return nil }
+        var schedule = ArrivalSchedule(spec, writer: 0)
+        var dueNs: Int64 = 0
+        for _ in 0...report.committed { dueNs = schedule.next() ?? dueNs }
+        dueNs += window.startNs
+        // No process but the killed one has written since its last commit.
+        return CommitRecord(
+            dueNs: dueNs, beginNs: max(dueNs, report.lastCommittedNs ?? 0), lockedNs: report.hitNs,
+            committedNs: report.hitNs, version: (report.lastVersion ?? 0) + 1)
+    }
+}

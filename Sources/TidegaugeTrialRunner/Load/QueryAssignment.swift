@@ -1,0 +1,98 @@
+// Which query each observer of a trial watches. Pure.
+import TidegaugeDriver
+import TidegaugeScenario
+
+struct QueryAssignment: Sendable {
+    /// Distinct; the main ones first.
+    let queries: [Query]
+    /// Of each observer, then of each bystander: the index of its query.
+    let queryOfObserver: [Int]
+    /// Observers before this index are measured, the others are bystanders.
+    let mainObservers: Int
+    /// What every measured observer watches at least, whatever their number; of `ranges` no row at all.
+    let shared: Query
+
+    /// Of a trial: what a recorded workload watches throughout, or what its observers do.
+    init(_ spec: TrialSpec) {
+        if let workload = spec.workload {
+            self.init(workload, spec.observers)
+        } else {
+            self.init(spec.observers, items: spec.dataset.items)
+        }
+    }
+
+    private init(_ workload: WorkloadSpec, _ observers: ObserversSpec) {
+        let asked = observers.count > 0 ? workload.lasting.map { workload.query($0) } : []
+        var distinct: [Query] = []
+        for query in asked where !distinct.contains(query) { distinct.append(query) }
+        let bystanders = (0..<observers.bystanders).map { Query(group: Int64($0 + 1)) }
+        queries = distinct + bystanders
+        queryOfObserver =
+            asked.map { query in distinct.firstIndex(of: query)! } + bystanders.indices.map { distinct.count + $0 }
+        mainObservers = asked.count
+        shared = Query(scores: 0..<0)
+    }
+
+    /// - Parameter items: of the dataset.
+    init(_ observers: ObserversSpec, items: Int) {
+        let order: Query.Order =
+            switch observers.sort {
+            case .none: .none
+            case .scoreAscending: .scoreAscending
+            case .scoreDescending: .scoreDescending
+            case .list: .list
+            }
+        let distinct = observers.queries == .same ? min(observers.count, 1) : observers.count
+        let match = MatchShare(observers.match, items: items)
+        let main = (0..<distinct).map { index in
+            switch observers.queries {
+            case .same where order == .list: Query(group: 0, order: .list)
+            case .same, .ranges: Query(scores: match.scores(index, of: distinct), order: order)
+            case .overlapping: Query(scores: match.scores(from: 0.1 * Double(index) / Double(distinct)), order: order)
+            case .filters: Query(keys: match.keys(from: 0.1 * Double(index) / Double(distinct)), order: order)
+            }
+        }
+        shared =
+            switch observers.queries {
+            case .same: order == .list ? Query(group: 0) : Query(scores: match.scores(0, of: 1))
+            case .ranges: Query(scores: 0..<0)
+            case .overlapping: Query(scores: match.scores(from: 0.1))
+            case .filters: Query(keys: match.keys(from: 0.1))
+            }
+        let bystanders = (0..<observers.bystanders).map { Query(group: Int64($0 + 1), order: order) }
+        queries = main + bystanders
+        queryOfObserver =
+            (0..<observers.count).map { distinct == 1 ? 0 : $0 } + bystanders.indices.map { distinct + $0 }
+        mainObservers = observers.count
+    }
+}
+
+/// The upper share of the items that is watched, by score or by key, and its parts.
+private struct MatchShare {
+    private let lowestScore: Int64
+    private let scoreSpan: Int64
+    private let lowestKey: Int64
+    private let keySpan: Int64
+
+    init(_ share: Double, items: Int) {
+        lowestScore = Int64(((1 - share) * 0x1p31).rounded())
+        scoreSpan = (1 << 31) - lowestScore
+        keySpan = Int64((share * Double(items)).rounded(.down))
+        lowestKey = Int64(items) - keySpan
+    }
+
+    /// The i-th of n equal parts.
+    func scores(_ index: Int, of count: Int) -> Range<Int64> {
+        let lower = Score.bound(lowestScore + scoreSpan * Int64(index) / Int64(count))
+        let upper = Score.bound(lowestScore + scoreSpan * Int64(index + 1) / Int64(count))
+        return lower..<upper
+    }
+
+    /// All but the lowest `part`.
+    func scores(from part: Double) -> Range<Int64> {
+        Score.bound(lowestScore + Int64(part * Double(scoreSpan)))..<Int64.max
+    }
+
+    /// All but the lowest `part`; new rows have higher keys than all before and belong to it.
+    func keys(from part: Double) -> Range<Int64> { lowestKey + Int64(part * Double(keySpan))..<Int64.max }
+}

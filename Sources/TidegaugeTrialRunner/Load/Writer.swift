@@ -1,0 +1,261 @@
+// One writer thread: waits for the due time, commits, writes the times down. The open loop is `follow`: a due time in
+// the past is not waited for and not skipped, so lateness shows in the records and nowhere else; a writer that is late
+// without end gives up, and what it leaves is counted (`MissedCommit`).
+//
+// `progress` and `dueNs` may be read by any thread.
+import CStillingWellPlatform
+import Foundation
+import StillingWellSync
+import Synchronization
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+/// Commits what its generator draws, when its schedule says. One thread.
+///
+/// Unchecked because all that changes is the writer's thread's own until `end` has been awaited.
+final class Writer: @unchecked Sendable {
+    /// Between two looks of a writer in lockstep, at first.
+    private static let lookEveryNs: Int64 = 2_000
+    private static let lookAtLeastEveryNs: Int64 = 10_000_000
+    /// So long it spins. A store that needs longer needs the cores.
+    private static let spinForNs: Int64 = 300_000
+
+    let name: String
+    private let index: Int
+    let recorder: CommitRecorder
+    /// CPU time spent waiting actively for due times in the measured window: the harness's, not the store's.
+    private(set) var spunNs: Int64 = 0
+    private(set) var fault: TrialFault?
+    /// The thread's own counters; set before it is ready.
+    private(set) var allocations: ThreadAllocations?
+    /// Commits that the store refused while its disk was full, or its server down, and that were made again.
+    private(set) var refusals = 0
+    private var lastVersion: Int64 = 0
+    private var lastCommittedNs: Int64 = 0
+    private let progress = Atomic<Int>(0)
+    private let dueNs = Atomic<Int64>(0)
+    private let spec: TrialSpec
+    private var generator: ChangeGenerator
+    /// Of an open loop.
+    private var schedule: ArrivalSchedule?
+    private let changes: UnsafeMutableBufferPointer<Change>
+    /// Of these, the next commit.
+    private var next = UnsafeBufferPointer<Change>(start: nil, count: 0)
+    /// Spinning on the last free core would take it from the store.
+    private let spins: Bool
+    private let hooks: Hooks
+
+    /// What goes on between the commits of a writer.
+    struct Hooks {
+        var floor: WakeProbe?
+        var stalls: StallProbe?
+        /// Whom a writer in lockstep waits for.
+        var group: ObserverGroup?
+    }
+
+    /// - Parameter inheritance: what a writer in a process of its own has from elsewhere: where its records go, and how much of
+    ///   the schedule others have done before it.
+    init(
+        _ index: Int, _ spec: TrialSpec, _ dataset: Dataset, shared: Query, hooks: Hooks = .init(),
+        inheriting inheritance: (records: RecordBuffer<CommitRecord>, dueTimesDone: Int)? = nil
+    ) throws {
+        name = "writer-\(index)"
+        (self.index, self.spec, self.hooks) = (index, spec, hooks)
+        generator = ChangeGenerator(spec, dataset: dataset, shared: shared, writer: index)
+        if spec.writers.load == .open {
+            var schedule = ArrivalSchedule(spec, writer: index)
+            for _ in 0..<(inheritance?.dueTimesDone ?? 0) { _ = schedule.next() }
+            self.schedule = schedule
+        }
+        changes = .allocate(capacity: generator.count)
+        spins = spec.writers.threads < ProcessInfo.processInfo.activeProcessorCount
+        let capacity = TrialSize.commitsPerWriter(spec)
+        recorder =
+            try inheritance.map { CommitRecorder($0.records) }
+            ?? CommitRecorder(capacity: capacity, prefaulted: min(capacity, 1 << 16))
+    }
+
+    deinit { changes.deallocate() }
+
+    /// Commits begun and returned so far; any thread.
+    var commits: Int { progress.load(ordering: .relaxed) }
+
+    /// The due time of the next commit, or of the one being made; never, while a writer in lockstep waits for its observers,
+    /// which has a limit of its own. Any thread.
+    var waitsUntilNs: Int64 { dueNs.load(ordering: .relaxed) }
+
+    /// The thread's body: ready at `start`, and kept alive until `end` opens so that its CPU clock can be read.
+    func run(_ store: any DrivenStore, start: Gate, end: Gate) {
+        Pacing.tightenTimerSlack()
+        allocations = ThreadAllocations()
+        do {
+            let writer = try store.makeWriter()
+            // After the store has started what threads it needs: they would stay there too.
+            if let turns = spec.turns, case let code = cp_pin_to_core(Int32(turns.core + index)), code != 0 {
+                throw TrialFault.harness("cannot stay on a core (errno \(code)): compare where affinity may be set")
+            }
+            let windowNs = start.arriveAndWait()
+            switch spec.writers.load {
+            case .open: try follow(writer, windowNs: windowNs)
+            case .closed, .lockstep: try saturate(writer, windowNs: windowNs)
+            }
+        } catch TrialFault.hang(let reason) {
+            fault = .hang(reason)
+        } catch {
+            fault = .store("\(name): \(error)")
+        }
+        end.arriveAndWait()
+    }
+
+    private func follow(_ writer: any StoreWriter, windowNs: Int64) throws {
+        var lastNs: Int64?
+        // A successor may have to be started first, which takes longer on a loaded machine than some windows.
+        let givesUpNs = max(windowNs + spec.givesUpNs, MonotonicClock.nowNs() + spec.overrunNs)
+        while lastCommittedNs < givesUpNs, let offsetNs = schedule?.next() {
+            if let floor = hooks.floor, let lastNs {
+                // Halfway between two commits, so that its threads sleep as long as the store's.
+                let middleNs = windowNs + lastNs + (offsetNs - lastNs) / 2
+                let spunNs = Pacing.wait(untilNs: middleNs, spin: spins)
+                if offsetNs >= 0 { self.spunNs += spunNs }
+                floor.wake(isMeasured: lastNs >= 0)
+            }
+            lastNs = offsetNs
+            next = generator.fill(changes)
+            dueNs.store(windowNs + offsetNs, ordering: .relaxed)
+            let spunNs = Pacing.wait(untilNs: windowNs + offsetNs, spin: spins)
+            if offsetNs >= 0 { self.spunNs += spunNs }
+            try commit(writer, dueNs: windowNs + offsetNs)
+        }
+    }
+
+    private func saturate(_ writer: any StoreWriter, windowNs: Int64) throws {
+        let beginNs = windowNs - spec.wallNs(spec.warmUpNs)
+        dueNs.store(beginNs, ordering: .relaxed)
+        Pacing.sleep(untilNs: beginNs)
+        let endNs = windowNs + spec.wallNs(spec.durationNs)
+        while awaitTurn(before: endNs) < endNs {
+            next = generator.fill(changes)
+            try commit(writer, dueNs: nil)
+            if spec.writers.load == .lockstep { try awaitObservers(windowNs) }
+        }
+    }
+
+    /// Returns at once where nobody else has a turn, and once the load is over: on a busy machine a thread may wake behind its
+    /// turn every time.
+    /// - Returns: the time.
+    private func awaitTurn(before endNs: Int64) -> Int64 {
+        var nowNs = MonotonicClock.nowNs()
+        while let turnNs = spec.turns?.nextNs(after: nowNs, before: endNs) {
+            dueNs.store(turnNs, ordering: .relaxed)
+            Pacing.sleep(untilNs: turnNs)
+            nowNs = MonotonicClock.nowNs()
+        }
+        return nowNs
+    }
+
+    private func awaitObservers(_ windowNs: Int64) throws {
+        let startNs = MonotonicClock.nowNs()
+        var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
+        // What does not move from here on is not the writer.
+        dueNs.store(.max, ordering: .relaxed)
+        defer { dueNs.store(startNs, ordering: .relaxed) }
+        while let group = hooks.group, !group.areAllCovered(lastVersion) {
+            let nowNs = MonotonicClock.nowNs()
+            let waitedNs = nowNs - startNs
+            if deadline.hasPassed() {
+                throw TrialFault.hang(
+                    "not every observer was called for version \(lastVersion): \(group.behind(lastVersion))")
+            }
+            // Looks come seldomer with time: a commit begins a sixteenth of its predecessor's wait too late at most, and
+            // no figure depends on when it does.
+            let lookNs = nowNs + min(max(Self.lookEveryNs, waitedNs / 16), Self.lookAtLeastEveryNs)
+            let spunNs = Pacing.wait(untilNs: lookNs, spin: spins && waitedNs < Self.spinForNs)
+            if nowNs >= windowNs { self.spunNs += spunNs }
+        }
+    }
+
+    /// The commit; where refusals are part of the trial, again until it is taken.
+    private func attempt(_ writer: any StoreWriter, locked: () -> Void) throws -> Int64? {
+        guard let lengthNs = spec.fault.injection.refusesForNs else { return try writer.commit(next, locked: locked) }
+        let startNs = MonotonicClock.nowNs()
+        while true {
+            do {
+                return try writer.commit(next, locked: locked)
+            } catch {
+                refusals += 1
+                // Refused for ever is not what was meant.
+                if MonotonicClock.nowNs() - startNs > lengthNs + spec.hangTimeoutNs { throw error }
+                Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
+            }
+        }
+    }
+
+    private func commit(_ writer: any StoreWriter, dueNs: Int64?) throws {
+        let beginNs = MonotonicClock.nowNs()
+        var lockedNs = beginNs
+        let version = try attempt(writer) { lockedNs = MonotonicClock.nowNs() }
+        let committedNs = MonotonicClock.nowNs()
+        guard let version else { throw TrialFault.refused("the engine gave commit \(commits) no version") }
+        recorder.record(
+            CommitRecord(
+                dueNs: dueNs ?? beginNs, beginNs: beginNs, lockedNs: lockedNs, committedNs: committedNs,
+                version: version))
+        lastVersion = version
+        lastCommittedNs = committedNs
+        progress.store(commits + 1, ordering: .relaxed)
+        hooks.stalls?.request()
+    }
+}
+
+extension Injection {
+    /// How long commits are refused that are to be made again; nil where none is.
+    fileprivate var refusesForNs: Int64? {
+        switch self {
+        case .diskFull(_, let lengthNs): lengthNs
+        // Within the time that a hang takes.
+        case .serverRestarted: 0
+        case .none, .stall, .slowdown, .loss, .reorder, .writerKilled, .writerStopped, .observerKilled, .slowFsync,
+            .clockStep, .connectionCut, .observerStopped, .largeTransaction:
+            nil
+        }
+    }
+}
+
+/// Where threads wait for one another.
+final class Gate: Sendable {
+    private struct State {
+        var arrived = 0
+        /// What it was opened with.
+        var value: Int64?
+    }
+
+    private let state: Guarded<State>
+    private let changed: TracedCondition
+
+    init(_ name: String) {
+        state = Guarded(name, State())
+        changed = TracedCondition(name, state)
+    }
+
+    /// Waits until the gate is open.
+    /// - Returns: what it was opened with.
+    @discardableResult
+    func arriveAndWait() -> Int64 {
+        state.withLock {
+            $0.arrived += 1
+            changed.broadcast()
+        }
+        return state.withLock(after: changed, once: { $0.value != nil }) { $0.value! }
+    }
+
+    func open(_ value: Int64) {
+        state.withLock {
+            $0.value = value
+            changed.broadcast()
+        }
+    }
+
+    var arrivals: Int { state.withLock { $0.arrived } }
+}

@@ -1,0 +1,38 @@
+// The end of a trial: everything is cancelled, one more commit is made that would concern everyone, and nobody may be
+// called for it. A late subscriber on every site, there for this alone, says when that commit has come through: until then
+// silence would prove nothing.
+import TidegaugeDriver
+import TidegaugeMeasure
+
+enum CancellationCheck {
+    private static let topScore = Score.make(upper: 1 << 31 - 1, serial: Int(UInt32.max) - 1)
+
+    /// Cancels, commits, waits for the late subscribers, closes the store and ends the sites.
+    /// - Parameter cancelOthers: cancels what does not belong to `group`.
+    /// - Returns: one violation per observer that was called after its subscription had been cancelled, and per late subscriber
+    ///   that was never called.
+    static func check(
+        _ store: any DrivenStore, _ group: ObserverGroup, _ logs: [ObserverLog], cancelOthers: () throws -> Void
+    ) throws -> [String] {
+        let late = try group.subscribeLate(to: Query(scores: topScore..<Int64.max), store)
+        try cancelOthers()
+        group.cancel()
+        let cancelledNs = MonotonicClock.nowNs()
+        // A new row at the top of the scores, which every `match` share includes.
+        let item = Item(key: .max - 1, group: 0, score: topScore, stamp: -1)
+        let writer = try store.makeWriter()
+        let version = try [Change(.insert, item)].withUnsafeBufferPointer { try writer.commit($0, locked: {}) }
+        let deaf = try group.await(late, covering: version ?? 0)
+        for subscriber in late { subscriber.subscription?.cancel() }
+        try store.close()
+        for observer in group.observers + late { observer.forget() }
+        group.stop()
+        return deaf.map { "convergence: a late subscription on \($0.site.name) was not called for a commit" }
+            + logs.compactMap { log in
+                log.observer.late(from: log.count, cancelledNs: cancelledNs).map {
+                    "silence: \(log.observer.name) was called (callback \($0.callback), version \($0.version)) after its "
+                        + "subscription had been cancelled"
+                }
+            }
+    }
+}

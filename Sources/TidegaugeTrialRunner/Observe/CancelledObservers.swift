@@ -1,0 +1,30 @@
+// Observers that have been and gone: subscribed, called once, cancelled. The machinery that told them is still there, and
+// what it costs a commit when nobody listens is the question.
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+
+final class CancelledObservers: Companion {
+    private let group: ObserverGroup
+    private let cancelledNs: Int64
+    private let callbacks: [Int]
+
+    init?(_ spec: TrialSpec, _ store: any DrivenStore) throws {
+        guard spec.observers.subscribe == .cancelled else { return nil }
+        group = try ObserverGroup(spec, QueryAssignment(spec), store)
+        try group.awaitInitialDeliveries()
+        group.cancel()
+        cancelledNs = MonotonicClock.nowNs()
+        callbacks = group.observers.map(\.callbacks)
+    }
+
+    /// Ends their sites; a violation for each observer that was called after it had gone.
+    func close(into findings: inout Findings) {
+        group.stop()
+        findings.violations += zip(group.observers, callbacks).compactMap { observer, before in
+            observer.late(from: before, cancelledNs: cancelledNs).map {
+                "silence: \(observer.name) was called (version \($0.version)) after it had been cancelled"
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// One observer: receives deliveries and writes them down. Runs inside an engine's callback, so it takes no lock and
+// allocates nothing; whatever can be worked out later is worked out later.
+//
+// `recorder` is written on the observer's site alone and read after a hop to that site; `covered` and `callbacks` are
+// what other threads may read meanwhile.
+import StillingWellSync
+import Synchronization
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeTrial
+
+/// A sink that records. Made on the main thread, delivered to on its site.
+final class Observer: DeliverySink {
+    let name: String
+    /// Index into the plan's queries.
+    let query: Int
+    let site: DeliveryContext
+    /// Watches rows that no commit touches; not part of any figure.
+    let isBystander: Bool
+    let recorder: CallbackRecorder
+    /// Nil where nobody looks at the rows that callbacks show.
+    let sampler: RowSampler?
+    /// Nil where it reads nothing.
+    let reader: CallbackReader?
+    private let coveredVersion = Atomic<Int64>(.min)
+    private let callbackCount = Atomic<Int>(0)
+    private let failure = Guarded<(any Error)?>("observer failure", nil)
+
+    // Set by the site when it subscribes, read after the barrier.
+    nonisolated(unsafe) var subscription: (any DriverSubscription)?
+    nonisolated(unsafe) var subscribedNs: Int64 = 0
+
+    init(
+        name: String, query: Int, site: DeliveryContext, isBystander: Bool, capacity: Int, indexCapacity: Int,
+        prefaulted: Int = 256, sampler: RowSampler? = nil, reader: CallbackReader? = nil
+    ) throws {
+        (self.name, self.query, self.site, self.isBystander) = (name, query, site, isBystander)
+        (self.sampler, self.reader) = (sampler, reader)
+        recorder = try CallbackRecorder(
+            capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
+    }
+
+    /// One that is elsewhere, as far as it has told.
+    init(
+        _ name: String, query: Int, site: DeliveryContext, recorder: CallbackRecorder,
+        showing subscription: any DriverSubscription, subscribedNs: Int64
+    ) {
+        (self.name, self.query, self.site, self.recorder) = (name, query, site, recorder)
+        (isBystander, sampler, reader) = (false, nil, nil)
+        (self.subscription, self.subscribedNs) = (subscription, subscribedNs)
+    }
+
+    func deliver(_ delivery: borrowing Delivery) {
+        let enterNs = MonotonicClock.nowNs()
+        note(delivery, enterNs: enterNs)
+        if let reader, let subscription { reader.read(subscription, callback: recorder.records.count - 1) }
+        finish(exitNs: MonotonicClock.nowNs())
+        if let sampler, let subscription { sampler.look(delivery, callback: recorder.records.count - 1, subscription) }
+    }
+
+    /// Writes down a delivery. Apart from `deliver`, so that what recording costs can be told from what the clock does.
+    @inline(__always)
+    func note(_ delivery: borrowing Delivery, enterNs: Int64) {
+        recorder.record(
+            enterNs: enterNs, version: delivery.version, isInitial: delivery.isInitial, count: delivery.count,
+            deletions: delivery.deletions, insertions: delivery.insertions, modifications: delivery.modifications,
+            moveCount: delivery.moveCount)
+        coveredVersion.store(delivery.version ?? 0, ordering: .relaxed)
+        callbackCount.store(callbackCount.load(ordering: .relaxed) + 1, ordering: .releasing)
+    }
+
+    @inline(__always)
+    func finish(exitNs: Int64) { recorder.finish(exitNs: exitNs) }
+
+    func fail(_ error: any Error) { failure.withLock { if $0 == nil { $0 = error } } }
+
+    /// Callbacks begun; any thread.
+    var callbacks: Int { callbackCount.load(ordering: .acquiring) }
+    /// The version of the last callback; any thread.
+    var covered: Int64 { coveredVersion.load(ordering: .relaxed) }
+
+    /// The first callback from `count` on that began after `cancelledNs`, by when its subscription had been cancelled.
+    func late(from count: Int, cancelledNs: Int64) -> (callback: Int, version: Int64)? {
+        let records = recorder.records
+        return (count..<records.count).first { records[$0].enterNs > cancelledNs }.map { ($0, records[$0].version) }
+    }
+
+    /// Lets go of the subscription, which holds this; on the site, some time.
+    func forget() { site.perform { [self] in subscription = nil } }
+
+    func throwIfFailed() throws {
+        if let failure = failure.withLock({ $0 }) {
+            throw TrialFault.store("\(name): the engine gave up on the subscription: \(failure)")
+        }
+    }
+}
+
+/// What an observer had recorded at one moment, after a hop to its site.
+struct ObserverLog: Sendable {
+    let observer: Observer
+    /// Callbacks there were; later ones are not looked at.
+    let count: Int
+
+    init(_ observer: Observer) {
+        self.observer = observer
+        count = observer.recorder.records.count
+    }
+
+    var records: Slice<RecordBuffer<CallbackRecord>> { observer.recorder.records.prefix(count) }
+
+    subscript(index: Int) -> CallbackRecord { observer.recorder.records[index] }
+
+    func delivered(_ index: Int) -> ChangeSetReplay.Delivered? {
+        let record = self[index]
+        let recorder = observer.recorder
+        guard let deletions = recorder.deletions(of: record), let insertions = recorder.insertions(of: record),
+            let modifications = recorder.modifications(of: record)
+        else { return nil }
+        return .init(
+            count: Int(record.count), deletions: deletions, insertions: insertions, modifications: modifications,
+            moveCount: Int(record.moveCount))
+    }
+}

@@ -1,0 +1,223 @@
+// All observers of a trial and their sites: subscribing, the barrier before the first commit, and quiescence after the
+// last. Runs on the conducting thread; waits by looking every millisecond, because nothing may be added to the callbacks
+// that would wake it.
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+/// The observing side of one trial. `areAllCovered` and `behind` are for any thread, the rest for the conducting one.
+final class ObserverGroup: Sendable {
+    private static let lookEveryNs: Int64 = 1_000_000
+
+    /// Callbacks whose memory is brought in beforehand, over all observers: some ten megabytes.
+    private static let prefaulted = 1 << 17
+
+    let spec: TrialSpec
+    /// Main observers first, then bystanders, as in the plan.
+    let observers: [Observer]
+    let sites: [DeliveryContext]
+    /// Where versions are tokens until the load is over.
+    private let late: (any LateVersions)?
+
+    /// Subscribes every observer on its site.
+    /// - Parameters:
+    ///   - capabilities: of the driver, where rows that callbacks show are to be looked at, and read.
+    ///   - shelf: the store that observers open who open one.
+    init(
+        _ spec: TrialSpec, _ plan: QueryAssignment, _ store: any DrivenStore,
+        sampling capabilities: Capabilities? = nil, opening shelf: OpenedStore? = nil
+    ) throws {
+        self.spec = spec
+        late = store as? any LateVersions
+        let total = plan.queryOfObserver.count
+        let count = min(spec.observers.threads, total)
+        try Self.checkOpenFiles(threads: count, spec)
+        let sites = (0..<count).map { DeliveryContext("observer-\($0)", spec.observers.deliver) }
+        self.sites = sites
+        observers = try plan.queryOfObserver.enumerated().map { index, query in
+            let isBystander = index >= plan.mainObservers
+            return try Observer(
+                name: isBystander ? "bystander \(index - plan.mainObservers)" : "observer \(index)", query: query,
+                site: sites[index % count], isBystander: isBystander,
+                capacity: isBystander ? TrialSize.bystanderCallbacks(spec) : TrialSize.callbacks(spec),
+                indexCapacity: isBystander ? 1024 : TrialSize.indices(spec),
+                prefaulted: max(256, Self.prefaulted / max(plan.mainObservers, 1)),
+                sampler: isBystander
+                    ? nil : capabilities.flatMap { try RowSampler(index, plan.queries[query].order, spec, $0) },
+                reader: isBystander || capabilities == nil ? nil : CallbackReader(spec, shelf))
+        }
+        for observer in observers { try Self.subscribe(observer, to: plan.queries[observer.query], store, spec) }
+    }
+
+    /// Descriptors of one thread with a run loop: an event, a timer and the set that it waits for.
+    private static let filesPerRunLoop = 3
+    /// Descriptors that the store and the probes may open later.
+    private static let filesForOthers = 32
+
+    /// Refuses more threads than the process may have descriptors for: a run loop without descriptors ends the process.
+    static func checkOpenFiles(
+        threads: Int, _ spec: TrialSpec, open: Int? = ProcessHoldings.openFiles,
+        limit: Int = ProcessHoldings.openFileLimit
+    ) throws {
+        let needed = (open ?? 0) + threads * filesPerRunLoop + filesForOthers
+        guard spec.observers.deliver == .runLoop, needed > limit else { return }
+        throw TrialFault.refused(
+            "\(threads) observing threads need about \(needed) open files, and this process may have \(limit): raise the "
+                + "limit with 'ulimit -n \(needed)', or lower 'observers.threads'")
+    }
+
+    private static func subscribe(
+        _ observer: Observer, to query: Query, _ store: any DrivenStore, _ spec: TrialSpec
+    ) throws {
+        try observer.site.run(timeoutNs: spec.hangTimeoutNs) { [site = observer.site] in
+            observer.subscribedNs = MonotonicClock.nowNs()
+            observer.subscription = try store.subscribe(to: query, at: site.deliverySite, sink: observer)
+        }
+    }
+
+    /// Whether every measured observer has been called at `version` or later; any thread.
+    func areAllCovered(_ version: Int64) -> Bool {
+        observers.prefix(spec.observers.count).allSatisfy { covers($0, version) }
+    }
+
+    private func covers(_ observer: Observer, _ version: Int64) -> Bool {
+        if let late { return late.shows(delivery: observer.covered, commit: version) }
+        return observer.covered >= version
+    }
+
+    /// Which measured observers have not been called at `version` or later, and where they stand; any thread.
+    func behind(_ version: Int64) -> String {
+        observers.prefix(spec.observers.count).compactMap { observer in
+            let covered = observer.covered
+            if covers(observer, version) { return nil }
+            return covered == .min
+                ? "'\(observer.name)' was never called" : "'\(observer.name)' was called at version \(covered) last"
+        }.joined(separator: ", ")
+    }
+
+    /// Counters of the observing threads; nil where there are none but queues, or where nothing counts.
+    var allocations: [ThreadAllocations]? {
+        guard spec.observers.deliver == .runLoop else { return nil }
+        let counters = sites.map { try? $0.run(timeoutNs: spec.hangTimeoutNs) { ThreadAllocations() } }
+        return counters.allSatisfy { $0 != nil } ? counters.map { $0! } : nil
+    }
+
+    var callbacks: Int { observers.reduce(0) { $0 + $1.callbacks } }
+
+    /// The barrier: returns once every observer has been called once.
+    func awaitInitialDeliveries() throws {
+        var waiting = observers[...]
+        try wait(until: {
+            waiting = waiting.drop { $0.callbacks > 0 }
+            return waiting.isEmpty
+        }) {
+            throw TrialFault.hang("\(waiting.first!.name) on \(waiting.first!.site.name) has had no initial delivery")
+        }
+    }
+
+    /// Returns once every observer has been called for the last commit that changes what it shows, or once no callback
+    /// has come for the hang timeout: what is missing then is a figure, and the oracle's to judge.
+    /// - Parameter standing: the version that an observer has covered; nil: what it was called with is one.
+    func awaitQuiescence(_ history: History, standing: ((Int64) -> Int64)? = nil) throws {
+        var waiting = observers.filter { !$0.isBystander }
+        try wait(until: {
+            waiting.removeAll { Self.isCurrent($0, standing?($0.covered) ?? $0.covered, history) }
+            return waiting.isEmpty
+        }) {}
+    }
+
+    /// Returns once that is so of every measured observer, or once no callback has come for the hang timeout.
+    func awaitCovering(_ covers: (Observer) -> Bool) throws {
+        var waiting = observers.filter { !$0.isBystander }
+        try wait(until: {
+            waiting.removeAll(where: covers)
+            return waiting.isEmpty
+        }) {}
+    }
+
+    /// Whether nothing happened to the observer's rows after the version it was last called with. Rows that came and
+    /// went again need no callback.
+    private static func isCurrent(_ observer: Observer, _ covered: Int64, _ history: History) -> Bool {
+        let query = history.queries[observer.query]
+        guard let last = query.commits.last else { return true }
+        if covered >= history.commits[Int(last)].record.version { return true }
+        let first = query.affecting(before: history.covered(by: covered))
+        // A net effect is worth computing for a handful of commits only; a longer backlog is still on its way.
+        return query.commits.count - first <= 64 && query.net(first..<query.commits.count).isEmpty
+    }
+
+    /// One more observer on every site, subscribed and called once.
+    func subscribeLate(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
+        let late = try sites.map { site in
+            let subscriber = try Observer(
+                name: "witness", query: -1, site: site, isBystander: true, capacity: 1024,
+                indexCapacity: 1024)
+            try Self.subscribe(subscriber, to: query, store, spec)
+            return subscriber
+        }
+        try wait(until: { late.allSatisfy { $0.callbacks > 0 } }) {
+            throw TrialFault.hang("a late subscription has had no initial delivery")
+        }
+        return late
+    }
+
+    /// Waits for late subscribers to be called at `version`, and for their sites to be through with that delivery.
+    /// - Returns: those that were not within the hang timeout.
+    func await(_ late: [Observer], covering version: Int64) throws -> [Observer] {
+        try wait(until: { late.allSatisfy { covers($0, version) } }) {}
+        for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
+        return late.filter { !covers($0, version) }
+    }
+
+    private func wait(until isDone: () -> Bool, stuck: () throws -> Void) throws {
+        var seen = callbacks
+        var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
+        while !isDone() {
+            for observer in observers { try observer.throwIfFailed() }
+            Pacing.sleep(untilNs: MonotonicClock.nowNs() + Self.lookEveryNs)
+            let now = callbacks
+            if now != seen {
+                seen = now
+                deadline.restart()
+            } else if deadline.hasPassed() {
+                return try stuck()
+            }
+        }
+    }
+
+    /// What has been recorded so far, safe to read because every site was visited after it.
+    func logs() throws -> [ObserverLog] {
+        for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
+        let logs = observers.map { ObserverLog($0) }
+        for log in logs {
+            let recorder = log.observer.recorder
+            if recorder.overflowCount > 0 || recorder.indexOverflowCount > 0 {
+                throw TrialFault.harness(
+                    "\(log.observer.name) made more callbacks than could be recorded (\(recorder.overflowCount) "
+                        + "callbacks and \(recorder.indexOverflowCount) indices lost): shorten the trial")
+            }
+            try log.observer.throwIfFailed()
+        }
+        return logs
+    }
+
+    func currentItems(of observer: Observer) throws -> [Item] {
+        try observer.site.run(timeoutNs: spec.hangTimeoutNs) { try observer.subscription!.currentItems() }
+    }
+
+    /// Looks at the same rows with all that they hold.
+    func wholeRows(of observer: Observer, _ seen: SeenRows) throws -> SeenRows {
+        try observer.site.run(timeoutNs: spec.hangTimeoutNs) {
+            var seen = seen
+            if let subscription = observer.subscription as? any WholeRowSubscription {
+                try subscription.forEachShownRow(0..<Int.max) { seen.look(at: $0) }
+            }
+            return seen
+        }
+    }
+
+    func cancel() { for observer in observers { observer.subscription?.cancel() } }
+
+    func stop() { for site in sites { site.stop() } }
+}

@@ -1,0 +1,37 @@
+// A store that is there and that nobody has open, for observers that open one (`observers.reads: open`): of the same engine and
+// with the same rows as the trial's, in a folder beside it.
+import Foundation
+import TidegaugeDriver
+import TidegaugeScenario
+
+/// Any thread.
+final class OpenedStore: Sendable {
+    /// What it is asked for: the first row.
+    private static let query = Query(keys: 0..<1)
+
+    private let driver: any StoreDriver
+    private let configuration: StoreConfiguration
+
+    /// Makes the store, and closes it; nil where none is to be opened.
+    init?(_ spec: TrialSpec, _ driver: any StoreDriver, _ configuration: StoreConfiguration, _ dataset: Dataset) throws
+    {
+        guard spec.observers.reads == .open else { return nil }
+        var own = configuration
+        own.directory = configuration.directory + "/opened"
+        try FileManager.default.createDirectory(atPath: own.directory, withIntermediateDirectories: true)
+        (self.driver, self.configuration) = (driver, own)
+        let store = try driver.open(own)
+        try store.load(count: dataset.count) { dataset.item(at: $0) }
+        try store.close()
+    }
+
+    /// Opens the store, reads the score of its first row, and closes it.
+    /// - Throws: the engine's error; the store is closed then, too.
+    /// - Returns: an answer of no version: nobody writes to this store.
+    func read() throws -> ReadAnswer {
+        let store = try driver.open(configuration)
+        let found = Result { try store.contents(of: Self.query).first }
+        try store.close()
+        return ReadAnswer(try found.get()?.score ?? ReadAnswer.noRow, at: .max)
+    }
+}

@@ -1,0 +1,95 @@
+// Whether what observers read in their callbacks follows from the rows of the version that the answer names. Goes along with the
+// answers of one observer, one version after the other.
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+
+/// The rows of one query as far as questions ask about them. One thread.
+struct AnswerCheck {
+    private let query: Query
+    private let history: QueryHistory
+    private let dataset: Dataset
+    private var replay: ChangeSetReplay
+    /// Of rows that a commit has touched: the stamp, or `ReadAnswer.noRow` of one that has left.
+    private var stamps: [Int64: Int64] = [:]
+    private var sum: Int64 = 0
+    /// Affecting commits so far.
+    private var done = 0
+
+    /// - Parameter rows: those of the query before the first commit.
+    init(_ query: Query, _ history: QueryHistory, _ dataset: Dataset, _ rows: OrderedRows) {
+        (self.query, self.history, self.dataset) = (query, history, dataset)
+        replay = ChangeSetReplay(rows)
+    }
+
+    /// What is wrong with the answers of an observer: the first that is, as a sentence.
+    mutating func violation(_ log: ObserverLog, _ reader: CallbackReader, _ history: History) -> String? {
+        for given in reader.answers where given.callback < log.count {
+            let callback = Int(given.callback)
+            let problem =
+                given.isGiven
+                ? problem(given, reader.reads, shownAt: log[callback].version, history)
+                : "was not answered: \(reader.failure ?? "an error was thrown")"
+            guard let problem else { continue }
+            return "answers: in callback \(callback) of \(log.observer.name) '\(reader.reads.rawValue)' \(problem)"
+        }
+        return nil
+    }
+
+    private mutating func problem(
+        _ given: GivenAnswer, _ reads: ObserversSpec.Reads, shownAt version: Int64, _ history: History
+    ) -> String? {
+        if given.version < version {
+            return "was answered by version \(given.version), and the callback shows version \(version)"
+        }
+        if reads != .open {
+            let covered = self.history.affecting(before: history.covered(by: given.version))
+            guard covered >= done else {
+                return "was answered by version \(given.version), older than the answer before"
+            }
+            advance(covered)
+        }
+        let expected = expected(reads, callback: Int(given.callback))
+        guard given.value != expected else { return nil }
+        let place = reads == .open ? "" : " at version \(given.version)"
+        return "was answered \(given.value)\(place), should be \(expected)"
+    }
+
+    private mutating func advance(_ covered: Int) {
+        let net = history.net(done..<covered)
+        done = covered
+        replay.advance(net)
+        for touch in net {
+            if touch.wasIn { sum -= stamps[touch.key] ?? 0 }
+            if touch.isIn { sum += touch.stamp }
+            stamps[touch.key] = touch.isIn ? touch.stamp : ReadAnswer.noRow
+        }
+    }
+
+    private func expected(_ reads: ObserversSpec.Reads, callback: Int) -> Int64 {
+        switch reads {
+        case .lookup: stamp(ofKey: CallbackReader.key(callback, of: UInt64(dataset.items)))
+        case .count: Int64(replay.rows.count)
+        case .sum, .iterate: sum
+        case .window: window()
+        case .open: dataset.item(at: 0).score
+        case .none: 0
+        }
+    }
+
+    private func stamp(ofKey key: Int64) -> Int64 {
+        if let stamp = stamps[key] { return stamp }
+        let item = dataset.item(at: Int(key))
+        return query.looked(key, score: item.score, stamp: item.stamp)
+    }
+
+    private func window() -> Int64 {
+        var sum: Int64 = 0
+        for index in 0..<min(replay.rows.count, ReadAnswer.windowRows) {
+            let row = replay.rows[index]
+            let score = query.order == .scoreDescending ? ~row.order : row.order
+            ReadAnswer.add(score: score, stamp: stamps[row.key] ?? 0, to: &sum)
+        }
+        return sum
+    }
+}

@@ -1,0 +1,59 @@
+// What can be said of one observer's callbacks, or of one site's, without looking at any rows: first is initial, versions
+// never go back, callbacks of a site never overlap and all its queries advance together.
+import TidegaugeMeasure
+
+enum SequenceCheck {
+    /// Everything wrong with one observer's sequence, one sentence per rule broken.
+    static func violations(_ log: ObserverLog) -> [String] {
+        var violations: [String] = []
+        let name = log.observer.name
+        if log.count > 0, !log[0].isInitial {
+            violations.append(
+                "first is initial: the first callback of \(name) is an update (version \(log[0].version))")
+        }
+        if let again = (0..<log.count).dropFirst().first(where: { log[$0].isInitial }) {
+            violations.append("first is initial: callback \(again) of \(name) is initial again")
+        }
+        if let back = (0..<log.count).dropFirst().first(where: { log[$0].version < log[$0 - 1].version }) {
+            violations.append(
+                "monotonicity: callback \(back) of \(name) stands at version \(log[back].version), the one before it at "
+                    + "\(log[back - 1].version)")
+        }
+        if let unversioned = (0..<log.count).first(where: { log[$0].flags.contains(.noVersion) }) {
+            violations.append("monotonicity: callback \(unversioned) of \(name) has no version")
+        }
+        return violations
+    }
+
+    /// Whether all that was delivered on one site stands at one version at a time. Initial deliveries are left out:
+    /// each comes when its subscription is ready.
+    /// - Parameter together: the engine promises it (`Capabilities.advancesTogether`); else only that callbacks of a site
+    ///   do not overlap is asked.
+    static func violations(site name: String, _ logs: [ObserverLog], together: Bool) -> [String] {
+        var callbacks: [(record: CallbackRecord, observer: String)] = []
+        for log in logs {
+            for record in log.records where !record.isInitial { callbacks.append((record, log.observer.name)) }
+        }
+        // One observer's callbacks are in order already; equal times cannot be, deliveries of a site are serial.
+        callbacks.sort { $0.record.enterNs < $1.record.enterNs }
+        var violations: [String] = []
+        for (earlier, later) in zip(callbacks, callbacks.dropFirst()) {
+            if later.record.enterNs < earlier.record.exitNs {
+                violations.append(
+                    "one at a time: on \(name), \(later.observer) was called while \(earlier.observer) was being called"
+                )
+                break
+            }
+        }
+        guard together else { return violations }
+        for (earlier, later) in zip(callbacks, callbacks.dropFirst()) where later.observer != earlier.observer {
+            if later.record.version < earlier.record.version {
+                violations.append(
+                    "atomicity: on \(name), \(later.observer) was called at version \(later.record.version) after "
+                        + "\(earlier.observer) at version \(earlier.record.version): one delivery shows two states")
+                break
+            }
+        }
+        return violations
+    }
+}

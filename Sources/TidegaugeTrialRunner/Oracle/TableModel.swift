@@ -1,0 +1,78 @@
+// The one table of a trial as a model: what every row is after the commits applied so far. Not a store: no queries, no
+// transactions, only rows by key.
+import TidegaugeDriver
+
+struct TableModel: Sendable {
+    /// A row without what follows from its key.
+    struct Row: Sendable {
+        /// `absent` where there is no row.
+        var score: Int64
+        var stamp: Int64
+        /// Rows in the order they were inserted, the loaded ones by key: the order of a query that asks for none.
+        var age: Int64
+        /// Its place in the list of rows: new ones come last, those moved to the front before all others.
+        var place: Int64
+    }
+
+    static let absent = Int64.min
+
+    private let dataset: Dataset
+    private var rows: ContiguousArray<Row>
+    private var nextAge: Int64
+    private var lastFront: Int64 = 0
+
+    init(_ dataset: Dataset) {
+        self.dataset = dataset
+        rows = ContiguousArray(
+            (0..<dataset.count).map {
+                Row(score: dataset.item(at: $0).score, stamp: 0, age: Int64($0), place: Int64($0))
+            })
+        nextAge = Int64(dataset.count)
+    }
+
+    subscript(key: Int64) -> Row { Int(key) < rows.count ? rows[Int(key)] : Self.noRow }
+
+    private static let noRow = Row(score: absent, stamp: 0, age: 0, place: 0)
+
+    func group(of key: Int64) -> Int64 { Int(key) < dataset.count ? dataset.item(at: Int(key)).group : 0 }
+
+    /// The rows that exist, by key.
+    func items() -> [Item] {
+        rows.indices.compactMap { index in
+            let row = rows[index]
+            guard row.score != Self.absent else { return nil }
+            return Item(key: Int64(index), group: group(of: Int64(index)), score: row.score, stamp: row.stamp)
+        }
+    }
+
+    mutating func apply(_ change: Change) {
+        let index = Int(change.item.key)
+        switch change.operation {
+        case .insert:
+            while rows.count <= index { rows.append(Self.noRow) }
+            rows[index] = Row(score: change.item.score, stamp: change.item.stamp, age: nextAge, place: nextAge)
+            nextAge += 1
+        case .updateScore:
+            rows[index].score = change.item.score
+            rows[index].stamp = change.item.stamp
+        case .moveToFront:
+            rows[index].stamp = change.item.stamp
+            lastFront -= 1
+            rows[index].place = lastFront
+        case .touch: rows[index].stamp = change.item.stamp
+        case .delete: rows[index].score = Self.absent
+        }
+    }
+}
+
+extension Query.Order {
+    /// What rows stand in ascending order of.
+    func position(of row: TableModel.Row) -> Int64 {
+        switch self {
+        case .none: row.age
+        case .list: row.place
+        case .scoreAscending: row.score
+        case .scoreDescending: ~row.score
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// A second store of the same engine in the same process: a writer of its own commits to it as fast as it can, and an
+// observer of its own watches. What the trial measures should not notice.
+import Foundation
+import StillingWellSync
+import Synchronization
+import TidegaugeDriver
+import TidegaugeScenario
+import TidegaugeTrial
+
+final class CoTenantStore: Companion {
+    /// As many rows as make its upkeep and its file more than a trifle.
+    private static let items = 20_000
+
+    private let store: any DrivenStore
+    private let site: DeliveryContext
+    private let subscription: any DriverSubscription
+    private let thread: TracedThread
+    private let state = State()
+
+    private final class State: Sendable {
+        let isStopped = Atomic<Bool>(false)
+        let commits = Atomic<Int>(0)
+        let fault = Guarded<(any Error)?>("neighbour's fault", nil)
+    }
+
+    /// Nobody looks at what it is told.
+    private final class Deaf: DeliverySink {
+        func deliver(_ delivery: borrowing Delivery) {}
+        func fail(_ error: any Error) {}
+    }
+
+    init?(_ spec: TrialSpec, _ driver: any StoreDriver, _ configuration: StoreConfiguration) throws {
+        guard spec.dataset.neighbour == .busy else { return nil }
+        var spec = spec
+        let blank = TrialSpec.blank
+        (spec.dataset, spec.observers, spec.writers) = (blank.dataset, blank.observers, blank.writers)
+        spec.workload = nil
+        spec.dataset.items = Self.items
+        (spec.observers.count, spec.observers.threads, spec.observers.match) = (1, 1, 0.5)
+        spec.observers.sort = .scoreDescending
+        (spec.writers.threads, spec.writers.rowsPerCommit, spec.writers.load) = (1, 1, .closed)
+        spec.writers.changes = [WritersSpec.ChangeKind.updateScore.rawValue: 1]
+        var configuration = configuration
+        configuration.directory += "/neighbour"
+        configuration.links = 0
+        configuration.hasList = false
+        configuration.rows = .plain
+        try FileManager.default.createDirectory(atPath: configuration.directory, withIntermediateDirectories: true)
+        let store = try driver.open(configuration)
+        let dataset = Dataset(spec)
+        try store.load(count: dataset.count) { dataset.item(at: $0) }
+        let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
+        let query = plan.queries[0]
+        let site = DeliveryContext("neighbour-site", .runLoop)
+        self.site = site
+        subscription = try site.run(timeoutNs: spec.hangTimeoutNs) {
+            try store.subscribe(to: query, at: site.deliverySite, sink: Deaf())
+        }
+        self.store = store
+        let generator = ChangeGenerator(spec, dataset: dataset, shared: plan.shared, writer: 0)
+        thread = TracedThread("neighbour") { [state] in Self.write(store, generator, state) }
+    }
+
+    private static func write(_ store: any DrivenStore, _ generator: ChangeGenerator, _ state: State) {
+        var generator = generator
+        let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: generator.count)
+        defer { changes.deallocate() }
+        do {
+            let writer = try store.makeWriter()
+            while !state.isStopped.load(ordering: .relaxed) {
+                _ = try writer.commit(generator.fill(changes), locked: {})
+                state.commits.add(1, ordering: .relaxed)
+            }
+        } catch {
+            state.fault.withLock { $0 = error }
+        }
+    }
+
+    func end(into findings: inout Findings) throws {
+        state.isStopped.store(true, ordering: .relaxed)
+        thread.join()
+        subscription.cancel()
+        try store.close()
+        site.stop()
+        if let fault = state.fault.withLock({ $0 }) {
+            throw TrialFault.store("the neighbouring store failed: \(fault)")
+        }
+        findings.counts["neighbour_commits"] = state.commits.load(ordering: .relaxed)
+    }
+}

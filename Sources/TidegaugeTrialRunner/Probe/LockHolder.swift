@@ -1,0 +1,57 @@
+// A writer that has begun a transaction and does not end it: what an import on another thread looks like to everyone else.
+import StillingWellSync
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeTrial
+
+/// Holds a store's write lock from `init` to `release`. The conducting thread.
+final class LockHolder {
+    private let begun = Gate("write lock held")
+    private let end = Gate("write lock to be given back")
+    private let fault = Guarded<(any Error)?>("lock holder's fault", nil)
+    private let thread: TracedThread
+    private var isReleased = false
+
+    /// Returns once the lock is held.
+    /// - Throws: `TrialFault.hang` where that takes longer than `timeoutNs`.
+    init(_ store: any DrivenStore, _ timeoutNs: Int64) throws {
+        begun.open(0)
+        thread = TracedThread("lock-holder") { [begun, end, fault] in
+            do {
+                let writer = try store.makeWriter()
+                _ = try writer.commit(UnsafeBufferPointer(start: nil, count: 0)) {
+                    begun.arriveAndWait()
+                    end.arriveAndWait()
+                }
+            } catch {
+                fault.withLock { $0 = error }
+                begun.arriveAndWait()
+            }
+        }
+        let deadlineNs = MonotonicClock.nowNs() + timeoutNs
+        while begun.arrivals == 0 {
+            guard MonotonicClock.nowNs() < deadlineNs else {
+                throw TrialFault.hang("a writer that nobody competes with did not get the write lock")
+            }
+            Pacing.sleep(untilNs: MonotonicClock.nowNs() + 100_000)
+        }
+    }
+
+    /// Lets the transaction end and waits for it.
+    /// - Throws: `TrialFault.store` with what the engine says to a transaction that changes nothing.
+    func release() throws {
+        end.open(0)
+        isReleased = true
+        thread.join()
+        if let fault = fault.withLock({ $0 }) {
+            throw TrialFault.store("a transaction without changes failed: \(fault)")
+        }
+    }
+
+    /// A trial that failed meanwhile ends here too, and waits for nobody.
+    deinit {
+        if isReleased { return }
+        end.open(0)
+        thread.detach()
+    }
+}

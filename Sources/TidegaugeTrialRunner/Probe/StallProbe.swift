@@ -1,0 +1,68 @@
+// How long an observing thread is blocked when it turns to the store itself: after a commit of a writer it begins a write,
+// or refreshes, as an application's main thread does on a tap. One call at a time, on the first site, between deliveries.
+//
+// `isPending` is set by whoever asks and cleared by the site.
+import Synchronization
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+final class StallProbe: Companion, Sendable {
+    private struct Sample: BitwiseCopyable {
+        var beginNs: Int64
+        var grantedNs: Int64
+    }
+
+    private let store: any CallableOnSite
+    private let site: DeliveryContext
+    private let call: SiteCall
+    private let timeoutNs: Int64
+    private let isPending = Atomic<Bool>(false)
+    // Both are the site's own.
+    nonisolated(unsafe) private var samples: [Sample] = []
+    nonisolated(unsafe) private var fault: (any Error)?
+
+    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ group: ObserverGroup) throws {
+        guard let site = group.sites.first else { return nil }
+        switch spec.observers.calls {
+        case .none: return nil
+        case .beginWrite: call = .beginWrite
+        case .refresh: call = .refresh
+        }
+        self.store = try store.conforming(to: (any CallableOnSite).self)
+        self.site = site
+        timeoutNs = spec.hangTimeoutNs
+        samples.reserveCapacity(1 << 16)
+    }
+
+    /// Asks for a call, unless one is on its way. Any thread.
+    func request() {
+        guard !isPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        site.perform { [self] in measure() }
+    }
+
+    private func measure() {
+        defer { isPending.store(false, ordering: .releasing) }
+        guard fault == nil else { return }
+        var sample = Sample(beginNs: MonotonicClock.nowNs(), grantedNs: 0)
+        do {
+            try store.call(call, at: site.deliverySite) { sample.grantedNs = MonotonicClock.nowNs() }
+            samples.append(sample)
+        } catch {
+            fault = error
+        }
+    }
+
+    /// The calls begun in the window. After the last writer has ended.
+    /// - Throws: what the store threw in a call; `TrialFault.hang` where the site does not answer.
+    func end(into findings: inout Findings) throws {
+        try site.run(timeoutNs: timeoutNs) {}
+        if let fault { throw TrialFault.store("a call on \(site.name) failed: \(fault)") }
+        var histogram = LatencyHistogram()
+        for sample in samples where findings.window.contains(sample.beginNs) {
+            histogram.record(sample.grantedNs - sample.beginNs)
+        }
+        findings.stalls = histogram
+    }
+}

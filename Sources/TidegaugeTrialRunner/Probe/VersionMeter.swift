@@ -1,0 +1,53 @@
+// What old versions cost: snapshots that are held while the load runs, how many versions the store keeps for them, and how
+// much larger its file is than its content. The conducting thread.
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+
+final class VersionMeter: Companion {
+    private let store: any DrivenStore
+    private var lengthNs: Int64 = 0
+    private let pins: Int
+    private let pinning: (any Pinning)?
+    /// Whose versions are counted.
+    private let counted: (any Pinning)?
+    /// Whose file is compared with its content.
+    private let compared: (any Compacting)?
+    private var pinned: [any HeldVersion] = []
+    private var figures = VersionFigures()
+
+    init(_ setup: TrialSetup) throws {
+        let spec = setup.spec
+        store = setup.store
+        pins = spec.observers.pins
+        pinning = pins > 0 ? try store.conforming(to: (any Pinning).self) : nil
+        counted = spec.metrics.contains(.activeVersions) ? store as? any Pinning : nil
+        compared = spec.metrics.contains(.spaceAmplification) ? store as? any Compacting : nil
+    }
+
+    func begin(_ window: Window) { lengthNs = window.lengthNs }
+
+    /// The pins come evenly over the window.
+    func look(_ sinceNs: Int64) throws {
+        if let pinning, pinned.count < pins, sinceNs >= lengthNs * Int64(pinned.count) / Int64(pins) {
+            pinned.append(try pinning.pin())
+        }
+        try count()
+    }
+
+    private func count() throws {
+        guard let versions = try counted?.activeVersions() else { return }
+        figures.last = versions
+        figures.highest = max(figures.highest ?? 0, versions)
+    }
+
+    func end(into findings: inout Findings) throws {
+        try count()
+        if let compared {
+            figures.amplification = Double(try store.fileBytes()) / Double(max(1, try compared.compactedBytes()))
+        }
+        figures.held = pinned
+        pinned = []
+        findings.versions = figures
+    }
+}

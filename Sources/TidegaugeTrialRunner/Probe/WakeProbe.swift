@@ -1,0 +1,78 @@
+// What two wakes cost on this machine at this moment: a thread that sleeps on a futex is woken and wakes a run loop. No
+// store can tell an observer on a run loop sooner, unless it keeps a thread spinning or tells it on the writer's thread.
+// Measured between the commits of a trial, from the thread that commits, so that the threads have slept as long as the
+// store's, and whatever disturbs the one disturbs the other.
+//
+// `startNs` is written by the waker before `word`, and read on the run loop after it.
+import CStillingWellPlatform
+import StillingWellSync
+import Synchronization
+import TidegaugeMeasure
+import TidegaugeTrial
+
+/// Two threads that do nothing but wake, and a record of how long that took.
+final class WakeProbe: Companion, Sendable {
+    /// As long as an engine's background thread sleeps when nobody rings.
+    private static let pollNs: Int64 = 1_000_000_000
+
+    /// An atomic that the relay sleeps on.
+    nonisolated(unsafe) private let word: UnsafeMutablePointer<UInt32>
+    private let stopRequested = Atomic<Bool>(false)
+    private let startNs = Atomic<Int64>(0)
+    private let isUnderWay = Atomic<Bool>(false)
+    /// The run loop's thread's until it has been stopped.
+    nonisolated(unsafe) private var samples = LatencyHistogram()
+    private let loop = RunLoopThread("\(LivenessProbe.wakeFloorPrefix)loop")
+    /// The conducting thread's.
+    nonisolated(unsafe) private var relay: TracedThread?
+
+    init() throws {
+        word = .allocate(capacity: 1)
+        word.initialize(to: 0)
+        let loop = loop
+        let signal = try loop.performAndWait { [unowned self] in
+            RunLoopSignal("wake floor") { [unowned self] in arrive() }
+        }
+        relay = TracedThread("\(LivenessProbe.wakeFloorPrefix)relay") { [unowned self] in pass(on: signal) }
+    }
+
+    deinit { word.deallocate() }
+
+    /// Wakes the relay, unless the last wake is still on its way. One thread.
+    /// - Parameter isMeasured: whether it counts.
+    func wake(isMeasured: Bool) {
+        guard !isUnderWay.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        startNs.store(isMeasured ? MonotonicClock.nowNs() : 0, ordering: .releasing)
+        _ = cp_add32(word, 1)
+        _ = cp_futex_wake_all(word)
+    }
+
+    private func pass(on signal: RunLoopSignal) {
+        var seen: UInt32 = 0
+        while !stopRequested.load(ordering: .acquiring) {
+            _ = cp_futex_wait(word, seen, Self.pollNs)
+            let now = cp_load32(word)
+            if now != seen { signal.signal() }
+            seen = now
+        }
+        signal.invalidate()
+    }
+
+    private func arrive() {
+        let nowNs = MonotonicClock.nowNs()
+        let startNs = startNs.load(ordering: .acquiring)
+        if startNs > 0 { samples.record(nowNs - startNs) }
+        isUnderWay.store(false, ordering: .releasing)
+    }
+
+    /// Ends the threads. After the last writer, which wakes them.
+    func end(into findings: inout Findings) {
+        stopRequested.store(true, ordering: .releasing)
+        _ = cp_add32(word, 1)
+        _ = cp_futex_wake_all(word)
+        relay?.join()
+        relay = nil
+        loop.stop()
+        findings.wakeFloor = samples
+    }
+}

@@ -1,0 +1,35 @@
+// A driver's store with a flaw on purpose: see `Shim`. Everything else passes through.
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeScenario
+
+extension Shim {
+    func wrap(_ store: any DrivenStore) -> any DrivenStore {
+        // With a share of nothing, too: the shim itself costs something, and the fair other side pays it.
+        var delays = [CommitDelay.cpu(share: spinShare)]
+        if let waitShare { delays.append(.sleep(share: waitShare)) }
+        if tailEvery > 0 { delays.append(.tail(every: tailEvery, lengthNs: tailNs)) }
+        return store.forwarded { [delays] in
+            SlowWriter($0, delays)
+        } sink: { [self] in
+            lingerEvery > 0 ? ShimmedSink($0, self) : $0
+        }
+    }
+}
+
+private final class ShimmedSink: DeliverySink {
+    private let sink: any DeliverySink
+    private let shim: Shim
+    /// The site's own.
+    nonisolated(unsafe) private var callbacks = 0
+
+    init(_ sink: any DeliverySink, _ shim: Shim) { (self.sink, self.shim) = (sink, shim) }
+
+    func deliver(_ delivery: borrowing Delivery) {
+        sink.deliver(delivery)
+        callbacks += 1
+        if callbacks.isMultiple(of: shim.lingerEvery) { Pacing.sleep(untilNs: MonotonicClock.nowNs() + shim.lingerNs) }
+    }
+
+    func fail(_ error: any Error) { sink.fail(error) }
+}

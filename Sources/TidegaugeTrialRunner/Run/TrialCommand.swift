@@ -1,0 +1,51 @@
+// The child's side of a trial: spec on standard input, progress on standard output, result into a folder. The same for
+// every binary that has drivers, so that the parent can run itself, and one commit's binary another's.
+import Foundation
+import TidegaugeDriver
+import TidegaugeScenario
+import TidegaugeTrial
+
+public enum TrialCommand {
+    /// Why a child could not even start its trial.
+    public struct Refusal: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    /// Runs the trial that `spec` describes and writes its result; returns normally whatever the trial's fate.
+    /// - Throws: `Refusal` where the spec cannot be read, is of another version, or names a driver that is not here;
+    ///   an error of Foundation's where the result cannot be written.
+    public static func run(
+        spec: Data, drivers: [any StoreDriver], resultDirectory: String, storeDirectory: String, hosts: [HostEntry] = []
+    ) throws {
+        let spec = try read(spec)
+        guard let driver = drivers.first(where: { $0.name == spec.driver }) else {
+            let names = drivers.map(\.name).joined(separator: ", ")
+            throw Refusal(description: "trial spec: this binary has no driver '\(spec.driver)' (it has \(names))")
+        }
+        let output = FileHandle.standardOutput
+        let result = Trial.run(spec, on: driver, storeDirectory: storeDirectory, hosts: hosts) { progress in
+            if let line = try? JSONEncoder().encode(progress) { output.write(line + Data("\n".utf8)) }
+        }
+        let path = "\(resultDirectory)/\(TrialResult.fileName)"
+        // In one step: a parent that finds the file finds all of it.
+        try JSONEncoder().encode(result).write(to: URL(fileURLWithPath: path), options: .atomic)
+    }
+
+    private static func read(_ data: Data) throws -> TrialSpec {
+        struct Version: Decodable { var specVersion: Int }
+        let decoder = JSONDecoder()
+        guard let version = try? decoder.decode(Version.self, from: data) else {
+            throw Refusal(description: "trial spec: standard input holds no JSON object with a 'specVersion'")
+        }
+        guard version.specVersion == TrialSpec.currentVersion else {
+            throw Refusal(
+                description: "trial spec: version \(version.specVersion), this binary reads version "
+                    + "\(TrialSpec.currentVersion): use a binary of the same spec version")
+        }
+        do {
+            return try decoder.decode(TrialSpec.self, from: data)
+        } catch {
+            throw Refusal(description: "trial spec: \(error)")
+        }
+    }
+}

@@ -1,3 +1,0 @@
-import LiveStoreFixtures
-
-typealias ManualScheduler = LiveStoreFixtures.ManualScheduler

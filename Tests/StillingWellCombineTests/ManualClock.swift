@@ -1,0 +1,46 @@
+// A clock that stands still until a test moves it.
+import StillingWellCombine
+import StillingWellSync
+
+final class ManualClock: SchedulerClock, @unchecked Sendable {
+    private let lock = TracedMutex("manual clock")
+    private var timeNs: Int64 = 0
+    private var alarms: [Alarm] = []
+
+    var nowNs: Int64 { lock.withLock { timeNs } }
+    /// The times at which alarms are set to ring.
+    var alarmsNs: [Int64] { lock.withLock { alarms.compactMap(\.timeNs) } }
+    /// How many alarms there are.
+    var alarmCount: Int { lock.withLock { alarms.count } }
+
+    func makeAlarm(_ ring: @escaping @Sendable () -> Void) -> any SchedulerAlarm {
+        let alarm = Alarm(self, ring)
+        lock.withLock { alarms.append(alarm) }
+        return alarm
+    }
+
+    /// Moves on, and rings.
+    func advance(byNs ns: Int64) {
+        let ringing = lock.withLock {
+            timeNs += ns
+            let ringing = alarms.filter { $0.timeNs.map { $0 <= timeNs } ?? false }
+            for alarm in ringing { alarm.timeNs = nil }
+            return ringing
+        }
+        for alarm in ringing { alarm.ring() }
+    }
+
+    private final class Alarm: SchedulerAlarm, @unchecked Sendable {
+        let clock: ManualClock
+        let ring: @Sendable () -> Void
+        var timeNs: Int64?
+
+        init(_ clock: ManualClock, _ ring: @escaping @Sendable () -> Void) {
+            self.clock = clock
+            self.ring = ring
+        }
+
+        func set(toNs timeNs: Int64?) { clock.lock.withLock { self.timeNs = timeNs } }
+        func end() { clock.lock.withLock { clock.alarms.removeAll { $0 === self } } }
+    }
+}

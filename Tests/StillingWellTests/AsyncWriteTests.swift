@@ -1,0 +1,231 @@
+// Writes that the caller does not wait for on its own thread.
+import Foundation
+import StillingWell
+import StillingWellSync
+import Testing
+
+@Suite("Asynchronous writes", .timeLimit(.minutes(15)))
+struct AsyncWriteTests {
+    @Test("return what the block returns, in order, once committed", arguments: Durability.allCases)
+    func inOrder(_ durability: Durability) async throws {
+        let test = try TestStore(durability: durability)
+        for id in 0..<5 {
+            let count = try await test.store.writeAsync { connection in
+                try connection.add(Note(id: id))
+                return try connection.objects(Note.self).count
+            }
+            #expect(count == id + 1)
+        }
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == Array(0..<5))
+    }
+
+    private struct Refused: Error {}
+
+    /// Queues writes while another one holds the lock, so that they gather.
+    private func gathered(
+        _ store: Store, _ count: Int, _ body: @escaping @Sendable (Int, Connection) throws -> Void
+    ) throws -> [Int: Bool] {
+        let results = Watched<[Int: Bool]>([:])
+        try store.write { connection in
+            try connection.add(Note(id: 1_000_000))
+            for index in 0..<count {
+                store.writeAsync({ try body(index, $0) }) { result in
+                    results.update { $0[index] = (try? result.get()) != nil }
+                }
+            }
+        }
+        return try results.wait("all writes") { $0.count == count }
+    }
+
+    @Test("that wait together are one commit where a commit is synchronised")
+    func grouped() throws {
+        let test = try TestStore(durability: .full)
+        let before = try test.store.read { $0.version }
+        let results = try gathered(test.store, 100) { index, connection in try connection.add(Note(id: index)) }
+        #expect(results.values.allSatisfy { $0 })
+        // The lock's holder, at most one write that was taken before the others, and the group.
+        #expect(try test.store.read { $0.version } - before <= 3)
+        #expect(try test.store.read { try $0.objects(Note.self).count } == 101)
+    }
+
+    @Test("stand or fall alone, within a group too", arguments: Durability.allCases)
+    func alone(_ durability: Durability) throws {
+        let test = try TestStore(durability: durability)
+        let results = try gathered(test.store, 40) { index, connection in
+            try connection.add(Note(id: index, score: index))
+            // Half of an earlier write's work is seen, a failed one's is not.
+            if index % 3 == 1 { throw Refused() }
+            if index % 3 == 2 {
+                #expect(try connection.object(Note.self, forPrimaryKey: index - 2) != nil)
+                #expect(try connection.object(Note.self, forPrimaryKey: index - 1) == nil)
+            }
+        }
+        #expect(results == Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, $0 % 3 != 1) }))
+        let ids = try test.store.read { try $0.objects(Note.self).map(\.id).sorted() }
+        #expect(ids == (0..<40).filter { $0 % 3 != 1 } + [1_000_000])
+    }
+
+    @Test("a failure that a setter could not throw fails its own part of a group only")
+    func setterFailure() throws {
+        let test = try TestStore(durability: .full)
+        let results = try gathered(test.store, 6) { index, connection in
+            let note = Note(id: index)
+            try connection.add(note)
+            if index == 3 {
+                try connection.delete(note)
+                note.score = 1
+            }
+        }
+        #expect(results.filter { !$0.value }.keys.sorted() == [3])
+        #expect(try test.store.read { try $0.objects(Note.self).count } == 6)
+    }
+
+    @Test("objects added in a cancelled part are plain ones again")
+    func cancelledPart() throws {
+        let test = try TestStore(durability: .full)
+        nonisolated(unsafe) var kept: [Int: Note] = [:]
+        _ = try gathered(test.store, 2) { index, connection in
+            let note = Note(id: index)
+            try connection.add(note)
+            kept[index] = note
+            if index == 0 { throw Refused() }
+        }
+        #expect(kept[0]?.objectID == nil)
+        #expect(kept[1]?.objectID != nil)
+    }
+
+    /// What became of a write whose task was cancelled.
+    private enum Outcome: Equatable { case written, cancelled, failed }
+
+    private func task(
+        _ store: Store, _ body: @escaping @Sendable (Connection) throws -> Void
+    ) -> Task<Outcome, Never> {
+        Task {
+            do {
+                try await store.writeAsync(body)
+                return .written
+            } catch {
+                return error is CancellationError ? .cancelled : .failed
+            }
+        }
+    }
+
+    @Test("of a task that is cancelled wait no longer for the lock, and write nothing", arguments: Durability.allCases)
+    func cancelled(_ durability: Durability) async throws {
+        let test = try TestStore(durability: durability)
+        let (isHeld, mayEnd) = (Watched(false), Watched(false))
+        let holder = TracedThread("holder") { [store = test.store] in
+            try? store.write { _ in
+                isHeld.update { $0 = true }
+                try mayEnd.wait("the end") { $0 }
+            }
+        }
+        try await isHeld.reached("the lock") { $0 }
+        let tasks = (0..<4).map { index in task(test.store) { try $0.add(Note(id: index)) } }
+        for index in [0, 2] {
+            tasks[index].cancel()
+            // The lock is held all the while.
+            #expect(await tasks[index].value == .cancelled)
+        }
+        mayEnd.update { $0 = true }
+        for index in [1, 3] { #expect(await tasks[index].value == .written) }
+        holder.join()
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.id).sorted() } == [1, 3])
+    }
+
+    @Test("that have begun go to their end when their task is cancelled", arguments: Durability.allCases)
+    func cancelledLate(_ durability: Durability) async throws {
+        let test = try TestStore(durability: durability)
+        let (hasBegun, mayEnd) = (Watched(false), Watched(false))
+        let task = task(test.store) { connection in
+            try connection.add(Note(id: 1))
+            hasBegun.update { $0 = true }
+            try mayEnd.wait("the end") { $0 }
+        }
+        try await hasBegun.reached("the write") { $0 }
+        task.cancel()
+        mayEnd.update { $0 = true }
+        #expect(await task.value == .written)
+        #expect(try test.store.read { try $0.objects(Note.self).count } == 1)
+    }
+
+    @Test("of a task that is cancelled already write nothing")
+    func cancelledBefore() async throws {
+        let test = try TestStore()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await test.store.writeAsync { try $0.add(Note(id: 1)) }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        // Writes are in the order of calls.
+        #expect(try await test.store.writeAsync { try $0.objects(Note.self).count } == 0)
+    }
+
+    @Test("reach observers, and skip the tokens they name")
+    func skipping() throws {
+        let test = try TestStore(durability: .full)
+        let feed = try Feed(test.store)
+        let silent = try feed.observe("silent", try feed.connection.objects(Note.self))
+        try feed.observe("loud", try feed.connection.objects(Note.self))
+        let isDone = Watched(false)
+        test.store.writeAsync(withoutNotifying: [silent], { try $0.add(Note(id: 1)) }) { _ in
+            isDone.update { $0 = true }
+        }
+        try isDone.wait("the write") { $0 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["loud +0"])
+    }
+
+    @Test("a block cannot end the transaction that it shares")
+    func ending() async throws {
+        let test = try TestStore(durability: .full)
+        let results = try gathered(test.store, 3) { index, connection in
+            try connection.add(Note(id: index))
+            if index == 1 { try connection.commitWrite() }
+        }
+        #expect(results[0] == true && results[2] == true)
+    }
+
+    @Test("fail with an error once the store has been closed")
+    func closed() async throws {
+        let test = try TestStore()
+        test.store.close()
+        await #expect(throws: StoreError.closed) { try await test.store.writeAsync { try $0.add(Note(id: 1)) } }
+    }
+
+    /// The mappings of this process that are as large as the stack of a thread: one for each thread that runs, or that has
+    /// ended and that nobody has freed.
+    private func stackCount() throws -> Int {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        var stackBytes = 0
+        pthread_attr_getstacksize(&attributes, &stackBytes)
+        // Line by line: the kernel gives such a file out in parts, and Foundation takes the first for all of it.
+        let file = try #require(fopen("/proc/self/maps", "r"))
+        defer { fclose(file) }
+        var lines: [String] = []
+        var line = [CChar](repeating: 0, count: 8_192)
+        while fgets(&line, Int32(line.count), file) != nil { lines.append(String(cString: line)) }
+        return lines.count { line in
+            let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt64($0, radix: 16) }
+            // The page that guards a stack is taken from it.
+            return ends.count == 2 && (UInt64(stackBytes) - 65_536...UInt64(stackBytes)).contains(ends[1] - ends[0])
+        }
+    }
+
+    @Test("leave no thread behind when their store is gone")
+    func freed() throws {
+        let rounds = 200
+        let before = try stackCount()
+        for round in 0..<rounds {
+            let test = try TestStore(durability: .memory)
+            let isDone = Watched(false)
+            test.store.writeAsync({ try $0.add(Note(id: round)) }) { _ in isDone.update { $0 = true } }
+            try isDone.wait("the write") { $0 }
+        }
+        // Other tests have threads of their own meanwhile.
+        let after = try stackCount()
+        #expect(after - before < rounds / 2, "\(before) stacks before \(rounds) stores, \(after) after")
+    }
+}

@@ -1,0 +1,199 @@
+// Changes as asynchronous sequences. The connection is on a manual scheduler where coalescing is looked at, so that what
+// is pending is known; iterating never needs its thread.
+import Foundation
+import StillingWellFixtures
+import StillingWellSeededRandom
+import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
+
+@Suite("Rule 14: changes as an asynchronous sequence", .timeLimit(.minutes(5)))
+final class LiveChangesTests: NoteSuite {
+    init() throws { try super.init(3) }
+
+    /// A sequence whose first element has been taken.
+    private func started() async throws -> LiveChanges<ResultsUpdate<Note>>.Iterator {
+        let changes = try notes.changes()
+        try feed.observe("ready", notes)
+        var iterator = changes.makeAsyncIterator()
+        let first = try #require(try await iterator.next())
+        #expect(first.changes == nil && first.objectIDs == notes.objectIDs)
+        return iterator
+    }
+
+    @Test("the first element has the rows, the next ones what changed")
+    func order() async throws {
+        var iterator = try await started()
+        try test.store.write { try note(0, $0).score = 15 }
+        try feed.catchUp()
+        let update = try #require(try await iterator.next())
+        #expect(update.changes?.moves == [Move(from: 0, to: 1)])
+        #expect(update.objectIDs == notes.objectIDs && update.count == 3 && update.version == feed.connection.version)
+        #expect(try feed.connection.object(Note.self, withID: update.objectID(at: 1))?.id == 0)
+    }
+
+    @Test("a slow loop gets all that it missed as one minimal change, and nothing for what cancelled out")
+    func coalesced() async throws {
+        var iterator = try await started()
+        for round in 0..<50 {
+            try test.store.write {
+                try $0.add(Note(id: 100 + round, score: 1_000 + round))
+                if round > 0 { try $0.delete(try note(99 + round, $0)) }
+                try note(1, $0).title = "\(round)"
+            }
+            try feed.catchUp()
+        }
+        let update = try #require(try await iterator.next())
+        #expect(update.changes?.insertions == [3] && update.changes?.deletions == [])
+        #expect(update.changes?.modifications == [1] && update.changes?.modificationsNew == [1])
+        #expect(update.objectIDs == notes.objectIDs)
+        try test.store.write { try $0.add(Note(id: 500)) }
+        try feed.catchUp()
+        try test.store.write { try $0.delete(try note(500, $0)) }
+        try feed.catchUp()
+        // Nothing has happened as far as the loop is concerned, so what comes next is this.
+        try test.store.write { try note(2, $0).title = "last" }
+        try feed.catchUp()
+        let last = try #require(try await iterator.next())
+        #expect(last.changes?.modifications == [2] && last.changes?.insertions == [])
+    }
+
+    @Test("key paths hold as they do for callbacks")
+    func keyPaths() async throws {
+        var iterator = try notes.changes(keyPaths: [\.score]).makeAsyncIterator()
+        try feed.observe("ready", notes)
+        try feed.observe("ready too", notes, keyPaths: [\.score])
+        #expect(try await iterator.next() != nil)
+        try test.store.write { try note(0, $0).title = "unobserved" }
+        try feed.catchUp()
+        try test.store.write { try note(2, $0).score = 21 }
+        try feed.catchUp()
+        #expect(try await iterator.next()?.changes?.modifications == [2])
+    }
+
+    @Test("an object's changes merge by property, and end with its deletion")
+    func object() async throws {
+        var iterator = try notes[1].changes().makeAsyncIterator()
+        for score in [11, 12] {
+            try test.store.write { try note(1, $0).score = score }
+            try feed.catchUp()
+        }
+        try test.store.write { try note(1, $0).title = "a" }
+        try feed.catchUp()
+        #expect(
+            try await iterator.next()
+                == .changed([
+                    PropertyChange(name: "score", oldValue: .int(10), newValue: .int(12)),
+                    PropertyChange(name: "title", oldValue: .string(""), newValue: .string("a")),
+                ]))
+        try test.store.write { try $0.delete(try note(1, $0)) }
+        try feed.catchUp()
+        #expect(try await iterator.next() == .deleted)
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test("the store's changes are the last of what was missed")
+    func store() async throws {
+        var iterator = try feed.connection.changes().makeAsyncIterator()
+        for score in [11, 12] {
+            try test.store.write { try note(1, $0).score = score }
+            try feed.catchUp()
+        }
+        #expect(try await iterator.next() == StoreEvent(notification: .didChange, version: feed.connection.version))
+    }
+
+    @Test("closing the store finishes loops, after what was pending")
+    func closed() async throws {
+        var iterator = try await started()
+        try test.store.write { try note(1, $0).score = 11 }
+        try feed.catchUp()
+        test.store.close()
+        #expect(try await iterator.next()?.changes?.modifications == [1])
+        #expect(try await iterator.next() == nil)
+        #expect(throws: StoreError.closed) { _ = try notes.changes() }
+    }
+
+    @Test("closing the store ends a loop that waits")
+    func closedWhileWaiting() async throws {
+        let changes = try test.store.changes(of: Note.self)
+        let seen = Watched(0)
+        let loop = Task {
+            for try await _ in changes { seen.update { $0 += 1 } }
+            return true
+        }
+        try await seen.reached("the first element") { $0 == 1 }
+        test.store.close()
+        #expect(try await loop.value)
+    }
+
+    @Test("cancelling the task ends the subscription, waiting or not")
+    func cancelled() async throws {
+        weak var connection: Connection?
+        let seen = Watched(0)
+        do {
+            let changes = try test.store.changes(of: Note.self) {
+                connection = $0.connection
+                return $0
+            }
+            let loop = Task {
+                for try await _ in changes { seen.update { $0 += 1 } }
+                return Task.isCancelled
+            }
+            try await seen.reached("the first element") { $0 == 1 }
+            loop.cancel()
+            #expect(try await loop.value)
+            var iterator = changes.makeAsyncIterator()
+            #expect(try await iterator.next() == nil)
+        }
+        // The turn that lets go of the observer runs on the sequence's own queue.
+        let isGone = Watched(false)
+        nonisolated(unsafe) let check = { connection == nil }
+        Thread.detachNewThread {
+            while !check() { sched_yield() }
+            isGone.update { $0 = true }
+        }
+        try await isGone.reached("the connection to go") { $0 }
+    }
+
+    @Test("a sequence that is dropped ends its subscription")
+    func dropped() async throws {
+        var changes: LiveChanges<StoreEvent>? = try feed.connection.changes()
+        #expect(changes != nil)
+        changes = nil
+        try feed.observeStore()
+        try test.store.write { try note(1, $0).score = 11 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["store didChange"])
+    }
+
+    @Test("elements cross to any task, and make up the collection again", arguments: 0..<4)
+    func replay(_ round: Int) async throws {
+        let changes = try test.store.changes(of: Note.self) { $0.where(\.score >= 10).sorted(by: \.score) }
+        let loop = Task { () throws -> (replayed: [ObjectID], last: [ObjectID]) in
+            var replayed: [ObjectID] = []
+            for try await update in changes {
+                let now = update.objectIDs
+                if let change = update.changes {
+                    #expect(ChangeSetReplay.apply(change, to: &replayed, id: { $0 }) { now[$0] } == nil)
+                } else {
+                    replayed = now
+                }
+                guard replayed == now else { return (replayed, now) }
+                if now.count == 202 { return (replayed, now) }
+                await Task.yield()
+            }
+            return (replayed, [])
+        }
+        let seed = SeededRandom.base &+ UInt64(round)
+        var random = SeededRandom(seed: seed)
+        for id in 0..<200 {
+            try test.store.write {
+                try $0.add(Note(id: 1_000 + id, score: 10 + random.below(500)))
+                try note(2, $0).score = 10 + random.below(500)
+            }
+        }
+        let (replayed, last) = try await loop.value
+        #expect(replayed == last && last.count == 202, "TIDEGAUGE_SEED=\(seed)")
+    }
+}

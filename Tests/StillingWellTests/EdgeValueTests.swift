@@ -1,0 +1,252 @@
+import Foundation
+import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
+
+private enum Short {
+    final class Animal: StoredObject {
+        @Stored(.primaryKey) var name = ""
+    }
+}
+
+private enum Long {
+    final class Animal: StoredObject {
+        @Stored(.primaryKey) var name = ""
+        @Stored var legs = 0
+        @Stored var weight = 0.0
+        @Stored var tag = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        @Stored var sound = ""
+        @Stored var owner: String? = nil
+    }
+}
+
+private final class Blob: StoredObject {
+    @Stored(.primaryKey) var key = Data()
+    @Stored var number = 0
+}
+
+private final class Tagged: StoredObject {
+    @Stored(.primaryKey) var tag = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+}
+
+private final class Measured: StoredObject {
+    @Stored(.primaryKey) var value = 0.0
+}
+
+@Suite("Values at the edge")
+struct EdgeValueTests {
+    @Test("strings that differ in their bytes are different constants, even if they look the same")
+    func canonicalEquivalents() throws {
+        let composed = "caf\u{e9}"
+        let decomposed = "cafe\u{301}"
+        let test = try TestStore()
+        try test.store.write {
+            try $0.add(Note(id: 1, title: composed))
+            try $0.add(Note(id: 2, title: decomposed))
+        }
+        try test.store.read { connection in
+            let notes = try connection.objects(Note.self)
+            let first = notes.where(\.title == composed)
+            let second = notes.where(\.title == decomposed)
+            #expect(first.map(\.id) == [1])
+            #expect(second.map(\.id) == [2])
+            #expect(notes.where((\Note.title).isOne(of: [composed, decomposed])).map(\.id) == [1, 2])
+        }
+    }
+
+    @Test("a comparison with not a number is observed like any other")
+    func notANumber() throws {
+        let test = try TestStore()
+        try test.store.write { try $0.add(Note(id: 1)) }
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        let notes = try connection.objects(Note.self)
+        var told: [String: [Int]] = [:]
+        func observe(_ name: String, _ results: Results<Note>) throws -> NotificationToken {
+            try results.observe { _ in told[name] = results.map(\.id) }
+        }
+        let tokens = [
+            try observe("==", notes.where(\.weight == .nan)), try observe("!=", notes.where(\.weight != .nan)),
+            try observe(">", notes.where(\.weight > .nan)),
+            try observe("due", notes.where(\.due == Date(timeIntervalSinceReferenceDate: .nan))),
+        ]
+        // Equal plans are one; otherwise nothing below would ever be delivered.
+        let nan = FilterExpression.compare(column: 3, .equal, .double(.nan))
+        try #require(nan == nan && nan.hashValue == nan.hashValue)
+        try scheduler.turn { told.count == 4 }
+        #expect(told == ["==": [], "!=": [1], ">": [], "due": []])
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test("an empty primary key is a key, and collides with no other")
+    func emptyKey() throws {
+        let test = try TestStore([Short.Animal.self, Blob.self, Tagged.self])
+        let keys = [Data(), Data([0]), Data([0, 0]), Data([0, 1]), Data([255])]
+        try test.store.write { connection in
+            try connection.add(Short.Animal())
+            try connection.add(Tagged())
+            for (number, key) in keys.enumerated() {
+                let blob = Blob()
+                blob.key = key
+                blob.number = number
+                try connection.add(blob)
+            }
+        }
+        try test.store.write { connection in
+            #expect(try connection.object(Short.Animal.self, forPrimaryKey: "")?.name == "")
+            #expect(throws: StoreError.duplicatePrimaryKey(table: "Animal", key: "''")) {
+                try connection.add(Short.Animal())
+            }
+            #expect(try connection.object(Tagged.self, forPrimaryKey: Tagged().tag) != nil)
+            for (number, key) in keys.enumerated() {
+                let blob = try #require(try connection.object(Blob.self, forPrimaryKey: key))
+                #expect(blob.number == number)
+                try connection.delete(blob)
+                #expect(try connection.object(Blob.self, forPrimaryKey: key) == nil)
+            }
+        }
+    }
+
+    @Test("zero and minus zero are one primary key")
+    func minusZero() throws {
+        let test = try TestStore([Measured.self])
+        try test.store.write { connection in
+            let measured = Measured()
+            measured.value = -0.0
+            try connection.add(measured)
+            #expect(try connection.object(Measured.self, forPrimaryKey: 0.0) != nil)
+            #expect(throws: StoreError.self) { try connection.add(Measured()) }
+        }
+    }
+
+    @Test("rows older than a property are found by what the property reads")
+    func addedProperties() throws {
+        let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func open(_ model: StoredObject.Type) throws -> Store {
+            try Store(.init(path: path, models: [model], durability: .relaxed))
+        }
+        do { try open(Short.Animal.self).write { try $0.add(Short.Animal()) } }
+        let store = try open(Long.Animal.self)
+        func check(_ what: Comment) throws {
+            try store.read { connection in
+                let animals = try connection.objects(Long.Animal.self)
+                #expect(animals[0].legs == 0 && animals[0].owner == nil)
+                let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+                let passing: [Filter<Long.Animal>] = [
+                    \.legs == 0, \.legs < 1, \.weight == 0, \.sound == "", \.tag == zero,
+                    (\Long.Animal.legs).isOne(of: [0, 4]),
+                    \.owner == nil, \.owner != "Ada", !(\.legs != 0),
+                ]
+                for (number, filter) in passing.enumerated() {
+                    #expect(animals.where(filter).count == 1, "filter \(number) \(what)")
+                    let table = try store.core.storage.table(of: Long.Animal.self)
+                    var index = QueryIndex(table.schema)
+                    index.insert(Set(filter.expression.conjuncts), handle: 0)
+                    var hits = 0
+                    let row = try #require(connection.currentRow(table, ObjectID(rawValue: 1)))
+                    index.forEachCandidate(nil, row) { _ in hits += 1 }
+                    #expect(hits == 1, "index of filter \(number) \(what)")
+                }
+                #expect(animals.where(\.legs > 0).isEmpty && animals.where(\.owner == "").isEmpty)
+            }
+        }
+        try check("before it was written again")
+        try store.write { connection in
+            try #require(try connection.object(Long.Animal.self, forPrimaryKey: "")).weight = 0
+        }
+        try check("after it was written again")
+    }
+
+    @Test("a row whose strings come and go does not grow")
+    func nullingStrings() throws {
+        let test = try TestStore([Long.Animal.self])
+        let table = try test.store.core.storage.table(of: Long.Animal.self)
+        func bytes() throws -> Int {
+            try test.store.read { try #require($0.currentRow(table, ObjectID(rawValue: 1))).byteCount }
+        }
+        func set(_ owner: String?) throws {
+            try test.store.write { try $0.objects(Long.Animal.self)[0].owner = owner }
+        }
+        try test.store.write { try $0.add(Long.Animal()) }
+        try set("a rather long name")
+        let full = try bytes()
+        for _ in 0..<10 {
+            try set(nil)
+            #expect(try bytes() < full)
+            try set("a rather long name")
+            #expect(try bytes() == full)
+        }
+    }
+
+    @Test("a row that a later program has made wider keeps what this one does not know")
+    func widerRows() throws {
+        let row = RowBuffer()
+        row.reset(columnCount: 4)
+        "name".self._write(row, 0)
+        7._write(row, 1)
+        "unknown text"._write(row, 2)
+        9._write(row, 3)
+        let change = RowBuffer()
+        change.load(row.reader, columnCount: 2, outOfLine: [0])
+        "another name"._write(change, 0)
+        "n"._write(change, 0)
+        8._write(change, 1)
+        change.compact(columnCount: 2, outOfLine: [0])
+        #expect(try String._read(change.reader, 0) == "n" && Int._read(change.reader, 1) == 8)
+        #expect(change.reader.columnCount == 4)
+        #expect(try String._read(change.reader, 2) == "unknown text" && Int._read(change.reader, 3) == 9)
+    }
+
+    @Test("a change that failed half way cannot be committed, and a full map names its size")
+    func halfChange() throws {
+        let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let store = try Store(.init(path: path, models: [Note.self], durability: .relaxed, mapBytes: 1 << 20))
+        let full = StoreError.mapFull(limitBytes: 1 << 20)
+        let thrown = #expect(throws: StoreError.self) {
+            try store.write { connection in
+                let large = Note(id: 1)
+                large.blob = Data(count: 4 << 20)
+                #expect(throws: full) { try connection.add(large) }
+            }
+        }
+        #expect(thrown == full)
+        try store.write { try $0.add(Note(id: 1)) }
+        #expect(try store.read { try $0.objects(Note.self).map(\.id) } == [1])
+    }
+
+    @Test("what outlives its block says so instead of reading as empty")
+    func afterBlock() throws {
+        let test = try TestStore()
+        let note = Note(id: 1, title: "kept")
+        try test.store.write { connection in
+            try connection.add(note)
+            #expect(connection.misuse == nil)
+        }
+        #expect(note.connection?.misuse?.contains("block") == true)
+        #expect(note.isInvalidated)
+        let read = try test.store.read { try #require(try $0.object(Note.self, forPrimaryKey: 1)) }
+        #expect(read.connection?.misuse?.contains("block") == true)
+    }
+
+    @Test("an object added in a write that failed is a plain one again, and can be added anew")
+    func addAgain() throws {
+        struct Stop: Error {}
+        let test = try TestStore()
+        let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
+        let first = Note(id: 1, title: "first")
+        #expect(throws: Stop.self) {
+            try connection.write {
+                try connection.add(first)
+                throw Stop()
+            }
+        }
+        try connection.write { try connection.add(Note(id: 2, title: "second")) }
+        #expect(first.title == "first" && first.objectID == nil)
+        try connection.write { try connection.add(first) }
+        #expect(first.title == "first")
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.title) } == ["second", "first"])
+    }
+}

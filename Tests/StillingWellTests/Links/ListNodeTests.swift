@@ -1,0 +1,69 @@
+// Inner nodes of a list's order that take over their neighbours: the list is long enough for two of them, and what is done to it is
+// chosen by how many entries a node has.
+import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
+
+private final class Tray: StoredObject {
+    @Stored(.primaryKey) var id = 0
+    @Listed var numbers: List<Int>
+}
+
+@Suite("Nodes of the orders of lists")
+struct ListNodeTests {
+    /// What is appended fills leaves of so many elements, and inner nodes of so many leaves.
+    private static let most = 64
+
+    private func height(_ store: Store) throws -> Int? {
+        try store.read { connection in
+            let binding = try #require(try connection.object(Tray.self, forPrimaryKey: 0)?.binding)
+            let order = try #require(binding.table.links?.lists.first?.order)
+            return try #require(connection.delivered).reading(or: nil) { (transaction) throws(EngineFailure) in
+                try order.root(binding.id.rawValue, transaction)?.level
+            }
+        }
+    }
+
+    @Test("one that takes over its neighbour finds what was put before all that the neighbour had left")
+    func joined() throws {
+        let test = try TestStore([Tray.self])
+        let second = Self.most * Self.most
+        var model = Array(0..<second + 3 * Self.most)
+        func change(_ body: (List<Int>, inout [Int]) throws -> Void) throws {
+            try test.store.write { connection in
+                try body(try #require(try connection.object(Tray.self, forPrimaryKey: 0)).numbers, &model)
+            }
+        }
+        try test.store.write { try $0.add(Tray()) }
+        try change { list, model in list.append(contentsOf: model) }
+        #expect(try height(test.store) == 2)
+        // The first leaf below the second inner node goes, and something comes to stand where it was.
+        try change { list, model in
+            for _ in 0..<Self.most { list.remove(at: second) }
+            model.removeSubrange(second..<second + Self.most)
+            list.insert(-1, at: second)
+            model.insert(-1, at: second)
+        }
+        #expect(try height(test.store) == 2)
+        // Until there is room for the second in the first, which takes it over at the next change below it.
+        try change { list, model in
+            for _ in 0..<second / 2 { list.remove(at: 0) }
+            model.removeSubrange(0..<second / 2)
+            list.removeLast()
+            model.removeLast()
+        }
+        #expect(try height(test.store) == 1)
+        try change { list, model in
+            let place = try #require(model.firstIndex(of: -1))
+            #expect(list[place] == -1)
+            list.remove(at: place)
+            model.remove(at: place)
+        }
+        try test.store.read { connection in
+            let tray = try #require(try connection.object(Tray.self, forPrimaryKey: 0))
+            #expect(Array(tray.numbers) == model)
+        }
+        #expect(try test.store.verify().isWhole)
+    }
+}

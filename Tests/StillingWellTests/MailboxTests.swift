@@ -1,0 +1,73 @@
+// What waits for a connection: of each query one root, the newest, however many upkeep has sent.
+import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
+@testable import StillingWellTree
+
+@Suite("Mailbox")
+struct MailboxTests {
+    private let test: TestStore
+    private let mailbox = Mailbox(ManualScheduler())
+    private let query: ConnectionQuery
+
+    init() throws {
+        test = try TestStore(durability: .memory)
+        let table = try test.store.core.storage.table(of: Note.self)
+        query = ConnectionQuery(QueryPlan(table: table, filter: .and([]), sort: []), table)
+        _ = query.attach()
+        query.add(CollectionToken(query) { _ in })
+    }
+
+    private func tree(_ ids: ClosedRange<UInt64>) -> RankedTree {
+        RankedTree(sorted: ids.map { RankedEntry(key: RankedKey(prefix: $0, id: $0), stamp: 1) })
+    }
+
+    private func put(_ updates: [RootUpdate]) throws {
+        var mail = VersionMail(updates: updates)
+        mailbox.put(try test.store.core.storage.openSnapshot(), &mail)
+    }
+
+    /// What the observer is told; nil for its initial callback.
+    private func told() -> [ChangeSet?] {
+        let mail = mailbox.take(minimum: 0)
+        var told: [ChangeSet?] = []
+        mail.acceptUpdates()
+        mail.tellUpdates(old: nil) { _, change in
+            switch change {
+            case .initial: told.append(nil)
+            case .update(let known, _): told.append(known.changes)
+            case .failed(let error): Issue.record(error)
+            }
+        }
+        return told
+    }
+
+    private func update(_ tree: RankedTree, from old: RankedTree? = nil) -> RootUpdate {
+        let ahead = old.map { KnownChanges(from: $0, .between($0, tree, in: .all)) }
+        return RootUpdate(query: query, attachment: query.attachment, tree: tree, ahead: ahead)
+    }
+
+    @Test("of a query that comes twice in one turn, as with its numbers, and then once more, the last root is told")
+    func twice() throws {
+        let (first, second, third) = (tree(1...3), tree(1...4), tree(1...6))
+        try put([update(first)])
+        #expect(told() == [nil])
+        // The second begins at a root that is never told.
+        try put([update(first, from: first), update(second, from: first)])
+        try put([update(third, from: second)])
+        let changes = told()
+        #expect(changes.count == 1 && changes.first??.insertions == [3, 4, 5])
+        #expect(told().isEmpty)
+    }
+
+    @Test("of two roots of one query that come at once the last is told, from what was told before")
+    func twiceAtOnce() throws {
+        let (first, second, third) = (tree(1...3), tree(2...4), tree(2...6))
+        try put([update(first)])
+        _ = told()
+        try put([update(second, from: first), update(third, from: second)])
+        let changes = told()
+        #expect(changes.count == 1 && changes.first??.deletions == [0] && changes.first??.insertions == [2, 3, 4])
+    }
+}

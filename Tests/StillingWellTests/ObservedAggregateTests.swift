@@ -1,0 +1,216 @@
+// Sums, means and extremes of results that are observed: upkeep keeps them from the first request on, and they are those of
+// the rows at every delivery.
+import Foundation
+import StillingWellSeededRandom
+import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
+@testable import StillingWellTree
+
+/// Notes with an observer, and a way to write and be told of it at once.
+private final class ObservedNotes {
+    let test: TestStore
+    let connection: Connection
+    private var tokens: [NotificationToken] = []
+
+    init(_ scores: [Int], _ models: [StoredObject.Type] = [Note.self]) throws {
+        test = try TestStore(models, durability: .memory)
+        connection = try test.store.connect(on: .scheduler(ManualScheduler()))
+        try write { connection in
+            for (id, score) in scores.enumerated() { try connection.add(Note(id: id, score: score)) }
+        }
+    }
+
+    deinit { for token in tokens { token.invalidate() } }
+
+    var notes: Results<Note> {
+        get throws { try connection.objects(Note.self) }
+    }
+
+    /// Observes, and takes the first delivery.
+    @discardableResult
+    func observe(_ results: Results<Note>, keyPaths: [PartialKeyPath<Note>]? = nil) throws -> NotificationToken {
+        let told = Watched(false)
+        let body = { (_: ResultsChange<Note>) in told.update { $0 = true } }
+        let token = try keyPaths.map { try results.observe(keyPaths: $0, body) } ?? results.observe(body)
+        tokens.append(token)
+        while !told.value { try write { try $0.object(Note.self, forPrimaryKey: 0)?.tag = UUID() } }
+        return token
+    }
+
+    /// Somebody else's write, and its delivery.
+    func write(_ body: (Connection) throws -> Void) throws {
+        try test.store.write(body)
+        try connection.refresh()
+    }
+
+    func set(_ id: Int, _ body: (Note) -> Void) throws {
+        try write { try $0.object(Note.self, forPrimaryKey: id).map(body) }
+    }
+
+    /// Writes until upkeep's tree has what `condition` asks for: it is made while others go on.
+    func writeUntil(_ results: Results<Note>, _ condition: (Measures) -> Bool) throws {
+        for _ in 0..<100_000 {
+            if condition(results.rows.tree.measures) { return }
+            try set(0) { $0.tag = UUID() }
+        }
+        Issue.record("a hundred thousand commits, and the tree is as it was")
+    }
+}
+
+/// Everything that results say of their numbers.
+private struct Numbers: Equatable {
+    let score: [Int?]
+    let group: [Int?]
+    let weight: [Double?]
+    let due: [Date?]
+    let means: [Double?]
+
+    init(_ notes: Results<Note>) {
+        score = [notes.sum(of: \.score), notes.min(of: \.score), notes.max(of: \.score)]
+        group = [notes.sum(of: \.group), notes.min(of: \.group), notes.max(of: \.group)]
+        weight = [notes.sum(of: \.weight), notes.min(of: \.weight), notes.max(of: \.weight)]
+        due = [notes.min(of: \.due), notes.max(of: \.due)]
+        means = [notes.average(of: \.score), notes.average(of: \.group), notes.average(of: \.weight)]
+    }
+
+    init(_ notes: [NoteValue]) {
+        func ends<Value: Comparable>(_ values: [Value]) -> [Value?] { [values.min(), values.max()] }
+        func mean(_ values: [Double]) -> Double? { values.isEmpty ? nil : values.reduce(0, +) / Double(values.count) }
+        let groups = notes.compactMap(\.group)
+        let weights = notes.map(\.weight)
+        score = [notes.reduce(0) { $0 + $1.score }] + ends(notes.map(\.score))
+        group = [groups.reduce(0, +)] + ends(groups)
+        weight = [weights.reduce(0, +)] + ends(weights)
+        due = ends(notes.compactMap(\.due))
+        means = [mean(notes.map { Double($0.score) }), mean(groups.map(Double.init)), mean(weights)]
+    }
+}
+
+@Suite("Aggregates of observed results")
+struct ObservedAggregateTests {
+    @Test("are kept from the first request on, by every query over the rows, and are those of the rows")
+    func kept() throws {
+        let observed = try ObservedNotes(Array(0..<300))
+        let all = try observed.notes
+        let high = all.where(\.score >= 100).sorted(by: \.score)
+        let queries = [
+            all, high, high.limited(to: 7), all.where(\.score >= 40 && \.score < 90).sorted(by: \.score),
+            all.sorted(by: \.weight).distinct(by: [\.group]), all.sorted(by: \.score, ascending: false).limited(to: 0),
+        ]
+        for query in queries { try observed.observe(query) }
+        #expect(queries.allSatisfy { $0.rows.tree.measures.isEmpty })
+        for query in queries {
+            #expect(query.sum(of: \.score) == query.reduce(0) { $0 + $1.score })
+            // The columns of one query are known by the others over its tree too.
+            try observed.writeUntil(query) { $0.place(of: 2) != nil }
+            _ = Numbers(query)
+            try observed.writeUntil(query) { $0.columns.nonzeroBitCount == 4 }
+        }
+        var random = SeededRandom(seed: SeededRandom.base)
+        for step in 0..<200 {
+            try observed.write { connection in
+                for _ in 0..<(random.oneIn(10) ? 60 : 1) {
+                    let id = random.below(320)
+                    let note = try connection.object(Note.self, forPrimaryKey: id)
+                    if let note, random.oneIn(8) {
+                        try connection.delete(note)
+                        continue
+                    }
+                    let changed = note ?? Note(id: id)
+                    changed.score = random.below(300)
+                    changed.weight = Double(random.below(9)) / 4 - 1
+                    changed.group = random.oneIn(3) ? nil : random.below(30) - 5
+                    changed.due = random.oneIn(3) ? nil : Date(timeIntervalSinceReferenceDate: Double(random.below(50)))
+                    if note == nil { try connection.add(changed) }
+                }
+            }
+            for (number, query) in queries.enumerated() {
+                #expect(query.knownSummary(2) != nil)
+                let values = query.map { note in
+                    NoteValue(
+                        key: note.id, birth: 0, score: note.score, weight: note.weight, done: false, title: "",
+                        due: note.due, group: note.group, version: 0)
+                }
+                try #require(
+                    Numbers(query) == Numbers(values),
+                    "query \(number), step \(step), TIDEGAUGE_SEED=\(SeededRandom.base)")
+            }
+        }
+    }
+
+    @Test("go to the end of the range of Int and come back")
+    func overflow() throws {
+        let observed = try ObservedNotes([.max, 1, 5])
+        let notes = try observed.notes
+        try observed.observe(notes)
+        #expect(notes.sum(of: \.score) == .max)
+        try observed.writeUntil(notes) { !$0.isEmpty }
+        try observed.set(1) { $0.score = -7 }
+        #expect(notes.knownSummary(2) != nil && notes.sum(of: \.score) == .max - 2)
+        try observed.set(0) { $0.score = .min }
+        #expect(notes.sum(of: \.score) == .min)
+        try observed.write { try $0.deleteAll(Note.self) }
+        #expect(notes.sum(of: \.score) == 0 && notes.average(of: \.score) == nil && notes.max(of: \.score) == nil)
+    }
+
+    @Test("are asked of the rows after an own write, and known again with its delivery")
+    func ownWrites() throws {
+        let observed = try ObservedNotes([1, 2, 3])
+        let notes = try observed.notes
+        try observed.observe(notes)
+        #expect(notes.sum(of: \.score) == 6)
+        try observed.writeUntil(notes) { !$0.isEmpty }
+        try observed.connection.write { connection in
+            notes[0].score = 10
+            #expect(notes.sum(of: \.score) == 15)
+            try connection.add(Note(id: 7, score: 100))
+            #expect(notes.sum(of: \.score) == 115 && notes.max(of: \.score) == 100)
+        }
+        #expect(notes.knownSummary(2) == nil && notes.sum(of: \.score) == 115)
+        try observed.connection.refresh()
+        #expect(notes.knownSummary(2) != nil && notes.sum(of: \.score) == 115)
+        // After a write of its own, properties are those of its version: what others have committed before it, too.
+        try observed.test.store.write { try $0.object(Note.self, forPrimaryKey: 1)!.score = 1_000 }
+        try observed.connection.write { _ in #expect(notes.sum(of: \.score) == 1_113) }
+        #expect(notes[1].score == 1_000 && notes.sum(of: \.score) == 1_113)
+    }
+
+    @Test("are not kept of properties whose changes the observers do not hear of")
+    func otherKeyPaths() throws {
+        let observed = try ObservedNotes([1, 2, 3])
+        let notes = try observed.notes
+        try observed.observe(notes, keyPaths: [\.tag])
+        try observed.observe(notes.where(\.score > 1000))
+        #expect(notes.sum(of: \.score) == 6 && notes.sum(of: \.weight) == 0)
+        for step in 0..<20 {
+            // The other query's delivery takes the connection to a version that the first was not told of.
+            try observed.write { connection in
+                try connection.object(Note.self, forPrimaryKey: 1)!.score = step
+                try connection.add(Note(id: 10 + step, score: 2_000))
+            }
+            #expect(notes.sum(of: \.score) == 4 + step + 2_000 * (step + 1))
+            #expect(notes.rows.tree.measures.isEmpty)
+        }
+    }
+
+    @Test("end with the last observer that has asked for them")
+    func dropped() throws {
+        let observed = try ObservedNotes(Array(0..<50))
+        let asked = try observed.notes.where(\.score >= 10).sorted(by: \.score)
+        let others = try observed.notes.where(\.score < 20).sorted(by: \.score)
+        let token = try observed.observe(asked)
+        try observed.observe(others)
+        _ = asked.sum(of: \.score)
+        try observed.writeUntil(others) { !$0.isEmpty }
+        token.invalidate()
+        try observed.writeUntil(others) { $0.isEmpty }
+        #expect(others.sum(of: \.score) == 190)
+        // Observed once more, they are kept once more.
+        try observed.observe(asked)
+        _ = asked.sum(of: \.score)
+        try observed.writeUntil(asked) { !$0.isEmpty }
+        #expect(asked.sum(of: \.score) == (10..<50).reduce(0, +))
+    }
+}

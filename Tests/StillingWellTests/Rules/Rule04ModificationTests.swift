@@ -1,0 +1,141 @@
+// Rule 4. What counts as which kind of change: by what was written, not by what the values are.
+import Foundation
+import StillingWell
+import StillingWellSync
+import Testing
+
+@Suite("Rule 4: what is a modification, an insertion, a deletion, or nothing")
+struct Rule04ModificationTests {
+    private let test: TestStore
+    private let feed: Feed
+    private let notes: Results<Note>
+
+    struct Failure: Error {
+        let told: [Told]
+        init(_ told: [Told]) { self.told = told }
+    }
+
+    init() throws {
+        test = try TestStore()
+        try test.store.write { for id in 0..<4 { try $0.add(Note(id: id, score: id * 10)) } }
+        feed = try Feed(test.store)
+        notes = try feed.connection.objects(Note.self).sorted(by: \.id)
+    }
+
+    private func change(_ body: (Connection) throws -> Void) throws {
+        try test.store.write(body)
+        try feed.catchUp()
+    }
+
+    private func note(_ id: Int, _ connection: Connection) throws -> Note {
+        try #require(try connection.object(Note.self, forPrimaryKey: id))
+    }
+
+    @Test("setting a property to the value it has is a modification")
+    func sameValue() throws {
+        try feed.observe("notes", notes)
+        try feed.observe("score", notes, keyPaths: [\.score])
+        try feed.observe("object", try note(1, feed.connection))
+        try change { try note(1, $0).score = 10 }
+        #expect(Set(feed.takeLog()) == ["notes ~1>1", "score ~1>1", "object score 10 to 10"])
+        // So it is where the property is what the rows are in order of.
+        try feed.observe("by score", notes.sorted(by: \.score))
+        try change { try note(2, $0).score = 20 }
+        #expect(feed.takeLog().contains("by score ~2>2"))
+    }
+
+    @Test("a key that is deleted and made again in one write is a deletion and an insertion")
+    func recreated() throws {
+        let old = try #require(try note(2, feed.connection).objectID)
+        try feed.observe("notes", notes)
+        var ids: [ObjectID] = []
+        var isReady = false
+        feed.keep(
+            try notes.observe { change in
+                if case .initial = change { isReady = true }
+                if case .update(_, let changes) = change { ids = changes.deletedIDs }
+            })
+        try feed.scheduler.turn { isReady }
+        try change { connection in
+            try connection.delete(note(2, connection))
+            try connection.add(Note(id: 2, score: 20))
+        }
+        #expect(feed.takeLog() == ["notes -2 +2"])
+        #expect(ids == [old] && notes[2].objectID != old)
+        // Even over two commits that come as one.
+        try test.store.write { connection in try connection.delete(note(3, connection)) }
+        try change { try $0.add(Note(id: 3, score: 30)) }
+        #expect(feed.takeLog() == ["notes -3 +3"])
+    }
+
+    @Test("entering the filter is an insertion only, leaving it a deletion only")
+    func filter() throws {
+        // As a window of an order, as a filter of its own, and over columns that are not observed.
+        try feed.observe("window", notes.where(\.score >= 20).sorted(by: \.score))
+        try feed.observe("filter", notes.where(\.score >= 20))
+        try feed.observe("title", notes.where(\.score >= 20), keyPaths: [\.title])
+        try change {
+            let note = try note(0, $0)
+            note.score = 25
+            note.title = "entered"
+        }
+        #expect(Set(feed.takeLog()) == ["window +1", "filter +0", "title +0"])
+        try change {
+            let note = try note(0, $0)
+            note.title = "left"
+            note.score = 5
+        }
+        #expect(Set(feed.takeLog()) == ["window -1", "filter -0", "title -0"])
+    }
+
+    @Test("changes outside of the filter give no callback")
+    func outside() throws {
+        let test = try TestStore()
+        try test.store.write { for id in 0..<4 { try $0.add(Note(id: id, score: id, group: id % 2)) } }
+        let observer = try Observer(test.store)
+        defer { observer.stop() }
+        try observer.observe { $0.where(\.group == 1).sorted(by: \.id) }
+        try observer.told.wait("initial") { $0 == [.initial([1, 3])] }
+        try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 0)).score = 9 }
+        try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 3)).score = 9 }
+        let told = try observer.told.wait("the one update") { $0.count == 2 }
+        guard case .update(let changes, _) = told[1] else { throw Failure(told) }
+        #expect(changes.modifications == [1] && changes.deletions.isEmpty && changes.insertions.isEmpty)
+    }
+
+    @Test("changes outside of the filter, of columns that are not observed, or undone in their write, are not told")
+    func nothing() throws {
+        try feed.observe("low", notes.where(\.score < 20))
+        try feed.observe("title", notes, keyPaths: [\.title])
+        try feed.observe("shallow", notes, keyPaths: [])
+        try change { try note(3, $0).score = 31 }
+        try change { connection in
+            let passing = Note(id: 9, score: 5)
+            try connection.add(passing)
+            try connection.delete(passing)
+        }
+        struct Stop: Error {}
+        #expect(throws: Stop.self) {
+            try change { connection in
+                try note(0, connection).title = "never"
+                throw Stop()
+            }
+        }
+        try feed.catchUp()
+        #expect(feed.takeLog() == [])
+    }
+
+    @Test("a change of the primary key's row by other columns keeps the row: it is told once, however much was written")
+    func once() throws {
+        try feed.observe("notes", notes)
+        try change { connection in
+            for round in 0..<10 {
+                let note = try note(1, connection)
+                note.title = "\(round)"
+                note.score = round
+                note.done.toggle()
+            }
+        }
+        #expect(feed.takeLog() == ["notes ~1>1"])
+    }
+}

@@ -1,0 +1,112 @@
+// Rule 5. Several commits that come as one change: the difference of what was told last and what is there now.
+import Foundation
+import StillingWell
+import Testing
+
+@Suite("Rule 5: coalesced commits cancel out, and a value set back is still a modification")
+final class Rule05CoalescingTests: NoteSuite {
+    init() throws { try super.init(4, durability: .memory) }
+
+    /// Lets upkeep see each commit for itself, or all of them at once; the observer sees all at once either way.
+    private func commit(oneByOne: Bool, _ bodies: [(Connection) throws -> Void]) throws {
+        for body in bodies {
+            try test.store.write(body)
+            if oneByOne { try Feed(test.store).catchUp() }
+        }
+        try feed.catchUp()
+    }
+
+    @Test("what was inserted and deleted between two deliveries is not told", arguments: [true, false])
+    func cancelled(_ oneByOne: Bool) throws {
+        try feed.observe("notes", notes)
+        try feed.observe("filtered", notes.where(\.done == false))
+        try feed.observe("limited", notes.limited(to: 2))
+        try commit(
+            oneByOne: oneByOne,
+            [
+                { try $0.add(Note(id: 9, score: 5)) }, { try self.note(9, $0).score = 15 },
+                { try $0.delete(self.note(9, $0)) },
+            ])
+        #expect(feed.takeLog() == [])
+        #expect(notes.map(\.id) == [0, 1, 2, 3])
+    }
+
+    @Test("what entered a filter and left it again is not told there", arguments: [true, false])
+    func filter(_ oneByOne: Bool) throws {
+        try feed.observe("high", notes.where(\.score >= 25))
+        try feed.observe("done", notes.where(\.done == true))
+        try commit(
+            oneByOne: oneByOne,
+            [
+                {
+                    try self.note(0, $0).score = 99
+                    try self.note(0, $0).done = true
+                },
+                {
+                    try self.note(0, $0).score = 0
+                    try self.note(0, $0).done = false
+                },
+            ])
+        #expect(feed.takeLog() == [])
+    }
+
+    @Test("a value that was set and set back is a modification", arguments: [true, false])
+    func setBack(_ oneByOne: Bool) throws {
+        try feed.observe("notes", notes)
+        try feed.observe("title", notes, keyPaths: [\.title])
+        try commit(oneByOne: oneByOne, [{ try self.note(1, $0).title = "x" }, { try self.note(1, $0).title = "" }])
+        #expect(Set(feed.takeLog()) == ["notes ~1>1", "title ~1>1"])
+        // Moved away and back is a modification too, and neither a move nor nothing.
+        try commit(oneByOne: oneByOne, [{ try self.note(1, $0).score = 99 }, { try self.note(1, $0).score = 10 }])
+        #expect(feed.takeLog() == ["notes ~1>1"])
+    }
+
+    @Test("two thousand commits are one change, with what is left of them")
+    func many() throws {
+        var calls = 0
+        var last: ChangeSet?
+        var isReady = false
+        feed.keep(
+            try notes.observe { change in
+                if case .initial = change { isReady = true }
+                if case .update(_, let changes) = change {
+                    calls += 1
+                    last = changes
+                }
+            })
+        try feed.scheduler.turn { isReady }
+        for round in 0..<2_000 {
+            try test.store.write { connection in
+                try note(0, connection).score = round % 5
+                if round % 2 == 0 {
+                    try connection.add(Note(id: 100, score: 15))
+                } else {
+                    try connection.delete(note(100, connection))
+                }
+            }
+        }
+        try feed.catchUp()
+        #expect(calls == 1)
+        #expect(last?.modifications == [0] && last?.insertions == [] && last?.deletions == [])
+    }
+
+    @Test("an object that comes and goes between two deliveries is nothing to a list either", arguments: [true, false])
+    func list(_ oneByOne: Bool) throws {
+        let test = try TestStore([Human.self, Dog.self])
+        try test.store.write { connection in
+            let human = Human(1)
+            human.tags = ["a", "b"]
+            try connection.add(human)
+        }
+        let feed = try Feed(test.store)
+        let human = try #require(try feed.connection.object(Human.self, forPrimaryKey: 1))
+        try feed.observe("tags", human.tags)
+        let bodies: [(List<String>) -> Void] = [{ $0.insert("x", at: 1) }, { $0.remove(at: 1) }]
+        for body in bodies {
+            try test.store.write { try body(#require(try $0.object(Human.self, forPrimaryKey: 1)).tags) }
+            if oneByOne { try Feed(test.store).catchUp() }
+        }
+        try feed.catchUp()
+        #expect(feed.takeLog() == [])
+    }
+}

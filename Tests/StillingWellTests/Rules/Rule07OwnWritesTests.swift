@@ -1,0 +1,216 @@
+// Rule 7. What a connection shows changes by deliveries and by its own writes: at once by these, and never by somebody
+// else's. In Realm, beginning a write brings everybody's commits in first, so that an index taken from the screen names
+// another row by the time it is used.
+import Foundation
+import StillingWell
+import StillingWellSync
+import Testing
+
+@Suite("Rule 7: membership, order and indices change by deliveries, refresh and own writes only")
+struct Rule07OwnWriteTests {
+    /// Runs `body` on a run loop that does not turn meanwhile, with three notes ordered by score.
+    private func onRunLoop(_ body: @escaping @Sendable (Connection, Results<Note>, Store) throws -> Void) throws {
+        let test = try TestStore()
+        try test.store.write { for id in 0..<3 { try $0.add(Note(id: id, score: id * 10)) } }
+        let thread = RunLoopThread("own-writes")
+        defer { thread.stop() }
+        let isReady = Watched(false)
+        nonisolated(unsafe) var token: NotificationToken?
+        nonisolated(unsafe) var notes: Results<Note>?
+        try thread.performAndWait {
+            notes = try test.store.connect(on: .runLoop).objects(Note.self).sorted(by: \.score)
+            token = try notes?.observe { _ in isReady.update { $0 = true } }
+        }
+        try isReady.wait("initial") { $0 }
+        try thread.performAndWait {
+            try body(notes!.connection, notes!, test.store)
+            token?.invalidate()
+            notes = nil
+        }
+    }
+
+    @Test("are shown inside the block and after it, in order")
+    func shown() throws {
+        try onRunLoop { connection, notes, _ in
+            try connection.write {
+                #expect(notes.map(\.id) == [0, 1, 2])
+                notes[0].score = 15
+                #expect(notes.map(\.id) == [1, 0, 2])
+                notes[1].score = 25
+                try connection.add(Note(id: 3, score: 5))
+                try connection.delete(notes[1])
+                #expect(notes.map(\.id) == [3, 2, 0])
+            }
+            #expect(notes.map(\.id) == [3, 2, 0])
+            #expect(notes.map(\.score) == [5, 20, 25])
+        }
+    }
+
+    @Test("an index that was shown names the same row inside the write, whatever others committed meanwhile")
+    func stableIndices() throws {
+        try onRunLoop { connection, notes, store in
+            let other = TracedThread("other") {
+                try? store.write { connection in
+                    try connection.add(Note(id: 9, score: -1))
+                    try connection.object(Note.self, forPrimaryKey: 1).map { try connection.delete($0) }
+                }
+            }
+            other.join()
+            #expect(notes.map(\.id) == [0, 1, 2])
+            try connection.write {
+                // Membership and order are as shown; properties read the transaction, and a row deleted by somebody
+                // else reads as it was shown.
+                #expect(notes.count == 3)
+                #expect(notes[1].isInvalidated && notes[1].id == 1)
+                notes[2].score = 21
+            }
+            #expect(notes.map(\.id) == [0, 1, 2])
+            #expect(notes[2].score == 21)
+        }
+    }
+
+    @Test("a cancelled write leaves nothing behind, not even what was read inside it")
+    func cancelled() throws {
+        struct Stop: Error {}
+        try onRunLoop { connection, notes, _ in
+            try connection.write { notes[2].score = 5 }
+            #expect(notes.map(\.id) == [0, 2, 1])
+            #expect(throws: Stop.self) {
+                try connection.write {
+                    notes[0].score = 99
+                    #expect(notes.map(\.id) == [2, 1, 0])
+                    throw Stop()
+                }
+            }
+            #expect(notes.map(\.id) == [0, 2, 1])
+            #expect(notes.map(\.score) == [0, 5, 10])
+        }
+    }
+
+    @Test("results that nobody observes are read where the connection stands")
+    func unobserved() throws {
+        try onRunLoop { connection, notes, store in
+            let high = notes.where(\.score >= 10)
+            #expect(high.map(\.id) == [1, 2])
+            try connection.write { notes[0].score = 11 }
+            #expect(high.map(\.id) == [1, 0, 2])
+            let other = TracedThread("other") { try? store.write { try $0.add(Note(id: 9, score: 50)) } }
+            other.join()
+            #expect(high.map(\.id) == [1, 0, 2])
+        }
+    }
+
+    @Test(
+        "commits of others change nothing that is shown, before their delivery: not by reading, not by beginning a write"
+    )
+    func othersWait() throws {
+        let test = try TestStore()
+        try test.store.write { for id in 0..<3 { try $0.add(Note(id: id, score: id * 10)) } }
+        let feed = try Feed(test.store)
+        let notes = try feed.connection.objects(Note.self).sorted(by: \.score)
+        let unobserved = notes.where(\.score >= 10)
+        let limited = notes.limited(to: 2)
+        try feed.observe("notes", notes)
+        let shown = { [notes, unobserved, limited].map { $0.map(\.id) } }
+        let before = [[0, 1, 2], [1, 2], [0, 1]]
+        #expect(shown() == before)
+        for round in 0..<5 {
+            try test.store.write { connection in
+                try connection.add(Note(id: 10 + round, score: -round))
+                try #require(try connection.object(Note.self, forPrimaryKey: 2)).score = 1 + round
+            }
+            // Upkeep has seen it; the observer's connection has not turned.
+            try Feed(test.store).catchUp()
+            #expect(shown() == before)
+            try feed.connection.write { #expect(shown() == before) }
+            #expect(shown() == before)
+        }
+        #expect(feed.log == [])
+        try feed.catchUp()
+        #expect(notes.count == 8 && unobserved.map(\.id) == [1] && limited.map(\.id) == [14, 13])
+    }
+
+    @Test("properties read the transaction inside a write, afterwards the last own commit, and the delivery otherwise")
+    func properties() throws {
+        let test = try TestStore()
+        try test.store.write { for id in 0..<2 { try $0.add(Note(id: id)) } }
+        let feed = try Feed(test.store)
+        let notes = try feed.connection.objects(Note.self)
+        try feed.observe("notes", notes)
+        let (mine, theirs) = (notes[0], notes[1])
+        func write(_ score: Int) throws {
+            try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 1)).score = score }
+        }
+        try write(1)
+        #expect(theirs.score == 0, "what was delivered last")
+        try feed.connection.write {
+            #expect(theirs.score == 1, "the transaction has what everyone has committed")
+            mine.score = 7
+            #expect(mine.score == 7)
+        }
+        try write(2)
+        #expect(mine.score == 7 && theirs.score == 1, "the last own commit")
+        try feed.catchUp()
+        #expect(mine.score == 7 && theirs.score == 2)
+    }
+
+    @Test("a row that somebody else deleted reads as delivered, says that it is gone, and refuses to be written")
+    func missing() throws {
+        let test = try TestStore()
+        try test.store.write { for id in 0..<3 { try $0.add(Note(id: id, title: "note \(id)")) } }
+        let feed = try Feed(test.store)
+        let notes = try feed.connection.objects(Note.self)
+        try feed.observe("notes", notes)
+        let gone = notes[1]
+        try test.store.write { try $0.delete(try #require(try $0.object(Note.self, forPrimaryKey: 1))) }
+        #expect(!gone.isInvalidated && gone.title == "note 1", "nothing has told this connection")
+        #expect(throws: StoreError.invalidatedObject(table: "Note")) {
+            try feed.connection.write {
+                #expect(gone.isInvalidated && gone.title == "note 1")
+                #expect(notes.map(\.id) == [0, 1, 2])
+                notes[2].title = "lost with the write"
+                gone.title = "x"
+            }
+        }
+        #expect(notes.map(\.title) == ["note 0", "note 1", "note 2"])
+        // Deleting it is no mistake: what is shown changes with it, whoever was first.
+        try feed.connection.write {
+            try feed.connection.delete(notes[1])
+            #expect(notes.map(\.id) == [0, 2])
+        }
+        #expect(notes.map(\.id) == [0, 2] && gone.isInvalidated)
+        try feed.catchUp()
+        #expect(notes.map(\.id) == [0, 2])
+    }
+
+    @Test("writing to an object that has been deleted makes the whole write fail")
+    func invalidated() throws {
+        let test = try TestStore()
+        try test.store.write { try $0.add(Note(id: 1)) }
+        let error = #expect(throws: StoreError.self) {
+            try test.store.write { connection in
+                let note = try #require(try connection.object(Note.self, forPrimaryKey: 1))
+                try connection.delete(note)
+                #expect(note.isInvalidated)
+                note.score = 5
+                try connection.add(Note(id: 2))
+            }
+        }
+        #expect(error == .invalidatedObject(table: "Note"))
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == [1])
+    }
+
+    @Test("a loop over results meets every row once, whatever it does to them")
+    func loop() throws {
+        let test = try TestStore()
+        try test.store.write { connection in
+            for id in 0..<10 { try connection.add(Note(id: id)) }
+            var met: [Int] = []
+            for note in try connection.objects(Note.self).where(\.done == false) {
+                note.done = true
+                met.append(note.id)
+            }
+            #expect(met == Array(0..<10))
+        }
+    }
+}

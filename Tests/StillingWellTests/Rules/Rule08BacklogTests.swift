@@ -1,0 +1,108 @@
+// Rule 8 where upkeep falls behind: silence through links needs the store as it was around each commit, and that is kept
+// for so many commits only. Beyond, silent writes are throttled; none is told.
+import StillingWellSync
+import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
+
+@Suite("Rule 8: silence is kept however far upkeep is behind")
+struct Rule08BacklogTests {
+    private let test: TestStore
+    private let feed: Feed
+    private let gate: HeldUpkeep
+    private let silent: NotificationToken
+
+    init() throws {
+        test = try TestStore([Human.self, Dog.self], durability: .memory)
+        try test.store.write { try $0.add(Dog(0, owner: Human(1))) }
+        feed = try Feed(test.store)
+        gate = try HeldUpkeep(test.store)
+        silent = try feed.observe("silent", feed.connection.objects(Dog.self))
+    }
+
+    private func rename(_ name: String) throws {
+        try test.store.write(withoutNotifying: [silent]) {
+            try #require(try $0.object(Human.self, forPrimaryKey: 1)).name = name
+        }
+    }
+
+    /// Silent commits of a thread of their own.
+    private final class Writer: Sendable {
+        let begun = Watched(0)
+        let returned = Watched(0)
+        let isOver = Watched(false)
+
+        func run(_ test: TestStore, _ silent: NotificationToken, commits: Int) {
+            for number in 0..<commits {
+                do {
+                    // Every third time somebody else commits in between.
+                    if number % 3 == 0 { try test.store.write { try $0.add(Human(100 + number)) } }
+                    try test.store.write(withoutNotifying: [silent]) {
+                        begun.update { $0 += 1 }
+                        try #require(try $0.object(Human.self, forPrimaryKey: 1)).name = "\(number)"
+                    }
+                    returned.update { $0 += 1 }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            isOver.update { $0 = true }
+        }
+    }
+
+    /// Has a thread commit so many times, and returns when upkeep, which is held, has no room for more.
+    private func fill(commits: Int) throws -> Writer {
+        try gate.close()
+        let writer = Writer()
+        let thread = TracedThread("test-writer") { [test, silent] in writer.run(test, silent, commits: commits) }
+        thread.detach()
+        try writer.begun.wait("the commit that finds no room") { $0 > UpkeepInbox.maxHolding }
+        // Has the write lock only when that commit is made.
+        try test.store.write { _ in }
+        return writer
+    }
+
+    @Test("a silent write that finds no room returns when there is some, and all of them are silent")
+    func backlog() throws {
+        let writer = try fill(commits: 2 * UpkeepInbox.maxHolding + 10)
+        #expect(writer.returned.value == UpkeepInbox.maxHolding)
+        // Nobody else waits with it: the write lock is free.
+        try test.store.write { try $0.add(Human(2)) }
+        try gate.open()
+        try writer.isOver.wait("the writer") { $0 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == [])
+        try test.store.write { try #require(try $0.object(Human.self, forPrimaryKey: 1)).name = "loud" }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["silent ~0>0"])
+    }
+
+    @Test("one that waits for room goes on when the store is closed")
+    func closing() throws {
+        let writer = try fill(commits: UpkeepInbox.maxHolding + 1)
+        let letGo = gate.letGo
+        let thread = TracedThread("test-closing") {
+            _ = try? writer.isOver.wait("the writer") { $0 }
+            letGo()
+        }
+        test.store.close()
+        thread.join()
+        #expect(writer.isOver.value)
+    }
+
+    @Test("where there is no snapshot to be had the commit throws, and has changed nothing")
+    func noSnapshot() throws {
+        let storage = test.store.core.storage
+        var readers: [SnapshotReader] = []
+        while let reader = try? storage.takeReader() { readers.append(reader) }
+        // One is enough for what the commit begins with, and none is left for what it leads to.
+        storage.recycle(readers.removeLast())
+        #expect(throws: StoreError.tooManySnapshots(limit: Int(LMDB.maxReaders))) { try rename("x") }
+        for reader in readers { storage.recycle(reader) }
+        #expect(try test.store.read { try $0.object(Human.self, forPrimaryKey: 1)?.name } != "x")
+        try rename("y")
+        try feed.catchUp()
+        #expect(feed.takeLog() == [])
+    }
+}

@@ -1,0 +1,133 @@
+// Rule 13, the part about links: without a key-path filter changes in linked objects count, up to the root plus three
+// links; with one, those on the paths it names, however long. Cycles end.
+import Foundation
+import StillingWell
+import StillingWellSync
+import Testing
+
+@Suite("Rule 13: changes in linked objects")
+struct Rule13DeepChangesTests {
+    private let test: TestStore
+    private let feed: Feed
+
+    init() throws {
+        test = try TestStore([Human.self, Dog.self])
+        feed = try Feed(test.store)
+    }
+
+    private func change(_ id: Int, _ body: @escaping (Human) throws -> Void) throws {
+        try test.store.write { connection in
+            try body(#require(try connection.object(Human.self, forPrimaryKey: id)))
+        }
+        try feed.catchUp()
+    }
+
+    /// A chain: dog 0 → human 1 → 2 → 3 → 4 → 5, by bosses; and dog 1 without an owner.
+    private func makeChain() throws -> Results<Dog> {
+        try test.store.write { connection in
+            var boss: Human?
+            for id in (1...5).reversed() {
+                let human = Human(id)
+                human.boss = boss
+                boss = human
+            }
+            try connection.add(Dog(0, owner: boss))
+            try connection.add(Dog(1))
+        }
+        return try feed.connection.objects(Dog.self)
+    }
+
+    @Test("count up to three links away, and no farther")
+    func depth() throws {
+        try feed.observe("dogs", makeChain())
+        for id in 1...5 {
+            try change(id) { $0.age = 50 }
+            #expect(feed.takeLog() == (id <= 3 ? ["dogs ~0>0"] : []), "human \(id)")
+        }
+    }
+
+    @Test("count for the objects of an observed list, and over lists")
+    func lists() throws {
+        try test.store.write { connection in
+            let (ada, bob, eve) = (Human(1), Human(2), Human(3))
+            ada.friends.append(contentsOf: [bob, bob])
+            bob.boss = eve
+            eve.boss = Human(4)
+            eve.boss?.boss = Human(5)
+            eve.boss?.boss?.boss = Human(6)
+            try connection.add(ada)
+        }
+        try feed.catchUp()
+        let ada = try #require(try feed.connection.object(Human.self, forPrimaryKey: 1))
+        try feed.observe("ada", feed.connection.objects(Human.self).where(\.id == 1))
+        try feed.observe("friends", ada.friends)
+        try change(3) { $0.age = 1 }
+        #expect(Set(feed.takeLog()) == ["ada ~0>0", "friends ~0>0 ~1>1"])
+        // The friends are the roots of their list: Bob plus three.
+        try change(5) { $0.age = 1 }
+        #expect(feed.takeLog() == ["friends ~0>0 ~1>1"])
+        try change(6) { $0.age = 1 }
+        #expect(feed.takeLog() == [])
+        // Elements do not change because their owner does.
+        try change(1) { $0.age = 1 }
+        #expect(feed.takeLog() == ["ada ~0>0"])
+    }
+
+    @Test("end on cycles, and a row is told once")
+    func cycles() throws {
+        try test.store.write { connection in
+            let (a, b) = (Human(1), Human(2))
+            a.boss = b
+            b.boss = a
+            a.friends = [a, b]
+            b.friends = [a]
+            try connection.add(a)
+        }
+        try feed.catchUp()
+        try feed.observe("humans", feed.connection.objects(Human.self))
+        try change(2) { $0.age = 7 }
+        #expect(feed.takeLog() == ["humans ~0>0 ~1>1"])
+    }
+
+    @Test("follow the links as they are now")
+    func relinked() throws {
+        try feed.observe("dogs", makeChain())
+        try test.store.write { connection in
+            let dogs = try connection.objects(Dog.self)
+            dogs[1].owner = try connection.object(Human.self, forPrimaryKey: 4)
+            dogs[0].owner = nil
+        }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["dogs ~0>0 ~1>1"])
+        try change(1) { $0.age = 1 }
+        #expect(feed.takeLog() == [])
+        try change(5) { $0.age = 1 }
+        #expect(feed.takeLog() == ["dogs ~1>1"])
+        // Together with a change of its own a row is still told once.
+        try test.store.write { connection in
+            let dog = try connection.objects(Dog.self)[1]
+            dog.breed = "x"
+            dog.owner?.age = 2
+        }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["dogs ~1>1"])
+    }
+
+    @Test("do not count with a filter, unless it names them, at any distance")
+    func filtered() throws {
+        let dogs = try makeChain()
+        try feed.observe("own", dogs, keyPaths: [\.owner])
+        try feed.observe("shallow", dogs, keyPaths: [])
+        try feed.observe("named", dogs, keyPaths: [\.owner?.boss?.boss?.boss?.boss?.name])
+        try change(5) { $0.age = 1 }
+        try change(4) { $0.name = "4" }
+        #expect(feed.takeLog() == [])
+        try change(5) { $0.name = "5" }
+        #expect(feed.takeLog() == ["named ~0>0"])
+        try change(2) { $0.boss = nil }
+        #expect(feed.takeLog() == ["named ~0>0"])
+        try test.store.write { try $0.objects(Dog.self)[0].owner = nil }
+        try feed.catchUp()
+        #expect(Set(feed.takeLog()) == ["own ~0>0", "named ~0>0"])
+    }
+}

@@ -1,0 +1,19 @@
+// What `make damage` takes and refuses. What it finds is in `Docs/store-file.md`.
+import Foundation
+import StillingWellTestThreads
+import Testing
+
+@Suite("Damaged files", .serialized, .onThreads)
+struct DamageTests {
+    @Test("what is no number of copies is refused")
+    func refused() throws {
+        let ran = try RanProgram("stillingwell-torture", ["damage", "--copies", "0"])
+        #expect(ran.status == 64 && ran.errors.contains("--copies 1000"), "\(ran.errors)")
+    }
+
+    @Test("no damaged copy ends the process that opens it, or is wrong without a word")
+    func copies() throws {
+        let ran = try RanProgram("stillingwell-torture", ["damage", "--copies", "60", "--seed", "12"])
+        #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
+    }
+}

@@ -1,0 +1,98 @@
+// A write that leaves the engine amid a change, in a file whose pages nobody has looked at: the engine had a cursor of its own on the
+// stack by then, and its transaction referred to it.
+import CStillingWellEngine
+import Foundation
+import Testing
+
+@testable import StillingWellEngine
+
+@Suite("Calls that leave the engine")
+struct EngineCallTests {
+    private static let pageBytes = 4_096
+
+    /// An environment of its own with one table, keys 0, 1, … of eight bytes, and values of 100.
+    private final class Tree {
+        let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
+        let environment: OpaquePointer
+        private(set) var table: MDB_dbi = 0
+
+        init(keys: Int) throws {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            environment = try LMDB.makeEnvironment(mapBytes: 1 << 24, path: path)
+            try #require(engine_open(environment, path, UInt32(MDB_NOTLS | MDB_NOSYNC), 0o600) == 0)
+            let transaction = try begin()
+            try #require(engine_open_table(transaction, "numbers", UInt32(MDB_CREATE), &table) == 0)
+            for key in 0..<keys {
+                let code = with(key) { key in
+                    [UInt8](repeating: 7, count: 100).withUnsafeBytes { bytes in
+                        var value = MDB_val(bytes)
+                        return engine_put(transaction, table, &key, &value, 0)
+                    }
+                }
+                try #require(code == 0)
+            }
+            try #require(engine_commit(transaction) == 0)
+        }
+
+        deinit {
+            engine_close(environment)
+            try? FileManager.default.removeItem(atPath: path)
+        }
+
+        func begin() throws -> LMDBTransaction {
+            var transaction: LMDBTransaction?
+            try #require(mdb_txn_begin(environment, nil, 0, &transaction) == 0)
+            return try #require(transaction)
+        }
+
+        func with(_ key: Int, _ body: (inout MDB_val) -> Int32) -> Int32 {
+            withUnsafeBytes(of: UInt64(key).bigEndian) { bytes in
+                var key = MDB_val(bytes)
+                return body(&key)
+            }
+        }
+
+        /// Gives the first entry of the second leaf an odd place, which the engine asserts that no entry has as it moves one.
+        func damageSecondLeaf() throws {
+            let file = open(path + "/data.mdb", O_RDWR | O_CLOEXEC)
+            defer { close(file) }
+            var leaves: [(firstKey: UInt64, place: off_t)] = []
+            var page = [UInt8](repeating: 0, count: pageBytes)
+            var place = off_t(2 * pageBytes)
+            while pread(file, &page, pageBytes, place) == pageBytes {
+                defer { place += off_t(pageBytes) }
+                func word(_ offset: Int) -> Int { Int(page[offset]) | Int(page[offset + 1]) << 8 }
+                // A leaf that has entries, and whose keys are those of the table: an entry is eight bytes, key, value.
+                guard word(10) == 2, word(12) > 16, word(word(16) + 6) == 8 else { continue }
+                let key = page[(word(16) + 8)...].prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                leaves.append((key, place))
+            }
+            leaves.sort { $0.firstKey < $1.firstKey }
+            try #require(leaves.count > 2 && leaves[0].firstKey == 0)
+            let entry = leaves[1].place + 16
+            var low: UInt8 = 0
+            try #require(pread(file, &low, 1, entry) == 1)
+            low |= 1
+            try #require(pwrite(file, &low, 1, entry) == 1)
+        }
+    }
+
+    @Test("what the engine kept on the stack is not freed with the transaction, and nothing is written any more")
+    func stackCursor() throws {
+        let tree = try Tree(keys: 400)
+        try tree.damageSecondLeaf()
+        let transaction = try tree.begin()
+        var codes: [Int32] = []
+        // Until the first leaf has too few entries, and takes some of the second.
+        for key in 0..<400 where codes.allSatisfy({ $0 == 0 }) {
+            codes.append(tree.with(key) { engine_del(transaction, tree.table, &$0, nil) })
+        }
+        #expect(codes.count > 5 && codes.last == MDB_CORRUPTED, "\(codes)")
+        #expect(engine_is_broken(tree.environment))
+        engine_abort(transaction)
+        // The lock went with the transaction.
+        let next = try tree.begin()
+        #expect(tree.with(399) { engine_del(next, tree.table, &$0, nil) } == MDB_CORRUPTED)
+        engine_abort(next)
+    }
+}

@@ -1,0 +1,120 @@
+// The list of free pages of a file that was closed: a write uses what it names, so that one wrong number would destroy data. Reads go
+// on, a write is refused before it has changed anything, and a look at the whole file names the page.
+import Foundation
+import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
+
+private final class Part: StoredObject {
+    @Stored(.primaryKey) var id = 0
+    @Stored(.indexed) var kind = 0
+    @Stored var text = ""
+    @Listed var numbers: List<Int>
+}
+
+@Suite("The list of free pages")
+struct FreePagesTests {
+    private let closed: ClosedStore
+    private let parts, elements: UInt32
+    private static let count = 2_000
+
+    init() throws {
+        var (parts, elements): (UInt32, UInt32) = (0, 0)
+        closed = try ClosedStore([Part.self]) { store in
+            let table = try store.core.storage.table(of: Part.self)
+            (parts, elements) = (table.id, try #require(table.links?.lists.first?.elements))
+            try store.write { connection in
+                for id in 0..<Self.count {
+                    let part = Part()
+                    (part.id, part.kind, part.text) = (id, id % 3, "part \(id)")
+                    try connection.add(part)
+                }
+                let first = try #require(try connection.object(Part.self, forPrimaryKey: 0))
+                first.text = String(repeating: "t", count: 20_000)
+                first.numbers.append(contentsOf: 0..<500)
+            }
+            for id in 1..<20 { try Self.touch(store, id) }
+        }
+        (self.parts, self.elements) = (parts, elements)
+    }
+
+    private static func touch(_ store: Store, _ id: Int) throws {
+        try store.write { try #require(try $0.object(Part.self, forPrimaryKey: id)).text += "." }
+    }
+
+    /// Where the first list of free pages begins, in a tree of one page.
+    private var list: Int { closed.entries(of: closed.freePages * ClosedStore.pageBytes)[0] + 16 }
+
+    /// The numbers that it lists, the greatest first.
+    private var listed: [Int] {
+        (0..<closed.number(at: list, Int.self)).map { closed.number(at: list + 8 + 8 * $0, Int.self) }
+    }
+
+    /// Has the list name these pages.
+    private func list(_ pages: [Int]) {
+        closed.set(pages.count, at: list)
+        for (index, page) in pages.enumerated() { closed.set(page, at: list + 8 + 8 * index) }
+    }
+
+    private func expectRefused(_ comment: Comment) throws {
+        try closed.open { store in
+            #expect(try store.read { try $0.objects(Part.self).count } == Self.count, comment)
+            for id in 100..<102 {
+                let error = #expect(throws: StoreError.self, comment) { try Self.touch(store, id) }
+                let text = error.map { "\($0)" } ?? "none"
+                #expect(text.contains("free pages") && text.contains(closed.path), "\(comment): \(text)")
+            }
+            let texts = try store.read { try $0.objects(Part.self).where(\.kind == 1).map(\.text) }
+            #expect(texts.contains("part 100") && texts.count == Self.count / 3 + 1, comment)
+        }
+        let damage = try Store.verify(path: closed.path).damage
+        #expect(damage.contains { $0.contains("free") }, "\(comment): \(damage)")
+    }
+
+    @Test("of a whole file is taken: writes go on, and use what it names")
+    func whole() throws {
+        try #require(listed.count > 1)
+        try closed.save()
+        try closed.open { store in
+            for id in 100..<130 { try Self.touch(store, id) }
+            #expect(try store.verify().isWhole)
+        }
+    }
+
+    @Test("that names a page in use is an error of who writes, whichever tree reaches that page")
+    func inUse() throws {
+        let rows = try closed.root(of: EngineName.rows(parts))
+        let ranks = try closed.root(of: EngineName.ranks(elements))
+        let keys = try closed.root(of: EngineName.keys(parts))
+        let value = try #require(try closed.largeValues(of: EngineName.values).first)
+        let trees = try closed.valueTrees(of: ColumnIndex.name(parts, 1))
+        try #require(trees.count == 3)
+        let victims: [(String, Int)] = [
+            ("branch of rows", rows), ("leaf of rows", closed.children(of: rows)[3]),
+            ("leaf of keys", try #require(closed.leaves(below: keys).last)),
+            ("orders of lists", try #require(closed.leaves(below: ranks).first)),
+            ("large value", value), ("inside of a large value", value + 2),
+            ("root of the values of a key", trees[1]), ("values of a key", closed.leaves(below: trees[2])[1]),
+            ("tables", closed.tables), ("free pages", closed.freePages),
+        ]
+        for (name, page) in victims {
+            try closed.damaged({ list([page]) }, { try expectRefused("\(name), page \(page)") })
+        }
+    }
+
+    @Test(
+        "that is none is an error of who writes: a page twice, behind the last, of a later commit, out of order, a false count"
+    )
+    func notAList() throws {
+        let pages = listed
+        try closed.damaged({ list([pages[0], pages[0]]) }, { try expectRefused("twice") })
+        try closed.damaged({ list([closed.lastPage + 1, pages[0]]) }, { try expectRefused("behind the last") })
+        try closed.damaged({ list([pages[1], pages[0]]) }, { try expectRefused("out of order") })
+        try closed.damaged({ list([pages[0], 1]) }, { try expectRefused("a header") })
+        let last = try #require(closed.entries(of: closed.freePages * ClosedStore.pageBytes).last) + 8
+        try closed.damaged(
+            { closed.set(closed.transaction + 3, at: last) }, { try expectRefused("of a later commit") })
+        try closed.damaged({ closed.set(1 << 20, at: list) }, { try expectRefused("a false count") })
+    }
+}

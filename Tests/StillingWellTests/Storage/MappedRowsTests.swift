@@ -1,0 +1,125 @@
+// Rows that a snapshot reads where the engine has mapped them are those that the engine finds: in trees of one page and of
+// several levels, with gaps between ids, with values of many pages, by keys in no order, and at versions long past.
+import Foundation
+import StillingWellFixtures
+import StillingWellSeededRandom
+import StillingWellTree
+import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
+
+@Suite("Rows read where they are mapped")
+struct MappedRowsTests {
+    private struct Version {
+        let snapshot: Snapshot
+        let notes: [Int: (score: Int, title: String)]
+    }
+
+    @Test("are those that were stored, at every version", arguments: 0..<4)
+    func same(_ round: Int) throws {
+        let seed = SeededRandom.base &+ UInt64(round)
+        var random = SeededRandom(seed: seed)
+        let test = try TestStore(durability: round % 2 == 0 ? .memory : .relaxed)
+        let storage = test.store.core.storage
+        let table = try storage.table(of: Note.self)
+        var notes: [Int: (score: Int, title: String)] = [:]
+        var held: [Version] = []
+        func check(_ version: Version, _ place: String) {
+            let comment: Comment = "\(place), TIDEGAUGE_SEED=\(seed)"
+            var ids: [Int: ObjectID] = [:]
+            for id in [Int.min, -1, 5_000, .max] + Array(0..<2_000) {
+                let found = version.snapshot.find(table, primaryKey: .int(id))
+                #expect((found == nil) == (version.notes[id] == nil), "\(id), \(comment)")
+                if let found { ids[id] = found }
+            }
+            for (id, note) in version.notes {
+                guard let found = ids[id], let row = version.snapshot.row(table, found) else {
+                    Issue.record("no row of \(id), \(comment)")
+                    continue
+                }
+                let title = String(decoding: row.bytes(1), as: UTF8.self)
+                #expect(Int._read(row, 2) == note.score && title == note.title, "\(id), \(comment)")
+            }
+            for id in 0..<UInt64(4_000) where !ids.values.contains(ObjectID(rawValue: id)) {
+                #expect(version.snapshot.row(table, ObjectID(rawValue: id)) == nil, comment)
+            }
+            var scanned: [ObjectID] = []
+            version.snapshot.scan(table) { id, row, _ in
+                #expect(version.snapshot.row(table, id)?.base == row.base, comment)
+                scanned.append(id)
+                return true
+            }
+            #expect(scanned == ids.values.sorted(), comment)
+            let most = random.below(scanned.count + 1)
+            var first: [ObjectID] = []
+            version.snapshot.scan(table) { id, _, _ in
+                if first.count < most { first.append(id) }
+                return first.count < most
+            }
+            #expect(first == Array(scanned.prefix(most)), comment)
+            #expect(version.snapshot.failure == nil, comment)
+        }
+        for step in 0..<6 {
+            try test.store.write { connection in
+                for _ in 0..<(step == 0 ? 3 : 250) {
+                    let id = random.below(2_000)
+                    let known = try connection.object(Note.self, forPrimaryKey: id)
+                    if let known, random.oneIn(3) {
+                        notes[id] = nil
+                        try connection.delete(known)
+                        continue
+                    }
+                    let length = random.oneIn(20) ? random.below(20_000) : random.below(60)
+                    let note = (score: random.below(1_000), title: String(repeating: "t", count: length))
+                    notes[id] = note
+                    if let known {
+                        (known.score, known.title) = note
+                    } else {
+                        try connection.add(Note(id: id, score: note.score, title: note.title))
+                    }
+                }
+            }
+            // Some snapshots end, and the next ones are begun with their readers.
+            held.removeAll { _ in random.oneIn(2) }
+            held.append(Version(snapshot: try storage.openSnapshot(), notes: notes))
+            for (index, version) in held.enumerated() { check(version, "step \(step), version \(index)") }
+        }
+        #expect(storage.pageMap.isKnown && held.last?.snapshot.pages(table.rows, table.rowsName) != nil)
+    }
+
+    /// Where a number would stand if all lay evenly is too far up for most of them, or too far down.
+    @Test("are found where few numbers stand in some pages and many in others", arguments: [true, false])
+    func uneven(_ isSparseFirst: Bool) throws {
+        let half = 2_000
+        let test = try TestStore(durability: .memory)
+        let storage = test.store.core.storage
+        let table = try storage.table(of: Note.self)
+        func isSparse(_ index: Int) -> Bool { (index < half) == isSparseFirst }
+        // Of keys that lie far apart a page has few of a range of numbers; of rows with titles it has few at all.
+        var keys = [0]
+        for index in 1..<2 * half { keys.append(keys[index - 1] + (isSparse(index) ? 1_000 : 1)) }
+        try test.store.write { connection in
+            for (index, key) in keys.enumerated() {
+                let title = String(repeating: "t", count: isSparse(index) ? 0 : 1_000)
+                try connection.add(Note(id: key, score: index, title: title))
+            }
+        }
+        let snapshot = try storage.openSnapshot()
+        // Who misses one there asks the engine, and nothing but the time it takes would tell: so the trees are asked themselves.
+        let rows = try #require(snapshot.pages(table.rows, table.rowsName))
+        let keyed = try #require(table.primaryIndex.flatMap { snapshot.pages($0, table.keysName) })
+        for (index, key) in keys.enumerated() {
+            let number = try #require(PrimaryKey.number(of: .int(key)))
+            #expect(keyed.value(NumberKey(number)) != nil, "key \(key)")
+            let id = try #require(snapshot.find(table, primaryKey: .int(key)))
+            let row = try #require(snapshot.row(table, id))
+            #expect(rows.value(IDKey(id: id.rawValue))?.baseAddress == row.base, "row of \(key)")
+            #expect(Int._read(row, 2) == index, "row of \(key)")
+            var first: ObjectID?
+            _ = snapshot.scanRun(table, from: id.rawValue) { rows, _ in first = rows.first?.id }
+            #expect(first == id, "from \(id)")
+        }
+        #expect(snapshot.failure == nil)
+    }
+}

@@ -1,0 +1,187 @@
+// Opening a store where something is in the way: what a power cut left while it was made, processes that stand still or
+// were killed, a process that was forked, threads that cannot be had.
+import CStillingWellPlatform
+import Foundation
+import StillingWellFixtures
+import StillingWellSync
+import StillingWellTestThreads
+import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
+
+@Suite("Opening", .serialized, .onThreads)
+struct OpeningTests {
+    private static func newPath() -> String { NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)" }
+
+    @Test("a store that a power cut interrupted while it was made is made again, at whatever byte it was")
+    func interrupted() throws {
+        let made = Self.newPath()
+        defer { try? FileManager.default.removeItem(atPath: made) }
+        do { _ = try Store(.init(path: made, models: [], durability: .full)) }
+        let files = try ["data.mdb", "lock.mdb", "shared"].map {
+            ($0, try Data(contentsOf: URL(fileURLWithPath: "\(made)/\($0)")))
+        }
+        // What the engine writes first are two pages; a file system may have kept its length and not its bytes.
+        var states: [[(String, Data)]] = []
+        for (name, data) in files {
+            let most = min(data.count, name == "data.mdb" ? 8_191 : data.count)
+            for bytes in [0, 1, 15, 16, 100, 4_095, 4_096, 4_097, 6_000, 8_191] where bytes <= most {
+                states.append([(name, Data(count: bytes))])
+                if name != "data.mdb" { states.append([(name, data.prefix(bytes))]) }
+            }
+        }
+        states.append([("data.mdb", Data(count: 8_192))])
+        // What is being made has other names until it is whole.
+        let noise = Data((0..<9_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        for bytes in [0, 100, 4_096, 9_000] {
+            states.append([("data.new", noise.prefix(bytes)), ("data.new-lock", noise.prefix(bytes))])
+            states.append([("data.new", files[0].1.prefix(bytes)), ("data.new-lock", files[1].1)])
+        }
+        states.append([("data.new", files[0].1), ("lock.mdb", files[1].1)])
+        states += [0, 1, 100, 4_096].map { [("data.mdb", Data(count: 0)), ("lock.mdb", files[1].1.prefix($0))] }
+        for state in states {
+            let path = Self.newPath()
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            for (name, data) in state { try data.write(to: URL(fileURLWithPath: "\(path)/\(name)")) }
+            let place: Comment = "\(state.map { "\($0.0) \($0.1.count)" })"
+            for _ in 0..<2 {
+                do {
+                    let store = try Store(.init(path: path, models: [Note.self], durability: .full))
+                    try store.write { try $0.add(Note(id: Int.random(in: 0..<1 << 40))) }
+                } catch {
+                    Issue.record(error, place)
+                }
+            }
+        }
+    }
+
+    @Test("a store has its name once its first commit is in it: what gets less far leaves none")
+    func unfinished() throws {
+        let path = Self.newPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(throws: StoreError.self) { try Store(.init(path: path, models: [WithoutProperties.self])) }
+        #expect(!FileManager.default.fileExists(atPath: path + "/data.mdb"))
+        try Store(.init(path: path, models: [Note.self])).write { try $0.add(Note(id: 1)) }
+        let files = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+        #expect(files == ["data.mdb", "durable.mdb", "lock.mdb", "shared"])
+    }
+
+    @Test("behind a writer that stands still, opening gives up in the time it was given and names the process")
+    func behindStoppedWriter() throws {
+        let path = Self.newPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let holder = try FixtureProcess(path: path, .relaxed, ["hold"])
+        try holder.waitUntilReady()
+        try holder.go()
+        try holder.waitForLines(1)
+        try holder.pause()
+        var configuration = Store.Configuration(path: path, models: Batches.models, durability: .relaxed)
+        let models = configuration.models
+        configuration.models += [Note.self]
+        for seconds in [0.02, 0, -1] {
+            configuration.openTimeoutSeconds = seconds
+            let text = refusal { _ = try Store(configuration) }
+            #expect(text.contains(path) && text.contains("process \(holder.pid) holds its write lock"), "\(text)")
+            #expect(text.contains("openTimeoutSeconds"), "\(text)")
+        }
+        configuration.openTimeoutSeconds = .nan
+        #expect(refusal { _ = try Store(configuration) }.contains("openTimeoutSeconds is not a number"))
+        // Where the store has all that the models need, nobody is waited for, and nobody woken.
+        configuration.openTimeoutSeconds = 0
+        configuration.models = models
+        let store = try Store(configuration)
+        let rung = store.core.storage.page.bellCount
+        let other = try FixtureProcess(path: path, .relaxed, ["freeze", "1"])
+        try other.go()
+        try other.waitForLines(1)
+        #expect(store.core.storage.page.bellCount == rung)
+        try other.killNow()
+        store.close()
+        holder.resume()
+        try holder.killNow()
+        configuration.openTimeoutSeconds = .infinity
+        #expect(try Store(configuration).write { try Batches.insert($0) } == 1)
+    }
+
+    @Test("behind a process that opens the store and stands still too")
+    func behindStoppedOpener() throws {
+        let path = Self.newPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let folder = open(path, O_RDONLY | O_CLOEXEC)
+        try #require(flock(folder, LOCK_EX) == 0)
+        let configuration = Store.Configuration(
+            path: path, models: Batches.models, durability: .relaxed, openTimeoutSeconds: 0.02)
+        let text = refusal { _ = try Store(configuration) }
+        #expect(text.contains(path) && text.contains("process \(getpid()) is opening it"), "\(text)")
+        // Whoever opens another store of this process meanwhile does not wait for that.
+        close(folder)
+        _ = try Store(configuration)
+    }
+
+    @Test("snapshots that a killed process held are given to those who ask, in a store where nobody writes")
+    func killedReaders() throws {
+        let test = try TestStore(Batches.models)
+        let other = try FixtureProcess(test, "freeze", "\(LMDB.maxReaders - 8)")
+        try other.go()
+        try other.waitForLines(1)
+        #expect(throws: StoreError.tooManySnapshots(limit: Int(LMDB.maxReaders))) { try freeze(20, test.store) }
+        try other.killNow()
+        other.waitUntilReaped()
+        try freeze(20, test.store)
+    }
+
+    private func freeze(_ count: Int, _ store: Store) throws {
+        let frozen = try (0..<count).map { _ in try store.read { try $0.objects(Half.self).freeze() } }
+        #expect(frozen.allSatisfy { $0.isEmpty })
+    }
+
+    @Test("a child process that opens the store again has one of its own", arguments: [Durability.relaxed, .memory])
+    func fork(_ durability: Durability) throws {
+        let test = try TestStore(Batches.models, durability: durability)
+        let parent = try FixtureProcess(test, "fork")
+        try parent.go()
+        // The parent's own store, then the child's, then the parent's again.
+        let lines = try parent.waitForLines(9)
+        #expect(
+            lines == [
+                "parent 1", "inherited refused", "child 2", "child sees 2", "child ended 0", "parent 3",
+                "parent's snapshot 1", "parent alone false", "file below 64 MB true",
+            ])
+        #expect(try test.store.read { try Batches.value("batches", $0) } == 3)
+        #expect(try test.store.write { try Batches.insert($0) } == 4)
+        try parent.waitForEnd()
+    }
+
+    @Test("threads that cannot be had are errors of the calls that need them, and the store goes on")
+    func threads() throws {
+        let test = try TestStore(Batches.models)
+        let fixture = try FixtureProcess(test, "threadless")
+        try fixture.waitForEnd()
+        let lines = fixture.lines
+        try #require(lines.count == 5, "\(lines)")
+        for line in lines[0..<2] {
+            #expect(line.contains("cannot start thread 'well-") && line.contains("ulimit -u"), "\(line)")
+        }
+        #expect(lines[2] == "wrote 1")
+        #expect(lines[3] == "connected" && lines[4] == "wrote 2")
+    }
+
+    @Test("a run loop that no descriptors are left for is an error of the call that needs it, and the store goes on")
+    func descriptors() throws {
+        let test = try TestStore(Batches.models)
+        let fixture = try FixtureProcess(test, "filled")
+        try fixture.waitForEnd()
+        let lines = fixture.lines
+        try #require(lines.count == 5, "\(lines)")
+        #expect(lines[0].contains("no descriptors are left for the run loop of thread 'observer'"), "\(lines[0])")
+        #expect(lines[0].contains("raise the limit of open files (ulimit -n)"), "\(lines[0])")
+        #expect(lines[1].contains("connect"), "\(lines[1])")
+        #expect(lines[2].contains("cannot start thread 'feed'") && lines[2].contains("ulimit -n"), "\(lines[2])")
+        #expect(lines[3].hasPrefix("connected at") && lines[4] == "wrote 1", "\(lines)")
+    }
+}
+
+private final class WithoutProperties: StoredObject {}

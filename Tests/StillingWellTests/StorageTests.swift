@@ -1,0 +1,251 @@
+import Foundation
+import StillingWell
+import StillingWellSync
+import Testing
+
+/// `Person` as a later version of the program declares it.
+private enum Later {
+    final class Person: StoredObject {
+        @Stored(.primaryKey) var name = ""
+        @Stored var token = UUID()
+        @Stored var age = 0
+        @Stored var nickname: String? = nil
+    }
+}
+
+/// Another `Person`, of the same name and other columns.
+private enum Other {
+    final class Person: StoredObject {
+        @Stored(.primaryKey) var name = 0
+        @Stored var token = UUID()
+    }
+}
+
+@Suite("Storing objects")
+struct StorageTests {
+    @Test("every property type survives closing and opening", arguments: [Durability.full, .relaxed])
+    func roundTrip(_ durability: Durability) throws {
+        let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let tag = UUID()
+        let configuration = Store.Configuration(path: path, models: [Note.self], durability: durability)
+        do {
+            let store = try Store(configuration)
+            try store.write { connection in
+                let note = Note(id: -7, score: .min, title: "naïve \u{0} 🌊")
+                note.weight = -.pi
+                note.done = true
+                note.due = Date(timeIntervalSinceReferenceDate: 1.5)
+                note.blob = Data([0, 1, 255])
+                note.tag = tag
+                note.group = nil
+                try connection.add(note)
+                // Once more after it was added, some longer and some shorter than before.
+                note.title = "a much longer title than the one it had at first"
+                note.blob = Data([7])
+            }
+        }
+        let store = try Store(configuration)
+        try store.read { connection in
+            let note = try #require(try connection.object(Note.self, forPrimaryKey: -7))
+            #expect(note.score == .min && note.weight == -.pi && note.done && note.group == nil)
+            #expect(note.title == "a much longer title than the one it had at first")
+            #expect(note.blob == Data([7]) && note.tag == tag)
+            #expect(note.due == Date(timeIntervalSinceReferenceDate: 1.5))
+        }
+    }
+
+    @Test("a block that throws changes nothing, and the next write goes on")
+    func rollBack() throws {
+        struct Stop: Error {}
+        let test = try TestStore()
+        #expect(throws: Stop.self) {
+            try test.store.write { connection in
+                try connection.add(Note(id: 1))
+                throw Stop()
+            }
+        }
+        try test.store.write { try $0.add(Note(id: 2)) }
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == [2])
+    }
+
+    @Test("an object looked up in a write that is cancelled stands for no row that comes later")
+    func lookedUpInCancelledWrite() throws {
+        struct Stop: Error {}
+        let test = try TestStore()
+        let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
+        var found: Note?
+        #expect(throws: Stop.self) {
+            try connection.write {
+                try connection.add(Note(id: 1, title: "cancelled"))
+                found = try connection.object(Note.self, forPrimaryKey: 1)
+                throw Stop()
+            }
+        }
+        let later = Note(id: 2, title: "later")
+        try connection.write { try connection.add(later) }
+        let note = try #require(found)
+        #expect(note.isInvalidated && note.title == "" && note.objectID != later.objectID)
+        try connection.write { try connection.delete(note) }
+        #expect(throws: StoreError.invalidatedObject(table: "Note")) { try connection.write { note.title = "mine" } }
+        #expect(later.title == "later")
+    }
+
+    @Test("a primary key is unique, and free again after a deletion; object ids are never reused")
+    func primaryKeys() throws {
+        let test = try TestStore()
+        let first = try test.store.write { connection in
+            let note = Note(id: 1)
+            try connection.add(note)
+            return note.objectID
+        }
+        let error = #expect(throws: StoreError.self) { try test.store.write { try $0.add(Note(id: 1)) } }
+        #expect(error == .duplicatePrimaryKey(table: "Note", key: "1"))
+        try test.store.write { connection in
+            try connection.delete(try #require(try connection.object(Note.self, forPrimaryKey: 1)))
+        }
+        let second = try test.store.write { connection in
+            let note = Note(id: 1)
+            try connection.add(note)
+            return note.objectID
+        }
+        #expect(try #require(first) < #require(second))
+    }
+
+    @Test("a primary key that is too long is refused with its length and the limit")
+    func longKey() throws {
+        let test = try TestStore([Person.self])
+        let person = Person()
+        person.name = String(repeating: "x", count: 512)
+        let error = #expect(throws: StoreError.self) { try test.store.write { try $0.add(person) } }
+        #expect(error == .primaryKeyTooLong(table: "Person", bytes: 512, limit: 511))
+        person.name.removeLast()
+        try test.store.write { try $0.add(person) }
+    }
+
+    @Test("properties added at the end need nothing; other changes of the model are refused with the difference")
+    func schema() throws {
+        let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func open(_ model: StoredObject.Type) throws -> Store {
+            try Store(.init(path: path, models: [model], durability: .relaxed))
+        }
+        let token = UUID()
+        do {
+            let store = try open(Person.self)
+            try store.write { connection in
+                let ada = Person()
+                ada.name = "Ada"
+                ada.token = token
+                try connection.add(ada)
+            }
+        }
+        do {
+            let store = try open(Later.Person.self)
+            try store.write { connection in
+                let ada = try #require(try connection.object(Later.Person.self, forPrimaryKey: "Ada"))
+                #expect(ada.age == 0 && ada.nickname == nil && ada.token == token)
+                ada.nickname = "the Countess"
+                #expect(ada.age == 0 && ada.nickname == "the Countess" && ada.token == token)
+            }
+        }
+        let error = #expect(throws: StoreError.self) { try open(Other.Person.self) }
+        #expect("\(error!)".contains("'name' (string)") && "\(error!)".contains("'name' (int)"))
+        let shorter = #expect(throws: StoreError.self) { try open(Person.self) }
+        #expect("\(shorter!)".contains("'age' (int)"))
+    }
+
+    @Test("misuse of a write is an error with a remedy")
+    func misuse() throws {
+        let test = try TestStore()
+        try test.store.write { connection in
+            #expect(throws: StoreError.writeInsideWrite) { try connection.write {} }
+            #expect(throws: StoreError.writeInsideWrite) { try test.store.write { _ in } }
+        }
+        #expect(throws: StoreError.notInWrite) { try test.store.read { try $0.add(Note(id: 1)) } }
+        #expect(throws: StoreError.unknownModel(type: "Person")) {
+            try test.store.read { _ = try $0.objects(Person.self) }
+        }
+    }
+
+    @Test("a write that waits too long gives up, and leaves the lock to others")
+    func timeout() throws {
+        let test = try TestStore()
+        try test.whileLocked { _ in
+            #expect(throws: StoreError.writeTimedOut(seconds: 0.02)) { try test.store.write(timeout: 0.02) { _ in } }
+        }
+        try test.store.write(timeout: 5) { try $0.add(Note(id: 1)) }
+    }
+
+    @Test("two handles of one path share one environment, and agree about it")
+    func handles() throws {
+        let test = try TestStore(durability: .relaxed)
+        let again = try Store(test.store.configuration)
+        try again.write { try $0.add(Note(id: 1)) }
+        #expect(try test.store.read { try $0.objects(Note.self).count } == 1)
+        #expect(throws: StoreError.self) { try Store(.init(path: test.path, models: [Note.self], durability: .full)) }
+    }
+
+    @Test("a memory store ends with its last handle")
+    func memoryStore() throws {
+        let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let configuration = Store.Configuration(path: path, models: [Note.self], durability: .memory)
+        for _ in 0..<3 {
+            let store = try Store(configuration)
+            #expect(try store.read { try $0.objects(Note.self).count } == 0)
+            try store.write { try $0.add(Note(id: 1)) }
+        }
+    }
+
+    @Test("a file that is no store is refused with its path")
+    func notAStore() throws {
+        let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(repeating: 0x2a, count: 100_000).write(to: URL(fileURLWithPath: path + "/data.mdb"))
+        let error = #expect(throws: StoreError.self) { try Store(.init(path: path, models: [Note.self])) }
+        #expect("\(error!)".contains(path))
+        let folder = path + "/data.mdb/below"
+        #expect(throws: StoreError.self) { try Store(.init(path: folder, models: [Note.self])) }
+    }
+
+    @Test("writers on several threads all get their turn and lose nothing", arguments: [Durability.memory, .relaxed])
+    func manyWriters(_ durability: Durability) throws {
+        let test = try TestStore(durability: durability)
+        try test.store.write { try $0.add(Note(id: 0)) }
+        let threads = (0..<4).map { _ in
+            TracedThread("writer") {
+                for _ in 0..<250 {
+                    do {
+                        try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 0)).score += 1 }
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(try test.store.read { try $0.object(Note.self, forPrimaryKey: 0)?.score } == 1_000)
+    }
+
+    @Test("a commit too large to be listed in the log reaches observers all the same")
+    func hugeCommit() throws {
+        let test = try TestStore([LogLine.self], durability: .memory)
+        let thread = RunLoopThread("huge")
+        defer { thread.stop() }
+        let counts = Watched<[Int]>([])
+        nonisolated(unsafe) var token: NotificationToken?
+        try thread.performAndWait {
+            let lines = try test.store.connect(on: .runLoop).objects(LogLine.self)
+            token = try lines.observe { change in
+                if case .update(_, let changes) = change { counts.update { $0.append(changes.insertions.count) } }
+                if case .initial = change { counts.update { $0.append(0) } }
+            }
+        }
+        try counts.wait("initial") { $0 == [0] }
+        try test.store.write { connection in for _ in 0..<66_000 { try connection.add(LogLine()) } }
+        try counts.wait("update") { $0 == [0, 66_000] }
+        try thread.performAndWait { token?.invalidate() }
+    }
+}

@@ -1,0 +1,120 @@
+// Checks observers during random histories: what each callback shows is what the model has at its version, and each change set leads
+// there from what was shown before.
+import Foundation
+import StillingWell
+import StillingWellFixtures
+import StillingWellSeededRandom
+import StillingWellSync
+import Testing
+
+/// Checks one observer. Used on its connection's scheduler, except for `violations` and `reached`.
+final class HistoryChecker<State: Sendable>: @unchecked Sendable {
+    typealias Rows = [[ReplayedRow<Int, UInt64>]]
+
+    let name: String
+    /// States by version, each written before its commit becomes visible.
+    private let states: Watched<[UInt64: State]>
+    private let rows: (State) -> Rows
+    private let modifications: ChangeSetReplay.Modifications
+    private var shown: Rows = []
+    private var version: UInt64?
+    let violations = Watched<[String]>([])
+    let reached = Watched<UInt64>(0)
+    var token: NotificationToken?
+
+    /// - Parameter rows: the rows that a state has in the observed query, in order.
+    init(
+        _ name: String, _ states: Watched<[UInt64: State]>, _ modifications: ChangeSetReplay.Modifications = .all,
+        rows: @escaping (State) -> Rows
+    ) {
+        (self.name, self.states, self.modifications, self.rows) = (name, states, modifications, rows)
+    }
+
+    func violate(_ what: String) { violations.update { $0.append("\(name): \(what)") } }
+
+    /// Checks a callback. Nothing that follows a violation can be right.
+    /// - Parameters:
+    ///   - changes: nil in the initial callback.
+    ///   - difference: what the callback shows other than the state, in words.
+    func told(at newVersion: UInt64, _ changes: ToldChanges?, _ difference: (State) -> String?) {
+        guard violations.value.isEmpty else { return }
+        if (version == nil) != (changes == nil) { violate("not one initial callback, before all others") }
+        if let version, newVersion <= version { violate("version \(newVersion) after \(version)") }
+        guard let state = states.value[newVersion] else { return violate("version \(newVersion) was never committed") }
+        if let difference = difference(state) { violate("version \(newVersion): \(difference)") }
+        let expected = rows(state)
+        if let changes,
+            let wrong = ChangeSetReplay.violation(changes, from: shown, to: expected, modifications)
+        {
+            violate("version \(newVersion): \(wrong)")
+        }
+        shown = expected
+        version = newVersion
+        reached.update { $0 = newVersion }
+    }
+
+    /// Waits until the observer has been told of the last state. A query that the last commits did not touch may stand at an older version.
+    func waitForEnd(_ end: State, _ seed: UInt64) throws {
+        let expected = stamps(end)
+        try reached.wait("\(name) to be told, TIDEGAUGE_SEED=\(seed)") { version in
+            !violations.value.isEmpty || states.value[version].map { stamps($0) == expected } ?? false
+        }
+        #expect(violations.value.isEmpty, "TIDEGAUGE_SEED=\(seed): \(violations.value.first ?? "")")
+    }
+
+    private func stamps(_ state: State) -> [[[UInt64]]] { rows(state).map { $0.map { [UInt64($0.id), $0.stamp] } } }
+}
+
+typealias NoteChecker = HistoryChecker<[Int: NoteValue]>
+
+extension NoteChecker {
+    /// Makes an observer with its checker.
+    typealias Start = @Sendable (Connection, Watched<[UInt64: State]>) throws -> NoteChecker
+
+    /// Makes 120 random commits while observers are checked: on a run loop from the beginning, on a queue, and on the run loop from the middle on.
+    static func checkHistory(_ round: Int, onThread: [Start], onQueue: [Start] = [], late: [Start] = []) throws {
+        let seed = SeededRandom.base &+ UInt64(round)
+        var random = SeededRandom(seed: seed)
+        let test = try TestStore(durability: round % 2 == 0 ? .memory : .relaxed)
+        let states = Watched<[UInt64: [Int: NoteValue]]>([0: [:]])
+        var model = NoteModel()
+        let thread = RunLoopThread("checker")
+        let queue = DispatchQueue(label: "checker")
+        nonisolated(unsafe) var connections: [Connection] = []
+        // Observers of the run loop come first.
+        nonisolated(unsafe) var checkers: [[NoteChecker]] = [[], []]
+        defer {
+            try? thread.performAndWait {
+                for checker in checkers[0] { checker.token?.invalidate() }
+                connections.removeAll()
+            }
+            queue.sync { for checker in checkers[1] { checker.token?.invalidate() } }
+            thread.stop()
+        }
+        try thread.performAndWait {
+            connections.append(try test.store.connect(on: .runLoop))
+            checkers[0] = try onThread.map { try $0(connections[0], states) }
+        }
+        if !onQueue.isEmpty {
+            try queue.sync {
+                let connection = try test.store.connect(on: .queue(queue))
+                checkers[1] = try onQueue.map { try $0(connection, states) }
+            }
+        }
+        for commit in 0..<120 {
+            if commit == 60 {
+                try thread.performAndWait { checkers[0] += try late.map { try $0(connections[0], states) } }
+            }
+            try test.store.write { connection in
+                let version = connection.version + 1
+                try model.change(connection, version: version, &random)
+                let after = model.notes
+                // A commit that changes nothing makes no version; nobody will ask for this state then.
+                states.update { $0[version] = after }
+            }
+            // Mostly lets commits pile up; sometimes waits until everyone has seen the last one.
+            if random.oneIn(5) { try thread.performAndWait {} }
+        }
+        for checker in checkers.joined() { try checker.waitForEnd(model.notes, seed) }
+    }
+}

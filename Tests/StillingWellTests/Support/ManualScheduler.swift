@@ -1,0 +1,3 @@
+import StillingWellFixtures
+
+typealias ManualScheduler = StillingWellFixtures.ManualScheduler

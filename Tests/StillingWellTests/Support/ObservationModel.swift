@@ -1,0 +1,148 @@
+// Queries of humans and dogs in both languages, with the place that each row has in them.
+import StillingWell
+
+/// Where a row stands in a view: nil first.
+struct ModelPlace: Comparable {
+    var number: Int?
+    var text: String?
+    var id: UInt64
+
+    static func < (a: ModelPlace, b: ModelPlace) -> Bool {
+        if a.number != b.number { return a.number.map { x in b.number.map { x < $0 } ?? false } ?? true }
+        if a.text != b.text { return a.text.map { x in b.text.map { x < $0 } ?? false } ?? true }
+        return a.id < b.id
+    }
+}
+
+/// A query in both languages.
+struct ModelView {
+    let name: String
+    let kinds: [ObservedKind]
+    var limit: Int?
+    let isOfDogs: Bool
+    /// nil: the row is not in it.
+    let place: (UInt64, StoreRow, StoreState) -> ModelPlace?
+    /// Humans that the place of a row depends on.
+    let read: (StoreRow, StoreState) -> [UInt64]
+    let observe: (Connection, ObservedKind, @escaping (ChangeSet?, [UInt64]) -> Void) throws -> NotificationToken
+    /// Makes what reads the rows shown, from one query for good: what another one was shown is not its business.
+    let show: (Connection) throws -> () -> [UInt64]
+
+    func rows(_ state: StoreState) -> [UInt64: StoreRow] { isOfDogs ? state.dogs : state.humans }
+
+    func places(_ state: StoreState) -> [UInt64: ModelPlace] {
+        var places: [UInt64: ModelPlace] = [:]
+        for (id, row) in rows(state) { if let place = place(id, row, state) { places[id] = place } }
+        return places
+    }
+
+    /// The ids shown, in order.
+    func shown(_ places: some Sequence<ModelPlace>) -> [UInt64] {
+        let ids = places.sorted().map(\.id)
+        return limit.map { Array(ids.prefix($0)) } ?? ids
+    }
+
+    private static func told<Object: StoredObject>(
+        _ change: ResultsChange<Object>, _ body: (ChangeSet?, [UInt64]) -> Void
+    ) {
+        switch change {
+        case .initial(let results): body(nil, results.objectIDs.map(\.rawValue))
+        case .update(let results, let changes): body(changes, results.objectIDs.map(\.rawValue))
+        case .error(let error): preconditionFailure("\(error)")
+        }
+    }
+
+    private static func dogs(
+        _ name: String, _ kinds: [ObservedKind], limit: Int? = nil,
+        _ query: @escaping (Results<Dog>) -> Results<Dog>, read: Bool,
+        _ place: @escaping (UInt64, StoreRow, StoreState) -> ModelPlace?
+    ) -> ModelView {
+        let live = { (connection: Connection) in
+            let dogs = try query(connection.objects(Dog.self))
+            return limit.map { dogs.limited(to: $0) } ?? dogs
+        }
+        return ModelView(
+            name: name, kinds: kinds, limit: limit, isOfDogs: true, place: place,
+            read: { row, _ in read ? row.link.map { [$0] } ?? [] : [] },
+            observe: { connection, kind, body in
+                let dogs = try live(connection)
+                guard let paths = kind.dogPaths else { return try dogs.observe { told($0, body) } }
+                return try dogs.observe(keyPaths: paths) { told($0, body) }
+            },
+            show: { connection in
+                let dogs = try live(connection)
+                return { dogs.objectIDs.map(\.rawValue) }
+            })
+    }
+
+    private static func humans(
+        _ name: String, _ kinds: [ObservedKind], _ live: @escaping (Results<Human>) -> Results<Human>, read: Bool,
+        _ place: @escaping (UInt64, StoreRow, StoreState) -> ModelPlace?
+    ) -> ModelView {
+        ModelView(
+            name: name, kinds: kinds, isOfDogs: false, place: place,
+            read: { row, _ in read ? row.friends.map(\.value) : [] },
+            observe: { connection, kind, body in
+                let humans = try live(connection.objects(Human.self))
+                guard let paths = kind.humanPaths else { return try humans.observe { told($0, body) } }
+                return try humans.observe(keyPaths: paths) { told($0, body) }
+            },
+            show: { connection in
+                let humans = try live(connection.objects(Human.self))
+                return { humans.objectIDs.map(\.rawValue) }
+            })
+    }
+
+    /// Used by one thread.
+    nonisolated(unsafe) static let all = ofDogs + ofHumans
+
+    private typealias Place = (UInt64, StoreRow, StoreState) -> ModelPlace?
+
+    private static var ofDogs: [ModelView] {
+        let byKey: Place = { id, row, _ in ModelPlace(number: row.key, id: id) }
+        let ofBreed: Place = { id, row, _ in row.name == "b" ? ModelPlace(id: id) : nil }
+        let ofOld: Place = { id, row, state in
+            (state.human(row.link)?.age ?? 0) > 50 ? ModelPlace(id: id) : nil
+        }
+        let byAge: Place = { id, row, state in ModelPlace(number: state.human(row.link)?.age, id: id) }
+        let byOwner: Place = { id, row, state in
+            row.name == "b" ? ModelPlace(text: state.human(row.link)?.name, id: id) : nil
+        }
+        return [
+            dogs("dogs by id", [.everything, .breed, .nothing], { $0.sorted(by: \.id) }, read: false, byKey),
+            dogs(
+                "dogs of breed b", [.everything, .ownerName, .nothing], { $0.where(\.breed == "b") }, read: false,
+                ofBreed),
+            dogs(
+                "dogs of the old", [.everything, .breed, .ownerName], { $0.where(\.owner!.age > 50) }, read: true,
+                ofOld),
+            dogs(
+                "first dogs by owner's age", [.everything, .breed], limit: 3, { $0.sorted(by: \.owner?.age) },
+                read: true, byAge),
+            dogs(
+                "dogs of breed b by owner's name", [.everything, .ownerName],
+                { $0.where(\.breed == "b").sorted(by: \.owner?.name) }, read: true, byOwner),
+        ]
+    }
+
+    private static var ofHumans: [ModelView] {
+        let oldByName: Place = { id, row, _ in row.age > 50 ? ModelPlace(text: row.name, id: id) : nil }
+        let withOld: Place = { id, row, state in
+            row.friends.contains { state.humans[$0.value]!.age > 50 } ? ModelPlace(id: id) : nil
+        }
+        let range: Place = { id, row, _ in
+            row.age > 20 && row.age < 80 ? ModelPlace(number: row.age, id: id) : nil
+        }
+        return [
+            humans(
+                "the old by name", [.everything, .name, .bossName, .nothing],
+                { $0.where(\.age > 50).sorted(by: \.name) }, read: false, oldByName),
+            humans(
+                "with old friends", [.everything, .name], { $0.where(.any(\.friends, \.age > 50)) }, read: true,
+                withOld),
+            humans(
+                "a range of ages", [.everything, .name], { $0.where(\.age > 20 && \.age < 80).sorted(by: \.age) },
+                read: false, range),
+        ]
+    }
+}

@@ -1,0 +1,60 @@
+// Comparisons by counts alone: what ends them, and with which word.
+import Testing
+import TidegaugeScenario
+
+@testable import TidegaugeCompare
+
+@Suite("Comparisons by counts alone")
+struct CountedOnlyTests {
+    private func engine(_ truths: [Truth], budget: Double? = nil) -> ComparisonEngine {
+        ComparisonEngine(World(truths, seed: 1).plan(pairs: 0, budget: budget))
+    }
+
+    private func row(_ subject: Int, _ variant: String = "", base: Double = 1_000, head: Double) -> CountedRow {
+        CountedRow(
+            scenario: "s\(subject)", driver: "model", variant: variant, metric: .writerInstructions,
+            counter: "callgrind", base: base, again: base, head: head)
+    }
+
+    private func word(_ engine: ComparisonEngine, _ counted: [CountedRow]) -> ComparisonOutcome.Word {
+        ComparisonOutcome(engine, Judge(engine).rows(), counted).word
+    }
+
+    @Test("No pair is asked for, and no clock is judged", arguments: [nil, 60])
+    func noPairs(budget: Double?) {
+        var engine = engine([Truth(), Truth()], budget: budget)
+        #expect(engine.plan.isCountedOnly && engine.next() == nil && engine.pairsLeft == 0)
+        #expect(Judge(engine).rows().isEmpty)
+        #expect(!World([Truth()], seed: 1).plan(pairs: 1).isCountedOnly)
+    }
+
+    @Test("They pass where nothing counted is worse, and regress where something is")
+    func words() {
+        let both = engine([Truth(), Truth()])
+        #expect(word(both, [row(0, head: 1_000), row(1, head: 900)]) == .pass)
+        #expect(word(both, [row(0, head: 1_000), row(1, head: 1_015)]) == .regressed)
+        #expect(word(both, [row(0, head: 1_015)]) == .regressed, "whatever else was not counted")
+    }
+
+    @Test("What was not counted at each point, or has no verdict, leaves them undecided")
+    func undecided() {
+        let both = engine([Truth(), Truth(points: ["a", "b"])])
+        #expect(both.plan.uncounted(by: []) == ["s0 model", "s1 model a", "s1 model b"])
+        #expect(both.plan.uncounted(by: [row(0, head: 1), row(1, "b", head: 1)]) == ["s1 model a"])
+        let all = [row(0, head: 1_000), row(1, "a", head: 1_000), row(1, "b", head: 1_000)]
+        #expect(both.plan.uncounted(by: all).isEmpty && word(both, all) == .pass)
+        #expect(word(both, []) == .inconclusive && word(both, Array(all.dropLast())) == .inconclusive)
+        #expect(word(both, all.dropLast() + [row(1, "b", base: 0, head: 10)]) == .inconclusive)
+    }
+
+    @Test("What has no counted form is no reason to be undecided, unless nothing has one")
+    func noCountedForm() {
+        func plan(_ subjects: Int) -> ComparisonPlan {
+            var plan = World(Array(repeating: Truth(), count: subjects), seed: 1).plan(pairs: 0)
+            plan.subjects[0].points[0].observers.pins = 1
+            return plan
+        }
+        #expect(word(ComparisonEngine(plan(2)), [row(1, head: 1_000)]) == .pass)
+        #expect(word(ComparisonEngine(plan(1)), []) == .inconclusive)
+    }
+}

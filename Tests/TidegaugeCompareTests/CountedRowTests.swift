@@ -1,0 +1,41 @@
+import StillingWellSeededRandom
+import Testing
+import TidegaugeScenario
+
+@testable import TidegaugeCompare
+
+@Suite("Counted gates")
+struct CountedRowTests {
+    private func verdict(_ base: Double, _ again: Double, _ head: Double) -> Verdict {
+        CountedRow(
+            scenario: "a", driver: "d", variant: "", metric: .upkeepInstructions, counter: "callgrind", base: base,
+            again: again, head: head
+        ).verdict
+    }
+
+    @Test("move from one per cent on, either way")
+    func threshold() {
+        #expect(verdict(50_000, 50_000, 50_499) == .unchanged)
+        #expect(verdict(50_000, 50_000, 50_501) == .regressed)
+        #expect(verdict(50_000, 50_000, 49_499) == .improved)
+        #expect(verdict(0, 0, 0) == .unchanged)
+        #expect(verdict(0, 0, 10) == .inconclusive)
+    }
+
+    @Test("do not move by what the base differs from itself")
+    func noise() {
+        #expect(verdict(50_000, 50_400, 50_800) == .inconclusive)
+        #expect(verdict(50_000, 49_600, 51_000) == .regressed)
+    }
+
+    @Test("call a planted 1.5 % twenty times of twenty, half a per cent never, under the noise measured")
+    func planted() {
+        var random = SeededRandom(seed: 14)
+        func counted(_ value: Double) -> Double { value * (1 + Double.random(in: -0.0015...0.0015, using: &random)) }
+        for _ in 0..<20 {
+            #expect(verdict(counted(50_000), counted(50_000), counted(50_000)) == .unchanged)
+            #expect(verdict(counted(50_000), counted(50_000), counted(50_250)) == .unchanged)
+            #expect(verdict(counted(50_000), counted(50_000), counted(50_950)) == .regressed)
+        }
+    }
+}

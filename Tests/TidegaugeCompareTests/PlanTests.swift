@@ -1,0 +1,33 @@
+// What a comparison is gone on with: a plan written and read again.
+import Foundation
+import Testing
+import TidegaugeScenario
+
+@testable import TidegaugeCompare
+
+@Suite("The plan of a comparison")
+struct PlanTests {
+    private func written(_ plan: ComparisonPlan) throws -> String {
+        String(decoding: try JSONEncoder().encode(plan), as: UTF8.self)
+    }
+
+    private func read(_ text: String) throws -> ComparisonPlan {
+        try JSONDecoder().decode(ComparisonPlan.self, from: Data(text.utf8))
+    }
+
+    @Test("keeps the flaws of both sides")
+    func flaws() throws {
+        var plan = World([Truth()], seed: 1).plan()
+        (plan.base.shim, plan.head.shim) = (Shim("none"), Shim("tail=100:5ms"))
+        let again = try read(written(plan))
+        #expect(again == plan && again.base.shim == Shim("none") && again.head.shim?.tailEvery == 100)
+    }
+
+    @Test("is read where nobody knew of flaws yet")
+    func older() throws {
+        let plan = World([Truth()], seed: 1).plan()
+        let text = try written(plan)
+        #expect(!text.contains("shim"))
+        #expect(try read(text) == plan)
+    }
+}

@@ -1,0 +1,39 @@
+// What is said of a gate that looks worse, and that no fresh pairs have confirmed.
+import Testing
+
+@testable import TidegaugeCompare
+
+@Suite("Suspicions")
+struct SuspicionTests {
+    @Test("One whose confirmation was cut short is named, with the interval of all its pairs")
+    func cutShort() {
+        var world = World([Truth(effect: 0.2)], seed: 1)
+        let plan = world.plan()
+        var engine = ComparisonEngine(plan)
+        while engine.tracks[0].confirm.count < 3, let due = engine.next() {
+            engine.take(world.record(due, plan, at: engine.spentSeconds))
+        }
+        let row = Judge(engine).rows()[0]
+        #expect(row.verdict == .suspected && row.pairs == 23 && row.low! > 0.1)
+        #expect(row.remark.hasPrefix("its confirmation was not finished"))
+        #expect(ComparisonOutcome(engine, [row]).word == .inconclusive)
+    }
+
+    @Test("Fresh pairs speak alone once they carry an interval")
+    func freshAlone() {
+        var world = World([Truth(effect: 0.2)], seed: 1)
+        let plan = world.plan()
+        var engine = ComparisonEngine(plan)
+        while engine.tracks[0].confirm.count < 6, let due = engine.next() {
+            engine.take(world.record(due, plan, at: engine.spentSeconds))
+        }
+        let row = Judge(engine).rows()[0]
+        #expect(row.verdict == .suspected && row.pairs == 6)
+    }
+
+    @Test("Of one pair or two nobody says how many would decide", arguments: 1...4)
+    func fewPairs(pairs: Int) throws {
+        let effect = try #require(PairedEffect((0..<pairs).map { 0.1 * Double($0 % 2) }))
+        #expect((effect.pairsToDecide(0.02) == nil) == (pairs < 3))
+    }
+}

@@ -1,0 +1,129 @@
+// The V2 encoding against a decoder written for this test, from the format's description and not from the encoder.
+import CTidegaugeZlib
+import Foundation
+import StillingWellSeededRandom
+import Testing
+import TidegaugeScenario
+
+@testable import TidegaugeMeasure
+
+@Suite("Histogram encoding")
+struct HistogramCodeTests {
+    /// Value → samples, by the highest value of each bucket; nil where the bytes are no such histogram.
+    private func decoded(_ text: String) -> [UInt64: UInt64]? {
+        guard let data = Data(base64Encoded: text), data.count > 8 else { return nil }
+        func integer(_ bytes: some Collection<UInt8>) -> UInt64 { bytes.reduce(0) { $0 * 256 + UInt64($1) } }
+        guard integer(data[0..<4]) == 0x1C84_9314, integer(data[4..<8]) == UInt64(data.count - 8) else { return nil }
+        var length = uLong(1 << 20)
+        var bytes = [UInt8](repeating: 0, count: Int(length))
+        guard uncompress(&bytes, &length, Array(data[8...]), uLong(data.count - 8)) == Z_OK else { return nil }
+        bytes = Array(bytes.prefix(Int(length)))
+        guard integer(bytes[0..<4]) == 0x1C84_9313, integer(bytes[4..<8]) == UInt64(bytes.count - 40),
+            integer(bytes[8..<12]) == 0, integer(bytes[12..<16]) == 3, integer(bytes[16..<24]) == 1,
+            Double(bitPattern: integer(bytes[32..<40])) == 1
+        else { return nil }
+        let highest = integer(bytes[24..<32])
+        var samples: [UInt64: UInt64] = [:]
+        var slot: UInt64 = 0
+        var place = 40
+        while place < bytes.count {
+            var raw: UInt64 = 0
+            var taken = 0
+            while true {
+                let byte = UInt64(bytes[place])
+                place += 1
+                taken += 1
+                if taken == 9 {
+                    raw += byte << 56
+                    break
+                }
+                raw += (byte & 127) << UInt64(7 * (taken - 1))
+                if byte < 128 { break }
+            }
+            let value = raw & 1 == 0 ? Int64(raw / 2) : -Int64(raw / 2) - 1
+            if value < 0 {
+                slot += UInt64(-value)
+                continue
+            }
+            // 2 048 slots of width 1, then 1 024 of each further power of two.
+            let power = slot < 2048 ? 0 : slot / 1024 - 1
+            let lowest = slot < 2048 ? slot : (slot % 1024 + 1024) << power
+            let edge = lowest + (1 << power) - 1
+            if value > 0 { samples[edge] = UInt64(value) }
+            guard edge <= highest || value == 0 else { return nil }
+            slot += 1
+        }
+        return samples
+    }
+
+    @Test("Samples come out of the text as they went in", arguments: seeds(50))
+    func random(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var histogram = LatencyHistogram()
+        var expected: [UInt64: UInt64] = [:]
+        for _ in 0..<Int.random(in: 1...3_000, using: &random) {
+            let value = Int64.random(in: 0...9, using: &random) << Int64.random(in: 0...59, using: &random)
+            let count = 1 << Int.random(in: 0...12, using: &random)
+            histogram.record(value, count: count)
+            let edge = TimeWeightedHistogram.upperEdge(ofBucket: TimeWeightedHistogram.bucket(of: value))
+            expected[UInt64(edge), default: 0] += UInt64(count)
+        }
+        let record = try #require(histogram.record(for: .endToEndLatency, lengthNs: 5))
+        #expect(record.max == histogram.max && record.bounds == nil)
+        #expect(decoded(record.samples) == expected, "seed \(seed)")
+        var distribution = ValueDistribution()
+        try distribution.add(samples: record.samples)
+        #expect(Int(distribution.total) == histogram.count)
+        // What is read back has the percentiles of what was recorded.
+        for (statistic, part) in [(Statistic.p50, 2), (.p90, 10), (.p99, 100)] {
+            let rank = distribution.total - distribution.total / UInt64(part)
+            let value = distribution.cumulative().first { $0.samples >= max(rank, 1) }?.value
+            #expect(min(value ?? -1, record.max) == histogram.percentile(statistic)?.value)
+        }
+    }
+
+    @Test("Counts that need all nine bytes, the first and the last bucket")
+    func extremes() throws {
+        for value in [0, 1, 2_047, 2_048, Int64.max / 4] {
+            for count in [1, 63, 64, 8_191, 8_192, Int(Int32.max), Int.max / 4] {
+                var histogram = LatencyHistogram()
+                histogram.record(value, count: count)
+                let record = try #require(histogram.record(for: .lockWait, lengthNs: 1))
+                let samples = try #require(decoded(record.samples))
+                #expect(samples.count == 1 && samples.first?.value == UInt64(count), "\(value) × \(count)")
+            }
+        }
+        #expect(LatencyHistogram().record(for: .lockWait, lengthNs: 1) == nil)
+    }
+
+    @Test("Censored samples stand at their bound, and once more by themselves")
+    func censored() throws {
+        var histogram = LatencyHistogram()
+        histogram.record(100, count: 3)
+        histogram.recordCensored(500)
+        let record = try #require(histogram.record(for: .endToEndLatency, lengthNs: 1))
+        #expect(decoded(record.samples) == [100: 3, 500: 1])
+        #expect(try decoded(#require(record.bounds)) == [500: 1])
+    }
+
+    @Test(
+        "What is no histogram is refused",
+        arguments: ["", "!", "AAAA", Data(repeating: 7, count: 64).base64EncodedString()])
+    func damaged(text: String) {
+        var distribution = ValueDistribution()
+        #expect(throws: HistogramCode.Damage.self) { try distribution.add(samples: text) }
+    }
+
+    @Test("A histogram that is cut off is refused, wherever")
+    func cutOff() throws {
+        var histogram = LatencyHistogram()
+        for value in 1...200 { histogram.record(Int64(value * value * value)) }
+        let data = try #require(Data(base64Encoded: histogram.record(for: .lockWait, lengthNs: 1)!.samples))
+        for length in 0..<data.count {
+            var distribution = ValueDistribution()
+            #expect(throws: HistogramCode.Damage.self) {
+                try distribution.add(samples: data.prefix(length).base64EncodedString())
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+// The eight answers of a run from its rows, and what a run says that does not go into them.
+import Testing
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+@testable import TidegaugeReport
+
+@Suite("Answers of a run")
+struct AnswersTests {
+    /// A run in which each question has its scenario.
+    private static func record() -> RunRecord {
+        var record = RunRecord(runID: "r", environment: .fixed)
+        record.header.scenarios = WholeRun.header.scenarios
+        func add(_ scenario: String, _ variant: String, _ figures: [Figure], _ change: (inout TrialSpec) -> Void) {
+            var spec = WholeRun.spec(scenario, "stillingwell", variant)
+            change(&spec)
+            record.rows += RunRow.rows(figures, of: spec, runID: "r", environment: .fixed)
+            guard variant != RunRow.overSweep else { return }
+            record.trials.append(TrialRecord(TrialResult(fate: .completed), of: spec))
+        }
+        add(
+            "commit-latency", "durability=memory",
+            [
+                Figure(.endToEndLatency, .p50, 131_000, n: 1_500), Figure(.endToEndLatency, .p99, nil, n: 500),
+                Figure(.endToEndLatency, .p90, 366_000, n: 500), Figure(.coalescingRatio, .value, 1.03, n: 500),
+            ]
+        ) {
+            ($0.writers.load, $0.writers.rateHz, $0.dataset.items) = (.open, 500, 10_000)
+            $0.writers.arrivals = .poisson
+        }
+        for (burst, ratio) in [(1, 1.0), (100, 4.5)] {
+            add(
+                "burst-coalesce", "writers.burst=\(burst)",
+                [Figure(.coalescingRatio, .value, ratio, n: 500), Figure(.staleness, .p99, 84_500, n: 5_000)]
+            ) {
+                ($0.writers.load, $0.writers.rateHz, $0.writers.arrivals) = (.open, 5_000, .bursts)
+                $0.writers.burst = burst
+            }
+        }
+        for (items, cost) in [(1_000_000, 18_200.0), (1_000, 16_200)] {
+            add("result-size", "dataset.items=\(items)", [Figure(.upkeepCost, .value, cost, n: 500)]) {
+                $0.dataset.items = items
+            }
+        }
+        add("result-size", RunRow.overSweep, [Figure(.upkeepExponent, .value, 0.012, n: 2)]) { _ in }
+        add(
+            "rate-sweep", RunRow.overSweep,
+            [
+                Figure(.sustainableRate, .low, 60_000, n: 7), Figure(.sustainableRate, .high, 104_000, n: 7),
+                Figure(.kneeRate, .value, 39_500, n: 7),
+            ]
+        ) { _ in }
+        return record
+    }
+
+    private func answer(_ question: Answer.Question, _ record: RunRecord) throws -> Answer {
+        try #require(Answers(record).all.first { $0.question == question })
+    }
+
+    @Test(
+        "Each question has its number, its meaning and its scenario",
+        arguments: [
+            (.howFast, "131 µs", "p90 366 µs · due → callback, 500 commits/s, 10\u{A0}000 rows", "commit-latency"),
+            (.howStale, "84.5 µs", "p99 over time, 5\u{A0}000 commits/s", "burst-coalesce"),
+            (.coalesced, "4.50×", "in bursts of 100, ", "burst-coalesce"),
+            (.coalesced, "4.50×", "; 1.03× in commit-latency", "burst-coalesce"),
+            (
+                .upkeep, "18.2 µs", "at 1\u{A0}000\u{A0}000 rows; 16.2 µs at 1\u{A0}000 → incremental (β 0.012)",
+                "result-size"
+            ),
+            (.bendsWhere, "60.0k – 104k/s", "merge at 39.5k/s", "rate-sweep"),
+        ] as [(Answer.Question, String, String, String)])
+    func measured(question: Answer.Question, figure: String, meaning: String, scenario: String) throws {
+        let answer = try answer(question, Self.record())
+        #expect(answer.figure == figure)
+        #expect(answer.meaning.contains(meaning), "\(answer.meaning)")
+        #expect(answer.source == .scenario(scenario) && answer.tone == .good)
+    }
+
+    @Test("A run that goes into nothing has all eight questions, and says what it does not know")
+    func empty() {
+        let answers = Answers(RunRecord(runID: "r", environment: .fixed)).all
+        #expect(answers.map(\.question) == Answer.Question.allCases)
+        #expect(answers.allSatisfy { $0.tone == .open && !$0.meaning.isEmpty })
+        #expect(answers.count { $0.figure == Answer.none } == 7)
+    }
+
+    @Test("A broken limit is the answer's as well, and what is about the harness answers nothing")
+    func broken() throws {
+        var record = Self.record()
+        record.judgements = [
+            Judgement(
+                scenario: "commit-latency", driver: "stillingwell", verdict: .broken, text: "stillingwell: too slow")
+        ]
+        #expect(try answer(.howFast, record).tone == .bad && answer(.upkeep, record).tone == .good)
+        record.header.scenarios[0].name = "rate-sweep"
+        record.header.scenarios[0].gate = .slowdownSeen
+        #expect(try answer(.bendsWhere, record).figure == Answer.none)
+    }
+
+    @Test("A state that never arrived and a promise that broke are counted; a trial that did not complete is no answer")
+    func lost() throws {
+        var record = Self.record()
+        #expect(try answer(.lostOrWrong, record).figure == "0" && answer(.lostOrWrong, record).tone == .good)
+        record.rows += [Fixture.row(Figure(.missedFinal, .value, 2, n: 3))]
+        record.rows += [Fixture.row(Figure(.oracleViolations, .value, 1, n: 3))]
+        #expect(try answer(.lostOrWrong, record).figure == "3" && answer(.lostOrWrong, record).tone == .bad)
+        record = Self.record()
+        record.trials[0].fate = .crashed(signal: "SIGSEGV")
+        let crashed = try answer(.lostOrWrong, record)
+        #expect(crashed.figure == "0" && crashed.tone == .bad && crashed.meaning.contains("1 trial did not complete"))
+    }
+
+    @Test("What was to hang and was caught is a result; what hung besides is not")
+    func hangs() throws {
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root)
+            var record = try RunRecord.load("\(root)/\(WholeRun.runID)")
+            let plays = Choreographies(record)
+            #expect(plays.engines == ["stillingwell"] && plays.rows.map(\.scenario) == ["lock-order"])
+            #expect(plays.rows[0].outcomes == [.completed(ns: 9_610_000)])
+            #expect(plays.rows[0].controls == [.init(driver: "flawed", outcome: .caught(ns: 9_610_000))])
+            #expect(try answer(.hung, record).tone == .good)
+            let index = try #require(record.trials.firstIndex { $0.spec.driver == "flawed" })
+            record.trials[index].fate = .hang
+            #expect(try answer(.hung, record).figure == "1" && answer(.hung, record).tone == .bad)
+        }
+    }
+
+    @Test("A baseline's counts are the last answer, and why nothing is compared is one too")
+    func worse() throws {
+        var record = Self.record()
+        (record.header.baseline, record.header.savedBaseline) = ("last", "last")
+        #expect(try answer(.worse, record).meaning.contains("no earlier run to be held against"))
+        record.compared = WholeRun.compared
+        #expect(try answer(.worse, record).figure == "1" && answer(.worse, record).tone == .bad)
+        #expect(try answer(.worse, record).meaning.contains("1 of 2 clocks slower"))
+        record.compared?.obstacle = "it was made elsewhere"
+        #expect(try answer(.worse, record).figure == Answer.none)
+    }
+
+    @Test("What is broken stands before what is slower, the worst first, each with its share")
+    func findings() throws {
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root)
+            let findings = Finding.all(try RunRecord.load("\(root)/\(WholeRun.runID)"))
+            #expect(findings.map(\.kind) == [.failed, .broken, .worse, .slower, .open])
+            #expect(findings[1].here == "812 µs" && findings[1].bound == "< 500 µs")
+            #expect(abs(try #require(findings[1].share) - 0.624) < 1e-9)
+            #expect(findings[3].scenario == "result-size" && findings[3].bound == "20.0 µs")
+        }
+    }
+
+    @Test("A cost that came out under zero is noise in large type, and a latency under zero is what it is")
+    func negative() {
+        let cost = Figure(.upkeepCost, .value, -4_270_000, n: 20, flags: [.atFloor])
+        #expect(Digest.headline([cost]) == "not measurable, noise ± 4.27 ms")
+        #expect(Digest.headline([Figure(.deliveryLatency, .p50, -500, n: 20)]) == "-500 ns")
+        #expect(Digest.headline([Figure(.upkeepCost, .value, 500, n: 20)]) == "500 ns")
+    }
+}

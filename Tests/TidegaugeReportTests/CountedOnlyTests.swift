@@ -1,0 +1,103 @@
+// The reports of a comparison by counts alone: what was counted, and once what was not measured.
+import Foundation
+import Testing
+import TidegaugeCompare
+import TidegaugeScenario
+
+@testable import TidegaugeReport
+
+@Suite("The report of a comparison by counts alone")
+struct CountedOnlyReportTests {
+    private static let names = ["summary.md", "compare.html", "compare.json", "annotations.txt", "effects.csv"]
+
+    /// - Parameter heads: instructions per commit of the head, of each subject; those of the base are 50 000. nil: not counted.
+    private func report(
+        _ root: String, heads: [Double?]
+    ) throws -> (judged: JudgedComparison, texts: [String: String]) {
+        var plan = WholeComparison.plan
+        plan.pairs = 0
+        let report = try ComparisonReport(root, plan, .fixed)
+        var record = ComparisonRecord(plan, .fixed)
+        for (subject, head) in zip(plan.subjects, heads) {
+            guard let head else { continue }
+            let row = CountedRow(
+                scenario: subject.scenario, driver: subject.driver, variant: subject.points[0].variant,
+                metric: .upkeepInstructions, counter: "callgrind", base: 50_000, again: 50_010, head: head)
+            try report.add([row], files: [:])
+            record.counted.append(row)
+        }
+        record.uncounted = heads.contains(nil) ? [OneSided(what: "slow, counted", why: "hang")] : []
+        try report.add(uncounted: record.uncounted)
+        record.isFinished = true
+        try report.end(JudgedComparison(record, record.replayed()), exitCode: 0)
+        let texts = try Self.names.map { ($0, try String(contentsOfFile: "\(root)/\($0)", encoding: .utf8)) }
+        return (try JudgedComparison(root), Dictionary(uniqueKeysWithValues: texts))
+    }
+
+    @Test("Gates of clocks are named once, as not measured, and none of them is inconclusive")
+    func unmeasured() throws {
+        try Fixture.withFolder { root in
+            let (judged, texts) = try report(root, heads: [50_000, 50_100])
+            #expect(judged.outcome.word == .pass && judged.gates.isEmpty && judged.rows.isEmpty)
+            let console = ComparisonConsole.render(judged)
+            #expect(
+                console.contains("not measured, as only counts were asked for: 2 gates of clocks: slow stillingwell,"))
+            #expect(console.hasSuffix("no regression in what was counted\n"))
+            let readers = [console, texts["summary.md"]!, texts["compare.html"]!]
+            for text in readers {
+                #expect(text.components(separatedBy: "not measured").count == 2)
+                #expect(!text.contains("inconclusive") && text.contains("counts see no waiting"))
+            }
+            #expect(texts["summary.md"]!.contains(", counts alone, profile smoke."))
+            #expect(!texts["summary.md"]!.contains("<script>") && !texts["compare.html"]!.contains("<script>"))
+            #expect(texts["annotations.txt"]!.isEmpty)
+            #expect(texts["effects.csv"]!.split(separator: "\n").count == 1)
+            let json = try JSONSerialization.jsonObject(with: Data(texts["compare.json"]!.utf8)) as? [String: Any]
+            #expect((json?["unmeasured"] as? [String])?.first == "slow stillingwell")
+            let counted = json?["counted"] as? [[String: Any]]
+            #expect(counted?.map { $0["verdict"] as? String } == ["unchanged", "unchanged"])
+            #expect(abs((counted?[1]["change"] as? Double ?? 0) - 0.002) < 1e-9)
+            #expect(counted?[1]["base"] as? Double == 50_000)
+            #expect((json?["rows"] as? [Any])?.isEmpty == true)
+        }
+    }
+
+    @Test("A counted regression stands in the verdict and beside the checks")
+    func regressed() throws {
+        try Fixture.withFolder { root in
+            let (judged, texts) = try report(root, heads: [51_000, 50_000])
+            #expect(judged.outcome.word == .regressed)
+            #expect(
+                ComparisonConsole.verdict(judged).hasPrefix("regressed: slow stillingwell durability=memory upkeep_"))
+            #expect(
+                texts["annotations.txt"]!.hasPrefix(
+                    "::error title=Tidegauge: regressed::slow stillingwell durability=memory upkeep_instructions: "
+                        + "50.0k → 51.0k, +2.0 %25, counted"))
+        }
+    }
+
+    @Test("What could not be counted leaves it undecided, with the reason")
+    func undecided() throws {
+        try Fixture.withFolder { root in
+            let (judged, texts) = try report(root, heads: [nil, 50_000])
+            #expect(judged.outcome.word == .inconclusive)
+            let verdict = ComparisonConsole.verdict(judged)
+            #expect(
+                verdict.hasSuffix("known not to be: slow stillingwell durability=memory, not counted"), "\(verdict)")
+            #expect(ComparisonConsole.render(judged).contains("not compared: slow, counted: hang"))
+            for name in ["summary.md", "compare.html", "compare.json"] {
+                #expect(texts[name]!.contains("hang"), "\(name)")
+            }
+        }
+    }
+
+    @Test("Where nothing was counted at all, nothing could be compared")
+    func nothing() throws {
+        try Fixture.withFolder { root in
+            let (judged, texts) = try report(root, heads: [nil, nil])
+            #expect(judged.outcome.word == .inconclusive)
+            #expect(ComparisonConsole.verdict(judged) == "inconclusive: nothing could be compared")
+            #expect(texts["summary.md"]!.contains("not measured"))
+        }
+    }
+}

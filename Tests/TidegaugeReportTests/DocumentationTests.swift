@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+import TidegaugeCompare
+import TidegaugeMeasure
+import TidegaugeScenario
+
+@testable import TidegaugeReport
+
+@Suite("Reports/README.md")
+struct DocumentationTests {
+    private func readme() throws -> String {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Reports/README.md")
+        return try String(contentsOf: file, encoding: .utf8)
+    }
+
+    @Test("Every column has a line", arguments: MetricsCSV.columns)
+    func columns(column: String) throws {
+        #expect(try readme().contains("\n| `\(column)` | "))
+    }
+
+    @Test("Every column of series.csv is named", arguments: SeriesCSV.columns)
+    func seriesColumns(column: String) throws {
+        let section = try #require(try readme().components(separatedBy: "## series.csv").last)
+        #expect(section.components(separatedBy: "\n## ")[0].contains("`\(column)`"))
+    }
+
+    @Test("Every column of points.csv is named", arguments: PointsCSV.columns)
+    func pointsColumns(column: String) throws {
+        let section = try #require(try readme().components(separatedBy: "## points.csv").last)
+        #expect(section.components(separatedBy: "\n## ")[0].contains("`\(column)`"))
+    }
+
+    @Test(
+        "Every file has a line",
+        arguments: [
+            MetricsCSV.fileName, SeriesCSV.fileName, EnvironmentJSON.fileName, Journal.fileName, ChromeTrace.fileName,
+            "\(HistogramLogs.folderName)/*.hlog", FinalReports.htmlName, FinalReports.jsonName, FinalReports.junitName,
+            FinalReports.markdownName, PointsCSV.fileName, TrackerJSON.actionBenchmarkName, TrackerJSON.bencherName,
+        ])
+    func files(name: String) throws {
+        #expect(try readme().contains("\n| `\(name)` | "))
+    }
+
+    @Test("Every column of a comparison is named", arguments: EffectsCSV.columns + PairsCSV.columns)
+    func comparisonColumns(column: String) throws {
+        let section = try #require(try readme().components(separatedBy: "### effects.csv").last)
+        #expect(section.components(separatedBy: "### compare.html")[0].contains("`\(column)`"))
+    }
+
+    @Test("Every key of compare.json is named")
+    func comparisonKeys() throws {
+        let section = try #require(try readme().components(separatedBy: "### compare.json").last)
+        try Fixture.withFolder { root in
+            try WholeComparison.write(in: root)
+            let json = try Data(contentsOf: URL(fileURLWithPath: "\(root)/compare.json"))
+            let keys = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any]).keys
+            for key in keys { #expect(section.components(separatedBy: "\n##")[0].contains("`\(key)`"), "\(key)") }
+        }
+    }
+
+    @Test("Every verdict is explained", arguments: Verdict.allCases)
+    func verdicts(verdict: Verdict) throws { #expect(try readme().contains("`\(verdict.rawValue)`")) }
+
+    @Test("Every metric has its line", arguments: Metric.allCases)
+    func metrics(metric: Metric) throws {
+        #expect(try readme().contains("\n| `\(metric.rawValue)` | \(metric.unit) | \(metric.entry.definition) |\n"))
+    }
+
+    @Test("Every flag has its line", arguments: FigureFlag.Word.allCases)
+    func flags(word: FigureFlag.Word) throws {
+        let rows = try readme().split(separator: "\n").filter { $0.hasSuffix(" | \(word.meaning) |") }
+        #expect(rows.count == 1 && rows.allSatisfy { $0.hasPrefix("| `\(word.rawValue)") })
+    }
+
+    @Test("Every statistic is named", arguments: Statistic.allCases)
+    func statistics(statistic: Statistic) throws {
+        #expect(try readme().contains("`\(statistic.rawValue)`"))
+    }
+
+    @Test("Every key of environment.json is named")
+    func environment() throws {
+        let text = try readme()
+        let run = EnvironmentReport.ofARun
+        for json in [
+            try run.json(), try JSONEncoder().encode(run.pressureAfter), try JSONEncoder().encode(run.startLoad),
+            try JSONEncoder().encode(run.yardsticks), try JSONEncoder().encode(run.yardsticks?[.rawCommit]),
+            try JSONEncoder().encode(run.yardsticks?[.memoryWalk]),
+        ] {
+            let object = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
+            #expect(!object.isEmpty)
+            for key in object.keys { #expect(text.contains("`\(key)`"), "\(key) is not explained") }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// Pages of one run and of two, beyond their golden files: what stands on the first screen, what folds, which engine is how
+// many times as fast.
+import Foundation
+import Testing
+import TidegaugeMeasure
+import TidegaugeScenario
+import TidegaugeTrial
+
+@testable import TidegaugeReport
+
+@Suite("Pages")
+struct PageTests {
+    private func page(_ change: (inout RunRecord) -> Void = { _ in }) throws -> String {
+        var text = ""
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root)
+            var record = try RunRecord.load("\(root)/\(WholeRun.runID)")
+            change(&record)
+            text = try HTMLReport.render(record)
+        }
+        return text
+    }
+
+    @Test("Every file of Pages is embedded as it is, and every template that one includes is there")
+    func files() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Sources/TidegaugeReport/Pages")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(Set(names) == Set(PageTexts.texts.keys) && names.count > 10)
+        for name in names {
+            let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+            #expect(PageTexts.texts[name] == text, "\(name)")
+            guard name.hasSuffix(".html") else { continue }
+            #expect(!HTMLPage.template(String(name.dropLast(5))).contains("{{>"), "\(name)")
+        }
+    }
+
+    @Test("All eight questions stand before the first table, and every link leads somewhere")
+    func firstScreen() throws {
+        let page = try page()
+        let table = try #require(page.range(of: "<table")).lowerBound
+        for question in Answer.Question.allCases {
+            let place = try #require(page.range(of: "<h2>\(question.rawValue)</h2>"), "\(question)")
+            #expect(place.lowerBound < table)
+        }
+        let links = page.matches(of: #/href="#(\w+)"/#).map { String($0.output.1) }
+        #expect(links.count > 10)
+        for link in links { #expect(page.contains("id=\"\(link)\""), "\(link)") }
+        let places = page.matches(of: #/ id="(\w+)"/#).map { String($0.output.1) }
+        #expect(Set(places).count == places.count)
+    }
+
+    @Test("A choreography is a row, and no scenario of the list")
+    func choreographies() throws {
+        let page = try page()
+        #expect(page.contains("<td class=\"good\">✔ 9.61 ms</td>"))
+        #expect(page.contains("<span class=\"good\">caught in 9.61 ms</span> <span class=\"quiet\">flawed</span>"))
+        #expect(page.contains("<h2>2 scenarios</h2>") && page.contains("<h2>1 choreographies</h2>"))
+    }
+
+    @Test("A gate without a figure says so, and one under zero is not told in large type")
+    func headlines() throws {
+        let page = try page { record in
+            for index in record.rows.indices where record.rows[index].figure.metric == .upkeepCost {
+                record.rows[index].figure.value = -4_270_000
+            }
+            record.rows.removeAll { $0.figure.metric == .endToEndLatency && $0.driver == "stillingwell" }
+        }
+        #expect(page.contains("not measurable, noise ± 4.27 ms <small>upkeep_cost"))
+        #expect(page.contains("<p class=\"number long\">not measurable, noise ± 4.27 ms</p>"))
+        let gates = page.matches(of: #/class="gate">([^<]*)/#).map(\.output.1)
+        #expect(!gates.isEmpty && gates.allSatisfy { !$0.contains("n/a") && !$0.contains("-4.27") })
+    }
+
+    @Test("A gate that is zero half of the time tells the percentile that is not")
+    func zeroMedian() {
+        var record = RunRecord(runID: "r", environment: .fixed)
+        record.header.scenarios = [WholeRun.header.scenarios[0]]
+        record.header.scenarios[0].gate = .staleness
+        record.rows = [
+            Fixture.row(Figure(.staleness, .p50, 0, n: 9_000, flags: [.atFloor]), scenario: "result-size"),
+            Fixture.row(Figure(.staleness, .p90, 0, n: 9_000, flags: [.atFloor]), scenario: "result-size"),
+            Fixture.row(Figure(.staleness, .p99, 781_823, n: 9_000), scenario: "result-size"),
+        ]
+        let gate = Digest.gate("result-size", record)
+        #expect(gate.map(\.name) == ["staleness p99"] && gate.map(\.text) == ["782 µs"])
+        record.rows = [Fixture.row(Figure(.staleness, .p50, nil, n: 9), scenario: "result-size")]
+        #expect(Digest.gate("result-size", record).map(\.text) == ["too few samples"])
+    }
+
+    // MARK: Two runs
+
+    @Test("A page of two runs says first what changed, most of all first, and draws both")
+    func pair() throws {
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root)
+            let base = "\(root)/\(WholeRun.runID)"
+            let head = "\(root)/later"
+            try FileManager.default.copyItem(atPath: base, toPath: head)
+            let csv = try String(contentsOfFile: "\(head)/metrics.csv", encoding: .utf8)
+            let later = csv.replacing("812000", with: "999000").replacing("29000,ns", with: "58000,ns")
+            try Data(later.utf8).write(to: URL(fileURLWithPath: "\(head)/metrics.csv"))
+            let written = try PairReport.write(base: base, head: head)
+            #expect(written.path == "\(head)/against-\(WholeRun.runID).html" && written.text.contains("+23.0 %"))
+            let page = try String(contentsOfFile: written.path, encoding: .utf8)
+            let changed = try #require(page.range(of: "What changed (2)"))
+            let answers = try #require(page.range(of: "<ul class=\"answers\">"))
+            #expect(changed.lowerBound < answers.lowerBound)
+            let shares = page.matches(of: #/<td class="by \w+"><span[^>]*></span>\+(\d+)/#).map { String($0.output.1) }
+            #expect(shares == ["100", "23"])
+            #expect(page.contains("was 812 µs (+23.0 %)"))
+            #expect(page.contains("stillingwell before") && page.contains("stillingwell now"))
+            #expect(page.contains("812 µs → 999 µs"))
+            let links = page.matches(of: #/href="#(\w+)"/#).map { String($0.output.1) }
+            for link in links { #expect(page.contains("id=\"\(link)\""), "\(link)") }
+            #expect(page.components(separatedBy: "<script").count == 2 && !page.contains("<script>alert"))
+        }
+    }
+
+    // MARK: Engines side by side
+
+    /// Two engines at so many points, the peer so many times as slow.
+    private func engines(_ factors: [Double]) -> RunRecord {
+        var record = RunRecord(runID: "r", environment: .fixed)
+        record.header.scenarios = [WholeRun.header.scenarios[0]]
+        for (index, factor) in factors.enumerated() {
+            for (driver, value) in [("stillingwell", 1_000.0), ("grdb", 1_000 * factor)] {
+                let spec = WholeRun.spec("result-size", driver, "dataset.items=\(index)")
+                record.trials.append(TrialRecord(TrialResult(fate: .completed), of: spec))
+                let figures = [
+                    Figure(.endToEndLatency, .p50, value, n: 100), Figure(.upkeepCost, .value, 1_000_000 / value, n: 9),
+                ]
+                record.rows += RunRow.rows(figures, of: spec, runID: "r", environment: .fixed)
+            }
+        }
+        return record
+    }
+
+    @Test("Engines are told apart by ratios with their interval, or with their ends where points are few")
+    func ratios() {
+        #expect(
+            EngineRatios.all(engines([2, 4, 8, 8, 8, 16, 32])).flatMap(\.lines) == [
+                "stillingwell beside grdb: 8.0× faster (4.0 … 16) over 7 pairs, 8.0× more CPU (4.0 … 16) over 7 pairs"
+            ])
+        #expect(
+            EngineRatios.all(engines([0.25])).flatMap(\.lines) == [
+                "stillingwell beside grdb: 4.0× slower, by 1 pair alone, 4.0× less CPU, by 1 pair alone"
+            ])
+        #expect(EngineRatios.all(engines([])).isEmpty)
+    }
+
+    @Test("A figure at or under zero is no part of a ratio")
+    func noRatio() {
+        var record = engines([2, 4])
+        record.rows[2].figure.value = 0
+        record.rows.removeAll { $0.figure.metric == .upkeepCost }
+        #expect(
+            EngineRatios.all(record).flatMap(\.peers).flatMap(\.ratios).map(\.count) == [1])
+    }
+}

@@ -1,0 +1,29 @@
+// The questions of Reports/README.md in pandas and in DuckDB: the very lines that stand there, on the reference run of this
+// repository, held against what Python makes of metrics.csv by hand (`Tools/data_test.py`).
+import Foundation
+import Testing
+
+@testable import TidegaugeReport
+
+@Suite("Tables for pandas and DuckDB")
+struct TableTests {
+    @Test(
+        "The lines of the document answer its questions, and both alike",
+        .enabled("there is no Python with pandas and DuckDB: make data-test puts one into .build-data") {
+            Interpreter.withTables != nil
+        })
+    func answered() throws {
+        let root = Interpreter.repository
+        try Fixture.withFolder { folder in
+            try FileManager.default.createDirectory(atPath: "\(folder)/Reports", withIntermediateDirectories: true)
+            let reference = "\(folder)/Reports/latest"
+            try FileManager.default.copyItem(atPath: "\(root)/Reports/reference", toPath: reference)
+            try FinalReports().write(into: reference)
+            let said = try Interpreter.run(
+                try #require(Interpreter.withTables),
+                ["\(root)/Tools/data_test.py", "\(root)/Reports/README.md", folder]
+            )
+            #expect(said.status == 0 && said.output.hasSuffix("6 answers hold\n"), "\(said.output)")
+        }
+    }
+}

@@ -1,0 +1,231 @@
+// Files made to hurt a parser: each refused in bounded time and memory, on a test's ordinary stack.
+import Foundation
+import StillingWellSeededRandom
+import Testing
+
+@testable import TidegaugeScenario
+
+@Suite struct HostileFileTests {
+    /// Of the test's own thread, so that a loaded machine changes nothing. Without their guards these files take minutes,
+    /// or crash.
+    private static let limit = Duration.seconds(5)
+
+    private func complaintsInTime(_ text: String) -> [String] {
+        let start = threadTime()
+        let found = complaints(text)
+        #expect(threadTime() - start < Self.limit)
+        return found
+    }
+
+    @Test(arguments: ["[", "{", "[{", "{a: [", "a: [\n"])
+    func bracketsWithoutEndAreRefused(_ unit: String) {
+        let found = complaintsInTime("purpose: " + String(repeating: unit, count: 100_000))
+        #expect(found.count == 1)
+        #expect(found.first?.hasSuffix("brackets are nested deeper than 64") == true)
+    }
+
+    @Test(arguments: ["- ", "? ", "- ? ", "? - "])
+    func compactNestingIsRefused(_ unit: String) {
+        let found = complaintsInTime(String(repeating: unit, count: 100_000) + "x")
+        #expect(
+            found == [
+                "test.yaml:1:\(found.first?.column ?? 0): nested deeper than any scenario; the deepest has 6 levels"
+            ])
+    }
+
+    @Test func deepIndentationIsRefused() {
+        let text = (0..<1_200).map { String(repeating: " ", count: $0) + "a:\n" }.joined()
+        #expect(complaintsInTime(text).first?.contains("nested deeper") == true)
+        let allowedByTheParser = (0..<900).map { String(repeating: " ", count: $0) + "a:\n" }.joined()
+        #expect(complaintsInTime(allowedByTheParser).contains { $0.contains("nested deeper") })
+    }
+
+    @Test func aNameWithALineBreakBreaksNoMessage() {
+        let text =
+            "purpose: A.\nrepresents: a test\ndrivers: [noop]\nexpect: stall\n"
+            + "threads: { \"a\\nb\": [{ blocked: \"c\\nd\" }], e: [{ sync: { \"f\\ng\": [] } }] }"
+        let found = complaintsInTime(text)
+        #expect(found.count == 2 && found.allSatisfy { !$0.contains("\n") }, "\(found)")
+    }
+
+    @Test func aBombOfAliasesCostsNothing() {
+        var text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
+        for level in 1...60 {
+            let alias = Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ", ")
+            text += "a\(level): &a\(level) [\(alias)]\n"
+        }
+        let found = complaintsInTime(text + "? *a60\n: 1\n")
+        #expect(found.first?.hasPrefix("test.yaml:1:5: anchors and aliases are not accepted") == true)
+    }
+
+    @Test func aBombOfMapsAsKeysCostsNothing() {
+        var text = "- &a0 { x: x, y: y }\n"
+        for level in 1...60 { text += "- &a\(level) { *a\(level - 1) : 1, [*a\(level - 1)] : 2 }\n" }
+        #expect(complaintsInTime(text).first?.contains("anchors and aliases are not accepted") == true)
+    }
+
+    private func numbers(_ count: Int) -> String { "[" + (1...count).map(String.init).joined(separator: ",") + "]" }
+
+    /// Twenty kilobytes that stood for twenty million points: the axis without a valid value made them none when they were
+    /// counted, and not when they were listed.
+    @Test func anAxisWithoutAValidValueHidesNoPoints() {
+        let sweep =
+            "dataset.items: \(numbers(1_000)), observers.count: \(numbers(1_000)), dataset.groups: \(numbers(20))"
+        for nothing in ["durability: [never]", "observers.match: [7, x]"] {
+            for axes in ["\(sweep), \(nothing)", "\(nothing), \(sweep)"] {
+                let found = complaintsInTime(plainScenario + "\nsweep: { \(axes) }")
+                #expect(found.contains("test.yaml:9:8: the sweep has more than 10000 points; shorten its lists"))
+                #expect(found.contains { $0.contains("'durability' has") || $0.contains("'observers.match' ") })
+            }
+        }
+    }
+
+    @Test func aProductThatNoNumberHoldsIsCounted() {
+        let axes = [
+            "dataset.items", "dataset.groups", "observers.count", "observers.bystanders", "writers.rows_per_commit",
+            "writers.burst", "observers.threads", "writers.threads",
+        ].map { "\($0): \(numbers(1_000))" }
+        let found = complaintsInTime(plainScenario + "\nsweep: { \(axes.joined(separator: ", ")) }")
+        #expect(found.contains("test.yaml:9:8: the sweep has more than 10000 points; shorten its lists"))
+    }
+
+    /// Each point times each repetition is a trial in a list.
+    @Test func moreTrialsThanAnybodyWaitsForAreRefused() throws {
+        let sweep = "\nsweep: { dataset.items: \(numbers(100)), observers.count: \(numbers(100)) }"
+        let message =
+            "10000 points, 2 times each, are more than 10000 trials; repeat them less often, or shorten the sweep"
+        #expect(complaintsInTime(plainScenario + sweep).isEmpty)
+        #expect(complaintsInTime(plainScenario + "\nrepeat: 2" + sweep) == ["test.yaml:9:9: \(message)"])
+        #expect(
+            complaintsInTime(plainScenario + sweep + "\nprofiles: { full: { repeat: 2 } }")
+                == ["test.yaml:10:29: \(message)"])
+        #expect(throws: ScenarioErrors([ScenarioProblem(.option("--set repeat"), message)])) {
+            try parse(plainScenario + sweep).trials(
+                profile: .ci, drivers: ["noop"], overrides: ["repeat": "2"])
+        }
+    }
+
+    @Test func longListsAreReadInTime() {
+        let products = (1...9_990).map { "  - { dataset.items: [\($0)], observers.count: [\($0)] }\n" }.joined()
+        #expect(complaintsInTime(plainScenario + "\nsweep:\n" + products).isEmpty)
+        let limits = (1...1_001).map { "  - { at: { dataset.items: \($0 + 10_000) }, limit: \"< \($0)s\" }\n" }
+        let swept = "\nsweep: { dataset.items: \(numbers(9_990)) }\nlimits:\n  delivery_latency.p50:\n"
+        #expect(
+            complaintsInTime(plainScenario + swept + limits.joined())
+                == ["test.yaml:11:3: there are more than 1000 limits; remove some"])
+        #expect(complaintsInTime(plainScenario + swept + limits.dropLast().joined()).count == 100)
+        let words = String(repeating: "relaxd, ", count: 120_000)
+        #expect(complaintsInTime(plainScenario + "\nsweep: { durability: [\(words)full] }").count == 100)
+    }
+
+    @Test func aFileIsAMebibyteAtMost() {
+        let most = plainScenario + "\n#" + String(repeating: "x", count: (1 << 20) - plainScenario.utf8.count - 2)
+        #expect(most.utf8.count == 1 << 20)
+        #expect(complaintsInTime(most).isEmpty)
+        #expect(
+            complaintsInTime(most + "x") == [
+                "test.yaml:1:1: the file is longer than 1048576 bytes; a scenario is a page"
+            ])
+    }
+
+    @Test func longFilesOfKeysListsOrTextAreReadInTime() {
+        let keys = (0..<20_000).map { "k\($0): 1\n" }.joined()
+        #expect(complaintsInTime(keys).count == 100)
+        #expect(!complaintsInTime("sweep: [" + String(repeating: "x,", count: 100_000) + "]").isEmpty)
+        #expect(!complaintsInTime("purpose: >\n" + String(repeating: "  word\n", count: 50_000)).isEmpty)
+    }
+
+    @Test func aThousandDuplicatesAreReportedInTime() {
+        let text = (0..<1_000).map { "k\($0): 1\nk\($0): 1\n" }.joined()
+        #expect(complaintsInTime(text).contains { $0.contains("duplicate key") })
+    }
+
+    @Test func sweepsThatMultiplyAreRefusedBeforeTheyAreBuilt() {
+        let values = "[" + (1...1_000).map(String.init).joined(separator: ", ") + "]"
+        let keys = [
+            "dataset.items", "observers.count", "observers.threads", "observers.bystanders", "writers.threads",
+            "writers.burst", "writers.rows_per_commit",
+        ]
+        let sweep = "{ " + keys.map { "\($0): \(values)" }.joined(separator: ", ") + " }"
+        let found = complaintsInTime(plainScenario + "\nsweep: \(sweep)\n")
+        #expect(found == ["test.yaml:9:8: the sweep has more than 10000 points; shorten its lists"])
+        let union = "[" + Array(repeating: sweep, count: 3).joined(separator: ", ") + "]"
+        #expect(complaintsInTime(plainScenario + "\nsweep: \(union)\n").count == 1)
+    }
+
+    @Test func aLongListIsReadInLinearTime() {
+        let values = (1...40_000).map(String.init).joined(separator: ", ")
+        let found = complaintsInTime(plainScenario + "\nsweep: { dataset.items: [\(values)] }\n")
+        #expect(found == ["test.yaml:9:8: the sweep has more than 10000 points; shorten its lists"])
+    }
+
+    /// Truncated, doubled, flipped and random text: anything but a crash or a hang. Replays with TIDEGAUGE_SEED.
+    @Test func mutatedFilesNeverCrash() throws {
+        let seed = testSeed()
+        var random = SeededRandom(seed: seed)
+        let golden = try GoldenErrorTests.names.map {
+            [UInt8](try Data(contentsOf: GoldenErrorTests.folder.appendingPathComponent("\($0).yaml")))
+        }
+        let shipped = try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios]).map {
+            [UInt8](try Data(contentsOf: URL(fileURLWithPath: $0.path)))
+        }
+        var valid = 0
+        var tries = 0
+        // How many stay valid is chance; enough of them have to be gone through with, however many tries that takes.
+        while tries < 2_000 || valid <= 50 && tries < 10_000 {
+            tries += 1
+            let originals = Bool.random(using: &random) ? shipped : golden
+            let bytes = mutated(originals.randomElement(using: &random)!, golden, &random)
+            do throws(ScenarioErrors) {
+                let scenario = try Scenario.parse(bytes, path: "mutated.yaml", drivers: shippedDrivers)
+                valid += 1
+                for profile in Profile.allCases {
+                    #expect(throws: Never.self, "seed \(seed)") {
+                        try scenario.trials(profile: profile, drivers: shippedDrivers)
+                    }
+                }
+            } catch {
+                #expect(!error.problems.isEmpty, "seed \(seed)")
+                #expect(error.problems.allSatisfy { !$0.message.contains("\n") }, "seed \(seed)")
+            }
+        }
+        #expect(
+            valid > 50 && 2 * valid < tries,
+            "the mutations are too wild or too tame: \(valid) of \(tries) valid, seed \(seed)")
+    }
+
+    private func mutated(_ bytes: [UInt8], _ others: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
+        var bytes = bytes
+        let tokens = [
+            "[", "]", "{", "}", ": ", "\n", "&a ", "*a", "- ", "? ", "\"", "'", "#", "\t", "!", "|", ">", "---\n", "0",
+            "-", "_",
+        ]
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            let place = Int.random(in: 0...bytes.count, using: &random)
+            let end = min(bytes.count, place + Int.random(in: 0...20, using: &random))
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: bytes.removeSubrange(place..<end)
+            case 1: bytes.insert(contentsOf: Array(tokens.randomElement(using: &random)!.utf8), at: place)
+            case 2: bytes.insert(contentsOf: bytes[place..<end], at: Int.random(in: 0...bytes.count, using: &random))
+            case 3 where place < bytes.count: bytes[place] = UInt8.random(in: 0...255, using: &random)
+            case 4:
+                let other = others.randomElement(using: &random)!
+                let from = Int.random(in: 0...other.count, using: &random)
+                bytes.insert(contentsOf: other[from..<min(other.count, from + 40)], at: place)
+            default: if place < bytes.count { bytes[place] ^= 1 << UInt8.random(in: 0..<7, using: &random) }
+            }
+        }
+        return bytes
+    }
+}
+
+private func threadTime() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+}
+
+extension String {
+    /// The column in `path:line:column: message`.
+    fileprivate var column: Int { Int(split(separator: ":").dropFirst(2).first ?? "") ?? 0 }
+}

@@ -1,0 +1,73 @@
+// Limits: how they are read from a file, which figures they mean, and when they hold.
+import Foundation
+import Testing
+
+@testable import TidegaugeScenario
+
+@Suite struct LimitTests {
+    private func limits(_ text: String) throws -> [Limit] {
+        let file = """
+            purpose: How long does it take?
+            represents: a complaint
+            dataset: { items: 1_000 }
+            writers: { rate: 200/s }
+            sweep: { dataset.items: [1_000, 2_000], server.standby: [0s, 100us] }
+            measure: [delivery_latency, upkeep_cost, upkeep_exponent, achieved_rate, missed_final]
+            gate: delivery_latency
+            duration: 1s
+            limits: \(text)
+            """
+        return try parse(file).limits
+    }
+
+    @Test func readsComparisonsAndUnits() throws {
+        #expect(try limits(#"{ upkeep_exponent: "< 0.2" }"#) == [Limit(.upkeepExponent, .less, 0.2)])
+        #expect(try limits(#"{ upkeep_cost: "<= 50us" }"#) == [Limit(.upkeepCost, .lessOrEqual, 50_000)])
+        #expect(try limits(#"{ achieved_rate: ">=190/s" }"#) == [Limit(.achievedRate, .greaterOrEqual, 190)])
+        #expect(try limits(#"{ achieved_rate: "> 190" }"#) == [Limit(.achievedRate, .greater, 190)])
+        #expect(try limits(#"{ missed_final: == 0 }"#) == [Limit(.missedFinal, .equal, 0)])
+    }
+
+    @Test func theStatisticIsTheMedianOfADistributionAndTheValueOfANumber() throws {
+        #expect(try limits(#"{ delivery_latency: "< 1ms" }"#).map(\.statistic) == ["p50"])
+        #expect(try limits(#"{ upkeep_cost: "< 1ms" }"#).map(\.statistic) == ["value"])
+        #expect(try limits(#"{ delivery_latency.p99_9: "< 1ms" }"#).map(\.statistic) == ["p99_9"])
+    }
+
+    @Test func mayHoldAtOnePointOfASweep() throws {
+        let limit = try #require(
+            try limits(#"{ upkeep_cost: { at: { dataset.items: 2_000, server.standby: 0.1ms }, limit: "<= 50us" } }"#)
+                .first)
+        #expect(limit.at == ["dataset.items": "2000", "server.standby": "100us"])
+        #expect(limit.applies(to: "dataset.items=2000;server.standby=100us"))
+        #expect(!limit.applies(to: "dataset.items=20000;server.standby=100us"))
+        #expect(!limit.applies(to: "*"))
+        #expect(limit.description == "upkeep_cost.value <= 50000 ns/commit at dataset.items=2000;server.standby=100us")
+    }
+
+    @Test func severalLimitsOnOneMetricComeAsAList() throws {
+        let text = #"{ upkeep_cost: [ "<= 1ms", { at: { dataset.items: 1_000 }, limit: "<= 50us" } ] }"#
+        #expect(try limits(text).map(\.bound) == [1_000_000, 50_000])
+    }
+
+    @Test func withoutAPlaceItMeansEveryPoint() {
+        #expect(Limit(.upkeepExponent, .less, 0.2).applies(to: "*"))
+        #expect(Limit(.missedFinal, .equal, 0).applies(to: "dataset.items=1000"))
+        #expect(Limit(.missedFinal, .equal, 0).applies(to: ""))
+    }
+
+    @Test(arguments: [
+        (Limit.Comparison.less, [true, false, false]), (.lessOrEqual, [true, true, false]),
+        (.equal, [false, true, false]), (.greaterOrEqual, [false, true, true]), (.greater, [false, false, true]),
+    ])
+    func holds(_ comparison: Limit.Comparison, _ expected: [Bool]) {
+        let limit = Limit(.upkeepCost, comparison, 2)
+        #expect([1, 2, 3].map { limit.holds(for: $0) } == expected)
+        #expect(!limit.holds(for: .nan))
+    }
+
+    @Test func survivesJSON() throws {
+        let limit = Limit(.upkeepCost, .lessOrEqual, 50_000, at: ["dataset.items": "100000"])
+        #expect(try JSONDecoder().decode(Limit.self, from: JSONEncoder().encode(limit)) == limit)
+    }
+}

@@ -1,0 +1,31 @@
+// A scenario that names no source and no gate: what `compare` judges it by then.
+import Testing
+
+@testable import TidegaugeScenario
+
+@Suite struct OptionalKeyTests {
+    private static let bare = """
+        purpose: How long does it take?
+        dataset: { items: 1_000 }
+        writers: { threads: 2, rate: 200/s }
+        sweep: { dataset.items: [1_000, 2_000] }
+        duration: 1s
+        """
+
+    @Test func aFileNeedsNeitherASourceNorAGate() throws {
+        let scenario = try parse(Self.bare + "\nmeasure: [end_to_end_latency]")
+        #expect(scenario.represents.isEmpty)
+        #expect(scenario.gate == .endToEndLatency)
+        #expect(!scenario.namesGate)
+        #expect(try parse(plainScenario).namesGate)
+    }
+
+    /// Neither a promise nor the harness, no figure over a sweep, nothing without a better and a worse.
+    @Test(arguments: [
+        ("missed_final, harness_hiccup, upkeep_exponent, coalescing_ratio, delivery_latency", Metric.deliveryLatency),
+        ("missed_final, oracle_violations", .missedFinal),
+    ])
+    func theGateIsTheFirstThatTellsCommitsApart(measured: String, gate: Metric) throws {
+        #expect(try parse(Self.bare + "\nmeasure: [\(measured)]").gate == gate)
+    }
+}

@@ -1,0 +1,70 @@
+// What is said beforehand of limits that no trial will have the samples for.
+import Testing
+
+@testable import TidegaugeScenario
+
+@Suite struct SampleTests {
+    private func found(_ limits: String, _ replacements: (String, String)..., profile: Profile = .ci) throws -> [String]
+    {
+        let file = """
+            purpose: How long does it take?
+            dataset: { items: 1_000 }
+            observers: { count: 1 }
+            writers: { rate: 30/s }
+            measure: [end_to_end_latency, write_service_time, time_to_first_delivery, upkeep_cost, harness_hiccup]
+            duration: 5s
+            limits: { \(limits) }
+            """
+        let text = replacements.reduce(file) { $0.replacing($1.0, with: $1.1) }
+        return try parse(text).limitsWithoutSamples(in: profile).map(\.description)
+    }
+
+    @Test func aPercentileOfTooFewCommitsIsNamedWithItsPlaceAndTheRemedy() throws {
+        #expect(
+            try found(#"write_service_time.p99: "< 5ms""#) == [
+                "test.yaml:7:35: 'write_service_time.p99' cannot be judged in the profile 'ci': about 150 samples a trial, "
+                    + "and p99 needs 1\u{A0}000: duration ≥ 34s"
+            ])
+        #expect(
+            try found(#"end_to_end_latency.p99_9: "< 5ms""#, ("count: 1 ", "count: 4 "))[0].hasSuffix(
+                "at most 600 samples a trial, and p99_9 needs 10\u{A0}000: duration ≥ 84s"))
+    }
+
+    @Test func whatHasEnoughIsNotMentioned() throws {
+        #expect(try found(#"write_service_time: "< 5ms", write_service_time.p90: "< 9ms""#).isEmpty)
+        #expect(try found(#"write_service_time.max: "< 5ms", write_service_time.mean: "< 5ms""#).isEmpty)
+        #expect(try found(#"upkeep_cost: "< 5ms""#).isEmpty)
+        #expect(try found(#"write_service_time.p99: "< 5ms""#, ("5s", "34s")).isEmpty)
+    }
+
+    @Test func nothingIsSaidWhereTheNumberIsNotKnown() throws {
+        #expect(try found(#"write_service_time.p99: "< 5ms""#, ("rate: 30/s", "load: closed")).isEmpty)
+        #expect(try found(#"harness_hiccup.p99_99: "< 5ms""#).isEmpty)
+        #expect(try found(#"write_service_time.p99: "< 5ms""#, profile: .smoke).isEmpty)
+    }
+
+    @Test func firstDeliveriesAreAsManyAsObservers() throws {
+        #expect(
+            try found(#"time_to_first_delivery: "< 5ms""#)[0].hasSuffix(
+                "1 samples a trial, and p50 needs 20: observers.count ≥ 20"))
+        #expect(try found(#"time_to_first_delivery: "< 5ms""#, ("count: 1 ", "count: 20 ")).isEmpty)
+    }
+
+    /// The point with the fewest is named, and one that a limit is not for does not count.
+    @Test func everyPointIsLookedAt() throws {
+        let sweep = ("duration: 5s", "duration: 5s\nsweep: { writers.rate: [400/s, 100/s, 40/s] }")
+        #expect(
+            try found(#"write_service_time.p99: "< 5ms""#, sweep)[0].contains(
+                "'ci' at writers.rate=40/s: about 200 samples a trial, and p99 needs 1\u{A0}000: duration ≥ 25s"))
+        #expect(try found(#"write_service_time.p99: { at: { writers.rate: 400/s }, limit: "< 5ms" }"#, sweep).isEmpty)
+    }
+
+    @Test func shippedScenariosAskForNothingThatTheyCannotHave() throws {
+        for scenario in try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios]) {
+            for profile in Profile.allCases {
+                let found = scenario.limitsWithoutSamples(in: profile)
+                #expect(found.isEmpty, "\(found.map(\.description).joined(separator: "\n"))")
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// The rows of keys: complete, of one mind with the spec they lead to, and no two at one place of it.
+import Foundation
+import Testing
+
+@testable import TidegaugeScenario
+
+@Suite struct SettingTests {
+    /// A value that is not the default.
+    private static func other(_ setting: Setting) -> SettingValue {
+        let value: SettingValue =
+            switch setting.row.kind {
+            case .word(let words): .word(words.last { SettingValue.word($0) != setting.row.defaultValue }!)
+            case .integer(let range): .integer(range.upperBound)
+            case .share: .share(0.25)
+            case .durationNs(let range): .durationNs(range.upperBound)
+            case .rateHz(let highest): .rateHz(highest)
+            case .number(let range): .number(range.upperBound)
+            case .file: .file("day.txt")
+            case .url: .url("postgresql://db.example/test")
+            case .changes: .changes(["touch": 1])
+            }
+        #expect(value != setting.row.defaultValue, "\(setting.rawValue)")
+        return value
+    }
+
+    @Test(
+        "A table gets numbers without their units, and nothing where there is no value",
+        arguments: [
+            ("dataset.items", "1000", "1000"), ("writers.rate", "1500/s", "1500"), ("writers.rate", "0.5/s", "0.5"),
+            ("writers.rate", "none", ""), ("server.standby", "100us", "100000"), ("fault.at", "1min", "60000000000"),
+            ("observers.queries", "same", "same"), ("fault.kind", "none", "none"), ("observers.match", "0.25", "0.25"),
+            ("writers.change", "insert:1+update:3", "insert:1+update:3"), ("somebody.elses", "7 apples", "7 apples"),
+        ])
+    func cell(key: String, text: String, cell: String) { #expect(Setting.cell(key, text) == cell) }
+
+    @Test(arguments: Setting.allCases)
+    func aValueIsReadWhereItWasWritten(_ setting: Setting) {
+        let row = setting.row
+        if let value = row.defaultValue { #expect(row.read(.defaults) == value) }
+        var point = SweepPoint.defaults
+        row.write(Self.other(setting), &point)
+        #expect(row.read(point) == Self.other(setting))
+        for neighbour in Setting.allCases where neighbour != setting {
+            #expect(
+                neighbour.row.read(point) == neighbour.row.read(.defaults),
+                "\(neighbour.rawValue) has the place as well")
+        }
+    }
+
+    /// What of a spec no key says: the trial's own, and what goes beside a scenario.
+    private static let unkeyed = [
+        "specVersion", "scenario", "scenarioSHA", "driver", "variant", "trial", "seed", "measure", "traceEvents",
+        "choreography", "count",
+        "observers.workNs", "shim", "turns", "workload", "writers.traceNs",
+    ]
+
+    @Test func everyPropertyOfASpecHasARow() {
+        func places(_ value: Any, _ path: String = "") -> [String: String] {
+            let children = Mirror(reflecting: value).children
+            guard ["", "dataset", "observers", "writers", "fault"].contains(path) else { return [path: "\(value)"] }
+            return children.reduce(into: [:]) { all, child in
+                all.merge(places(child.value, path.isEmpty ? child.label! : "\(path).\(child.label!)")) { $1 }
+            }
+        }
+        var point = SweepPoint.defaults
+        for setting in Setting.allCases { setting.row.write(Self.other(setting), &point) }
+        let (before, after) = (places(SweepPoint.defaults.spec), places(point.spec))
+        let unsaid = before.keys.filter { before[$0] == after[$0] }
+        #expect(Set(unsaid) == Set(Self.unkeyed), "a property without a row, or one that has one now")
+    }
+
+    @Test(arguments: ["postgresql://me@db.example:5432/test?sslmode=require", "postgres:///test?host=/run/postgresql"])
+    func anAddressIsTakenAsItIs(_ text: String) throws {
+        #expect(try Setting.serverURL.value(from: text) == .url(text))
+    }
+
+    /// What is set is written down in many places, so that a password is not taken, and no refusal repeats one.
+    @Test(arguments: [
+        "postgresql://me:s3cret@db.example/test", "postgres://db.example/test?password=s3cret",
+        "postgres://db.example/?sslmode=require&sslpassword=s3cret", "postgresql://me@db.example/?%70assword=s3cret",
+        "postgres:///test?user=me&PassWord=s3cret", "postgresql://me:s3@cret@db.example", "host=db password=s3cret",
+        "s3cret",
+    ])
+    func aPasswordIsRefused(_ text: String) {
+        #expect {
+            _ = try Setting.serverURL.value(from: text)
+        } throws: { error in
+            let words = (error as? ValueFault)?.message ?? ""
+            return !words.isEmpty && !words.contains("s3")
+        }
+    }
+
+    @Test(arguments: Setting.allCases)
+    func aRowIsComplete(_ setting: Setting) {
+        let row = setting.row
+        #expect(row.summary.count > 15 && row.summary.hasSuffix(".") && !row.summary.contains("|"))
+        #expect((TrialSpec.oldestVersion...TrialSpec.currentVersion).contains(row.since))
+        #expect(setting.section.map { FileKey(rawValue: $0).map(FileKey.sections.contains) == true } ?? true)
+        if let value = row.defaultValue { #expect(throws: Never.self) { try setting.value(from: value.text) } }
+        let schema = ScenarioSchema.json(drivers: [])
+        #expect(schema.contains("\"\(setting.key)\"") && schema.contains(row.summary.replacing("\"", with: "\\\"")))
+    }
+
+    /// A binary that does not know a key passes over it.
+    @Test(arguments: Setting.allCases)
+    func anOlderBinaryIsNotAskedForAYoungerKey(_ setting: Setting) throws {
+        var point = SweepPoint.defaults
+        setting.row.write(Self.other(setting), &point)
+        for version in TrialSpec.oldestVersion...TrialSpec.currentVersion {
+            if version < setting.row.since, point.spec != SweepPoint.defaults.spec {
+                #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(point.spec, version: version) }
+            } else {
+                _ = try SpecDialect.json(point.spec, version: version)
+            }
+        }
+    }
+
+    @Test func anOlderBinaryIsAskedForADriverByTheNameThatItKnows() {
+        let renamed = [13: ["b": "a"], 15: ["c": "b", "x": "y"]]
+        for (version, name) in [(12, "a"), (13, "b"), (14, "b"), (15, "c"), (16, "c")] {
+            #expect(SpecDialect.driver("c", version: version, renamed: renamed) == name)
+            #expect(SpecDialect.driver("noop", version: version, renamed: renamed) == "noop")
+        }
+    }
+
+    @Test(arguments: FaultSpec.Kind.allCases)
+    func aFaultTakesWhatItIsInjectedWith(_ kind: FaultSpec.Kind) {
+        let spec = FaultSpec(kind: kind, atNs: 1, lengthNs: 2, amount: 3, every: 4)
+        let children = Mirror(reflecting: spec.injection).children.first.map { Mirror(reflecting: $0.value) }
+        let numbers = children.map { $0.children.isEmpty ? ["\($0.subjectType)"] : $0.children.map { "\($0.value)" } }
+        #expect(kind.row.takes.count == (numbers?.count ?? 0))
+        #expect(kind.row.summary.hasSuffix("."))
+    }
+}

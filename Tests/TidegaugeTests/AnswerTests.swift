@@ -1,0 +1,145 @@
+// What is read inside callbacks: every engine answers what it says it can, and an answer of another version is called wrong.
+import Foundation
+import StillingWellTestThreads
+import Testing
+import TidegaugeDriver
+import TidegaugeFetchedResultsDriver
+import TidegaugeGRDBDriver
+import TidegaugeHarnessFixtures
+import TidegaugeNoopDriver
+import TidegaugeSQLiteHooksDriver
+import TidegaugeStillingWellDriver
+
+@testable import TidegaugeScenario
+@testable import TidegaugeTrial
+@testable import TidegaugeTrialRunner
+
+@Suite(.serialized, .onThreads) struct AnswerTests {
+    private static let drivers: [any StoreDriver] = [
+        ModelDriver(), StillingWellDriver(), GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(),
+    ]
+    private static let asked = ObserversSpec.Reads.allCases.filter { $0 != .none && $0 != .open }
+
+    private func tiny(_ driver: String, _ reads: ObserversSpec.Reads, seed: UInt64 = 1) -> TrialSpec {
+        var spec = TrialSpec.tiny(driver: driver, seed: seed)
+        spec.observers.reads = reads
+        // Rows that come, move, change in place, leave and go.
+        spec.writers.changes = ["update-score": 2, "touch": 1, "insert": 1, "delete": 1]
+        return spec
+    }
+
+    /// Each engine with each question at night; at every commit the store with each, and each other engine with one.
+    @Test(
+        arguments: cases(
+            drivers.flatMap { driver in asked.map { (driver.name, $0) } },
+            atEveryCommit: asked.map { ("stillingwell", $0) }
+                + zip(drivers.map(\.name).filter { $0 != "stillingwell" }, asked).map { ($0, $1) }))
+    func everyEngineAnswersByTheRowsOfAVersion(_ name: String, _ reads: ObserversSpec.Reads) throws {
+        let driver = try #require(Self.drivers.first { $0.name == name })
+        for seed in testSeeds(1) {
+            for sort in reads == .window ? [ObserversSpec.Sort.scoreAscending, .scoreDescending] : [.none] {
+                var spec = tiny(name, reads, seed: seed)
+                spec.observers.sort = sort
+                let result = try runTrial(spec, on: driver) { ($0.counts["answers"] ?? 0) > 20 }
+                #expect(result.fate == .completed, "\(name), seed \(seed): \(result.notes) \(result.violations)")
+                #expect(result.counts["answers"] ?? 0 > 20, "\(name), seed \(seed): \(result.counts)")
+            }
+        }
+    }
+
+    @Test("the filters of keys, rows with text and several observers are answered too", .nightly)
+    func otherQueries() throws {
+        for driver in [StillingWellDriver() as any StoreDriver, SQLiteHooksDriver()] {
+            for reads in Self.asked {
+                var spec = tiny(driver.name, reads)
+                (spec.observers.queries, spec.observers.count, spec.dataset.textCharacters) = (.filters, 3, 10)
+                let result = try runTrial(spec, on: driver) { ($0.counts["answers"] ?? 0) > 20 }
+                #expect(result.fate == .completed, "\(driver.name), \(reads): \(result.notes) \(result.violations)")
+            }
+        }
+    }
+
+    @Test(arguments: cases(["grdb-pool", "grdb-memory", "sqlite-hooks"], atEveryCommit: ["sqlite-hooks"]))
+    func aListIsKeptByEnginesThatHaveNone(_ name: String) throws {
+        let driver = try #require(Self.drivers.first { $0.name == name })
+        var spec = TrialSpec.tiny(driver: name)
+        (spec.observers.sort, spec.observers.match, spec.observers.bystanders) = (.list, 1, 0)
+        spec.writers.changes = ["move": 4, "touch": 1, "insert": 1, "delete": 1]
+        let result = try runTrial(spec, on: driver) { ($0.counts["rows_compared"] ?? 0) > 100 }
+        #expect(result.fate == .completed, "\(name): \(result.notes) \(result.violations)")
+    }
+
+    @Test func rowsWithRandomKeysAreLookedUp() throws {
+        var spec = tiny("stillingwell", .lookup)
+        spec.dataset.keys = .uuid
+        let result = try runTrial(spec, on: StillingWellDriver()) { ($0.counts["answers"] ?? 0) > 20 }
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+    }
+
+    @Test(
+        arguments: cases(
+            [StillingWellDriver() as any StoreDriver, GRDBDriver(.pool), SQLiteHooksDriver()].map(\.name),
+            atEveryCommit: [StillingWellDriver().name]))
+    func aStoreThatIsThereIsOpenedAgainAndAgain(_ name: String) throws {
+        let driver = try #require(Self.drivers.first { $0.name == name })
+        var spec = tiny(name, .open)
+        spec.durability = "relaxed"
+        let result = try runTrial(spec, on: driver) { ($0.counts["answers"] ?? 0) > 3 }
+        #expect(result.fate == .completed, "\(name): \(result.notes) \(result.violations)")
+        #expect(result.counts["answers"] ?? 0 > 3)
+    }
+
+    @Test(arguments: [ObserversSpec.Reads.sum, .iterate, .window])
+    func anAnswerOfTheCallbackBeforeIsCalledWrong(_ reads: ObserversSpec.Reads) throws {
+        var spec = tiny(Fault.staleAnswer.rawValue, reads)
+        // Every commit changes a row that is shown, and of a window the first.
+        (spec.writers.keys, spec.writers.changes) = (.matching, ["move": 1])
+        let result = try runTrial(spec, on: FaultyDriver(.staleAnswer)) {
+            $0.fate != .completed || ($0.counts["answers"] ?? 0) > 20
+        }
+        #expect(result.fate == .oracleViolation, "\(result.notes)")
+        let text = "answers: in callback 4 of observer 0 '\(reads.rawValue)' was answered "
+        #expect(result.violations.contains { $0.hasPrefix(text) }, "\(result.violations)")
+        // Nobody would see it who looks at rows and change sets.
+        #expect(result.violations.allSatisfy { $0.hasPrefix("answers: ") }, "\(result.violations)")
+    }
+
+    @Test func aCountOfTheCallbackBeforeIsCalledWrong() throws {
+        var spec = tiny(Fault.staleAnswer.rawValue, .count)
+        spec.writers.changes = ["insert": 1]
+        spec.observers.match = 1
+        let result = try runTrial(spec, on: FaultyDriver(.staleAnswer)) {
+            $0.fate != .completed || ($0.counts["answers"] ?? 0) > 20
+        }
+        #expect(result.fate == .oracleViolation, "\(result.notes)")
+        #expect(result.violations.allSatisfy { $0.hasPrefix("answers: ") && $0.contains("'count'") })
+    }
+
+    @Test func anErrorIsNoAnswerAndIsNamed() throws {
+        let spec = tiny(Fault.failedAnswer.rawValue, .sum)
+        let result = try runTrial(spec, on: FaultyDriver(.failedAnswer)) { $0.fate != .completed }
+        #expect(result.fate == .oracleViolation, "\(result.notes)")
+        let text = "answers: in callback 2 of observer 0 'sum' was not answered: the fixture gave up"
+        #expect(result.violations.contains { $0.hasPrefix(text) }, "\(result.violations)")
+    }
+
+    @Test func whoCannotAnswerIsSkippedWithTheReason() {
+        for driver in [NoopDriver() as any StoreDriver, FetchedResultsDriver()] {
+            for reads in Self.asked {
+                let spec = tiny(driver.name, reads)
+                let reason = "its callbacks cannot be asked for more than they are told"
+                #expect(CapabilityCheck.obstacle(spec, driver.capabilities) == reason)
+            }
+        }
+        for driver in [NoopDriver() as any StoreDriver, ModelDriver(), GRDBDriver(.memory)] {
+            let obstacle = CapabilityCheck.obstacle(tiny(driver.name, .open), driver.capabilities)
+            #expect(obstacle == "it keeps no store that could be opened again", "\(driver.name)")
+        }
+    }
+
+    /// Counts are kept under a sum of it.
+    @Test func aSpecOfWhoReadsNothingSaysNothingOfIt() throws {
+        let text = String(decoding: try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion), as: UTF8.self)
+        #expect(!text.contains("\"reads\""))
+    }
+}

@@ -1,0 +1,47 @@
+// Every driver that ships passes one suite, the fixture and the template included; every fault of a driver fails it.
+import StillingWellTestThreads
+import Testing
+import TidegaugeDriver
+import TidegaugeFetchedResultsDriver
+import TidegaugeGRDBDriver
+import TidegaugeHarnessFixtures
+import TidegaugeNoopDriver
+import TidegaugeNotificationQueueDriver
+import TidegaugeSQLiteHooksDriver
+import TidegaugeStillingWellDriver
+import TidegaugeTemplateDriver
+
+@Suite(.serialized, .onThreads) struct ConformanceTests {
+    private static let drivers: [any StoreDriver] = [
+        NoopDriver(), ModelDriver(), TemplateDriver(), StillingWellDriver(), GRDBDriver(.pool), GRDBDriver(.memory),
+        SQLiteHooksDriver(), NotificationQueueDriver(), NotificationQueueDriver(.typed),
+        FetchedResultsDriver(),
+    ]
+
+    /// Drivers whose engine another one of the list has too; they are checked at night.
+    private static let variants = ["noop", GRDBDriver(.memory).name, NotificationQueueDriver(.typed).name]
+
+    private static func every(_ drivers: [String]) -> [(String, String)] {
+        drivers.flatMap { driver in Conformance.checks.map { (driver, $0.name) } }
+    }
+
+    @Test(
+        arguments: cases(
+            every(drivers.map(\.name)), atEveryCommit: every(drivers.map(\.name).filter { !variants.contains($0) })))
+    func aDriverConforms(driver name: String, check: String) throws {
+        let driver = try #require(Self.drivers.first { $0.name == name })
+        let complaints = Conformance(driver: driver).complaints(Conformance.checks.filter { $0.name == check })
+        #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
+    }
+
+    @Test(arguments: [
+        Fault.lostDelivery, .lostLast, .swappedDeliveries, .repeatedDelivery, .shiftedIndex, .lostModification,
+        .extraModification, .needlessMove, .wrongCount, .versionBack, .secondInitial, .noInitial, .tornSite,
+        .calledAfterCancel, .staleCollection, .wrongContents, .lostCommit, .commitError, .failedSubscription,
+        .readersWait,
+    ])
+    func aFaultyDriverDoesNot(fault: Fault) {
+        let conformance = Conformance(driver: FaultyDriver(fault), patienceNs: 300_000_000)
+        #expect(!conformance.complaints().isEmpty)
+    }
+}

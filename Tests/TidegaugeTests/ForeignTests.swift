@@ -1,0 +1,71 @@
+// What passes between binaries of two commits: specs to an older one, results of one that knows more or less.
+import Foundation
+import Testing
+import TidegaugeDriver
+import TidegaugeHarnessFixtures
+import TidegaugeMeasure
+
+@testable import TidegaugeScenario
+@testable import TidegaugeTrial
+@testable import TidegaugeTrialRunner
+
+@Suite struct ForeignTests {
+    private func edited(_ result: TrialResult, _ edit: (inout [String: Any]) -> Void) throws -> Data {
+        var tree = try #require(
+            try JSONSerialization.jsonObject(with: JSONEncoder().encode(result)) as? [String: Any])
+        edit(&tree)
+        return try JSONSerialization.data(withJSONObject: tree)
+    }
+
+    @Test func metricsOfAnotherCommitAreKeptByName() throws {
+        var result = TrialResult(fate: .completed)
+        result.figures = [Figure(.lockWait, .p50, 5, n: 100)]
+        let data = try edited(result) { tree in
+            var figures = tree["figures"] as! [[String: Any]]
+            figures.append([
+                "metric": "brand_new", "statistic": "value", "value": 7.5, "n": 1, "censored": 0, "flags": [],
+            ])
+            tree["figures"] = figures
+            tree["resultVersion"] = 99
+            tree["oracleNs"] = nil
+        }
+        let read = try TrialResult.readForeign(data)
+        #expect(read.figures == result.figures)
+        #expect(read.foreign == [ForeignFigure(metric: "brand_new", statistic: "value", value: 7.5)])
+        #expect(read.oracleNs == 0)
+        #expect(throws: (any Error).self) { try TrialResult.read(data) }
+        #expect(throws: (any Error).self) { try TrialResult.readForeign(Data("[]".utf8)) }
+    }
+
+    @Test func aSpecOfTodayIsRefusedToBinariesThatCannotReadIt() throws {
+        let spec = TrialSpec.tiny()
+        let same = try JSONDecoder().decode(
+            TrialSpec.self, from: SpecDialect.json(spec, version: TrialSpec.currentVersion))
+        #expect(same == spec)
+        for version in [11, TrialSpec.currentVersion + 1] {
+            #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(spec, version: version) }
+        }
+    }
+
+    /// What was counted of a build is kept under a sum of it.
+    @Test func aSpecIsTheSameBytesEachTime() throws {
+        let texts = try (0..<8).map { _ in try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion) }
+        #expect(Set(texts).count == 1)
+    }
+
+    @Test(arguments: ["spin=5%", "wait=10%", "tail=100:5ms", "linger=2:3ms", "none"])
+    func aShimIsReadAndTheStoreStaysTrue(text: String) throws {
+        var spec = TrialSpec.tiny()
+        spec.shim = Shim(text)
+        #expect(spec.shim != nil && spec.shim.flatMap { Shim($0.description) } == spec.shim)
+        let folder = FileManager.default.temporaryDirectory.path
+        let result = Trial.run(spec, on: ModelDriver(), storeDirectory: folder)
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+    }
+
+    @Test(arguments: [
+        "", "spin", "spin=5", "spin=-1%", "wait=inf%", "wait=1ms", "tail=5%", "tail=5ms", "tail=0:5ms", "linger=2:",
+        "other=1:2ms",
+    ])
+    func whatIsNoShimIsNone(text: String) { #expect(Shim(text) == nil) }
+}

@@ -1,0 +1,53 @@
+// Hung, or only without a processor? Asked of processes that do nothing but sleep, or nothing but compute.
+import Foundation
+import Testing
+import TidegaugeMeasure
+
+@testable import TidegaugeTrial
+
+@Suite struct LivenessProbeTests {
+    private func run(_ script: String, _ body: (Int32) throws -> Void) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", script]
+        try process.run()
+        defer {
+            // Nothing milder: a child has the signal mask of the worker that started it.
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        try body(process.processIdentifier)
+    }
+
+    @Test func whoSleepsIsNotAtWork() throws {
+        try run("exec sleep 600") { child in
+            #expect(LivenessProbe.threads(of: child) == [])
+            var deadline = HangDeadline(timeoutNs: 1_000_000, child: child)
+            Pacing.sleep(untilNs: deadline.endNs)
+            let isOver = deadline.hasPassed()
+            #expect(isOver)
+            #expect(HangReport.fromOutside(child).kind == .stall)
+        }
+    }
+
+    @Test func whoComputesGetsMoreTimeButNotForEver() throws {
+        try run("while :; do :; done") { child in
+            #expect(LivenessProbe.threads(of: child) == ["sh"])
+            var deadline = HangDeadline(timeoutNs: 1_000_000, mostExtensions: 3, child: child)
+            for _ in 0..<3 {
+                Pacing.sleep(untilNs: deadline.endNs)
+                let isOver = deadline.hasPassed()
+                #expect(!isOver)
+            }
+            Pacing.sleep(untilNs: deadline.endNs)
+            let isOver = deadline.hasPassed()
+            #expect(isOver)
+            // Once something has moved it begins anew.
+            deadline.restart()
+            Pacing.sleep(untilNs: deadline.endNs)
+            let isOverAgain = deadline.hasPassed()
+            #expect(!isOverAgain)
+            #expect(HangReport.fromOutside(child).kind == .slow)
+        }
+    }
+}

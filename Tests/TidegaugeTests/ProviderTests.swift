@@ -1,0 +1,34 @@
+import Testing
+
+@testable import TidegaugeRun
+@testable import TidegaugeScenario
+@testable import TidegaugeTrialRunner
+
+@Suite("Providers of metrics")
+struct ProviderTests {
+    private static let sweeps = Set(SweepFigures.providers.keys)
+
+    @Test("Every metric has one provider, where its entry says", arguments: Metric.allCases)
+    func provider(metric: Metric) {
+        var sources: [MetricEntry.Source] = []
+        if TrialProvider.all[metric] != nil { sources.append(.trial) }
+        sources += GroupFigures.providers.filter { $0.key == metric }.map { _ in .companions }
+        if PeerFigures.providers[metric] != nil { sources.append(.peers) }
+        if Self.sweeps.contains(metric) { sources.append(.sweep(over: metric.neededSweep)) }
+        sources += ChoreographyTrial.Verdict.providers.filter { $0.key == metric }.map { _ in .choreography }
+        #expect(sources == [metric.entry.source], "\(metric.rawValue) has not the one provider of its source")
+    }
+
+    @Test("What a sweep may run over has an axis", arguments: Metric.allCases.filter(\.isOverSweep))
+    func axes(metric: Metric) {
+        #expect(!metric.neededSweep.isEmpty && metric.neededSweep.allSatisfy { SweepFigures.axes[$0] != nil })
+    }
+
+    @Test("A trial computes what its figures are computed from", arguments: Metric.allCases)
+    func parts(metric: Metric) {
+        var spec = TrialSpec.tiny()
+        spec.measure = [metric.rawValue]
+        #expect(spec.neededMetrics.isSuperset(of: [metric] + metric.entry.takes))
+        #expect(metric.entry.takes.allSatisfy { [.trial, .companions].contains($0.entry.source) })
+    }
+}

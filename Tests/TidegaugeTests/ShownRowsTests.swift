@@ -1,0 +1,103 @@
+// What is shown inside callbacks: rows of another version than the callback claims, and rows of half a transaction.
+import StillingWellTestThreads
+import Testing
+import TidegaugeDriver
+import TidegaugeHarnessFixtures
+import TidegaugeScenario
+
+@testable import TidegaugeTrialRunner
+
+@Suite(.serialized, .onThreads) struct ShownRowsTests {
+    /// Without change sets only the rows can say which version they are of.
+    @Test func aVersionThatTheRowsAreNotOfIsSeen() throws {
+        for sort in [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending] {
+            var spec = TrialSpec.tiny(driver: Fault.versionAhead.rawValue)
+            spec.observers.sort = sort
+            // A busy machine may make a few callbacks only, of which none is looked at where it is wrong.
+            let result = try runTrial(spec, on: FaultyDriver(.versionAhead)) { $0.fate != .completed }
+            #expect(result.fate == .oracleViolation, "\(sort): \(result.notes)")
+            #expect(result.violations.contains { $0.contains("shown rows: callback ") }, "\(result.violations)")
+        }
+    }
+
+    @Test func aRowOfTheStateBeforeIsSeenInsideTheCallback() throws {
+        let spec = TrialSpec.tiny(driver: Fault.halfApplied.rawValue)
+        let result = try runTrial(spec, on: FaultyDriver(.halfApplied)) { $0.fate != .completed }
+        #expect(result.fate == .oracleViolation, "\(result.notes)")
+        #expect(result.violations.contains { $0.contains("shown rows: callback ") }, "\(result.violations)")
+    }
+
+    /// Of what runs by default, without an auditor.
+    @Test(arguments: ["latency/commit-latency.yaml", "coalescing/burst-coalesce.yaml", "fairness/many-writers.yaml"])
+    func theDefaultScenariosSeeIt(path: String) throws {
+        let spec = try shippedTrial(path, on: Fault.halfApplied.rawValue)
+        #expect(spec.observers.audit == .none)
+        let result = try runTrial(spec, on: FaultyDriver(.halfApplied)) { !$0.violations.isEmpty }
+        #expect(result.violations.contains { $0.contains("shown rows: callback ") }, "\(result.notes)")
+        let sound = try runTrial(spec, on: ModelDriver()) { $0.counts["row_samples"] ?? 0 > 10 }
+        #expect(sound.fate == .completed, "\(sound.notes) \(sound.violations)")
+        #expect(sound.counts["row_samples"]! > 10)
+    }
+
+    @Test func whatIsLookedAtIsBounded() throws {
+        var spec = TrialSpec.tiny()
+        spec.measure = ["missed_final"]
+        let sampler = try #require(try RowSampler(0, .scoreDescending, spec, ModelDriver().capabilities))
+        let rows = CountedRows()
+        let named = Array(0..<100)
+        for number in 0..<3_264 {
+            let delivery = Delivery(version: 1, isInitial: false, count: 100, modifications: named)
+            sampler.look(delivery, callback: number, rows)
+        }
+        // 64 callbacks, and about a hundred of the others, in which one row anywhere and eight named ones are read.
+        #expect(rows.read >= 9 * 64 + 9 * 50 && rows.read <= 9 * 64 + 9 * 200, "\(rows.read)")
+        #expect(sampler.samples.count == rows.read)
+        // Where allocations are counted, the first callbacks are all.
+        let counting = try #require(try RowSampler(0, .scoreDescending, .tiny(), ModelDriver().capabilities))
+        let before = rows.read
+        for number in 0..<1_000 {
+            counting.look(Delivery(version: 1, isInitial: false, count: 1), callback: number, rows)
+        }
+        #expect(rows.read - before == 64)
+        // Where instructions are, only those of the warm-up.
+        spec.count = CountSpec(commits: 900, warmUpCommits: 10, counter: "callgrind")
+        let counted = try #require(try RowSampler(0, .scoreDescending, spec, ModelDriver().capabilities))
+        let beforeCounting = rows.read
+        for number in 0..<1_000 {
+            counted.look(Delivery(version: 1, isInitial: false, count: 1), callback: number, rows)
+        }
+        #expect(rows.read - beforeCounting == 10)
+        // Whoever has no rows, or stands behind the first 64, is left alone.
+        #expect(try RowSampler(64, .none, spec, ModelDriver().capabilities) == nil)
+        var capabilities = ModelDriver().capabilities
+        capabilities.shows = .nothing
+        #expect(try RowSampler(0, .none, spec, capabilities) == nil)
+    }
+
+    @Test func allRowsAreReadUntilTheyAreTooMany() throws {
+        var capabilities = ModelDriver().capabilities
+        capabilities.hasChangeSets = false
+        let sampler = try #require(try RowSampler(0, .scoreDescending, .tiny(), capabilities))
+        let rows = CountedRows()
+        for number in 0..<64 {
+            sampler.look(Delivery(version: 1, isInitial: false, count: 100_000), callback: number, rows)
+        }
+        // Two observers share a million.
+        #expect(sampler.samples.count == 5)
+    }
+}
+
+/// Shows a row at every index.
+private final class CountedRows: DriverSubscription, @unchecked Sendable {
+    private(set) var read = 0
+
+    func cancel() {}
+    func currentItems() -> [Item] { [] }
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
+        guard indices.upperBound < .max else { return }
+        for index in indices {
+            read += 1
+            body(Item(key: Int64(index), group: 0, score: 0, stamp: 0))
+        }
+    }
+}

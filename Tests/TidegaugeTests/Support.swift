@@ -1,0 +1,74 @@
+// What the harness's tests share: small specs, seeds that can be replayed, and trials run in this process.
+import Foundation
+import Testing
+import TidegaugeDriver
+import TidegaugeTrial
+import TidegaugeTrialRunner
+
+@testable import TidegaugeScenario
+
+/// Random seeds for property tests; one of one's own with TIDEGAUGE_SEED.
+func testSeeds(_ count: Int) -> [UInt64] {
+    if let text = ProcessInfo.processInfo.environment["TIDEGAUGE_SEED"], let seed = UInt64(text) { return [seed] }
+    return (0..<count).map { _ in UInt64.random(in: 0 ... .max) }
+}
+
+extension TrialSpec {
+    /// A tenth of a second on sixty rows.
+    static func tiny(driver: String = "model", seed: UInt64 = 1) -> TrialSpec {
+        TrialSpec(
+            scenario: "tiny", scenarioSHA: "", driver: driver, variant: "", trial: 0, seed: seed, durability: "memory",
+            dataset: DatasetSpec(items: 60),
+            observers: ObserversSpec(
+                count: 2, queries: .same, match: 0.5, sort: .scoreDescending, deliver: .runLoop, threads: 1,
+                bystanders: 1),
+            writers: WritersSpec(
+                threads: 2, load: .open, rateHz: 2_000, arrivals: .poisson, burst: 1,
+                changes: ["update-score": 2, "touch": 2, "insert": 1, "delete": 1], rowsPerCommit: 2, keys: .uniform),
+            measure: Metric.allCases.map(\.rawValue), warmUpNs: 20_000_000, durationNs: 100_000_000,
+            hangTimeoutNs: 5_000_000_000)
+    }
+}
+
+/// The first trial of a scenario that ships, in profile `smoke`; on few rows, so that a store keeps up that evaluates
+/// everything from scratch.
+/// - Parameter path: within the folder of scenarios.
+func shippedTrial(_ path: String, on driver: String, items: Int = 300) throws -> TrialSpec {
+    let scenario = try shippedScenario(path, on: driver)
+    var spec = try #require(try scenario.trials(profile: .smoke, drivers: [driver]).first)
+    spec.durability = "memory"
+    spec.dataset.items = items
+    return spec
+}
+
+func shippedScenario(_ path: String, on driver: String) throws -> Scenario {
+    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Scenarios/\(path)").standardizedFileURL
+    return try #require(try ScenarioLibrary(drivers: [driver, "stillingwell"]).load([file.path]).first)
+}
+
+/// Runs a trial here, in a folder of its own.
+func runTrial(_ spec: TrialSpec, on driver: any StoreDriver) throws -> TrialResult {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    return Trial.run(spec, on: driver, storeDirectory: directory.path)
+}
+
+/// Runs a trial, and again for twice as long where a machine that others use as well has left it too little to be judged
+/// by. What never comes ends with a trial of a minute.
+func runTrial(
+    _ spec: TrialSpec, on driver: any StoreDriver, until isEnough: (TrialResult) -> Bool
+) throws -> TrialResult {
+    var spec = spec
+    while true {
+        let result = try runTrial(spec, on: driver)
+        if isEnough(result) || spec.durationNs > 60_000_000_000 { return result }
+        spec.durationNs *= 2
+    }
+}
+
+extension TrialResult {
+    func value(_ metric: Metric, _ statistic: String = "value") -> Double? {
+        figures.first { $0.metric == metric && $0.statistic.rawValue == statistic }?.value
+    }
+}

@@ -1,0 +1,323 @@
+// Whole trials in this process: on stores that are right, and on stores with one fault each.
+import StillingWellTestThreads
+import Testing
+import TidegaugeDriver
+import TidegaugeFetchedResultsDriver
+import TidegaugeHarnessFixtures
+import TidegaugeMeasure
+import TidegaugeNoopDriver
+import TidegaugeStillingWellDriver
+
+@testable import TidegaugeScenario
+@testable import TidegaugeTrialRunner
+
+@Suite(.serialized, .onThreads) struct TrialTests {
+    @Test(
+        arguments: cases(
+            [ObserversSpec.Deliver.runLoop, .queue].flatMap { deliver in
+                [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending].map { (deliver, $0) }
+            },
+            atEveryCommit: [(.runLoop, .scoreAscending), (.queue, .none), (.queue, .scoreDescending)]))
+    func aSoundStorePasses(deliver: ObserversSpec.Deliver, sort: ObserversSpec.Sort) throws {
+        for seed in testSeeds(1) {
+            var spec = TrialSpec.tiny(seed: seed)
+            spec.observers.deliver = deliver
+            spec.observers.sort = sort
+            spec.observers.threads = 2
+            let result = try runTrial(spec, on: ModelDriver()) { ($0.counts["replayed_callbacks"] ?? 0) > 3 }
+            #expect(result.fate == .completed, "seed \(seed): \(result.notes) \(result.violations)")
+            #expect(result.value(.missedFinal) == 0)
+            #expect(result.value(.spuriousNotifications) == 0)
+            #expect(result.counts["rows_compared"]! > 0)
+            #expect(result.counts["replayed_callbacks"]! > 3)
+        }
+    }
+
+    /// Each would hold its site, and a site a thread's run loop with three descriptors.
+    @Test func noObserverOutlivesItsTrial() throws {
+        for deliver in ObserversSpec.Deliver.allCases {
+            let driver = WatchedSinks()
+            var spec = TrialSpec.tiny()
+            spec.observers.deliver = deliver
+            spec.observers.audit = .sums
+            #expect(try runTrial(spec, on: driver).fate == .completed)
+            #expect(driver.counts.all > 3)
+            #expect(driver.counts.living == 0)
+        }
+    }
+
+    /// A run loop without descriptors would end the process.
+    @Test func threadsBeyondTheLimitOfOpenFilesAreRefused() throws {
+        var spec = TrialSpec.tiny()
+        func check(_ threads: Int, limit: Int) throws {
+            try ObserverGroup.checkOpenFiles(threads: threads, spec, open: 20, limit: limit)
+        }
+        spec.observers.deliver = .runLoop
+        try check(300, limit: 1_024)
+        #expect {
+            try check(400, limit: 1_024)
+        } throws: { error in
+            "\(error)".contains("400 observing threads need about 1252 open files")
+                && "\(error)".contains("ulimit -n 1252")
+        }
+        spec.observers.deliver = .queue
+        try check(400, limit: 1_024)
+    }
+
+    @Test func rangesAreJudgedEachForItself() throws {
+        var spec = TrialSpec.tiny()
+        spec.observers.queries = .ranges
+        spec.observers.count = 7
+        spec.observers.threads = 3
+        let result = try runTrial(spec, on: ModelDriver())
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        #expect(result.value(.missedFinal) == 0)
+    }
+
+    @Test func theNoopStoreRunsWithoutRows() throws {
+        var spec = TrialSpec.tiny(driver: "noop")
+        spec.observers.queries = .ranges
+        spec.observers.count = 5
+        // Of a few commits the CPU is less than what is taken off for waiting, which others who want the cores make uncertain.
+        let result = try runTrial(spec, on: NoopDriver()) { $0.value(.processCPU) ?? 0 > 0 }
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        #expect(result.value(.missedFinal) == 0)
+        #expect(result.value(.endToEndLatency, "count")! > 0)
+        #expect(result.value(.processCPU)! > 0)
+    }
+
+    /// Threads of the store count as upkeep by the beginning of their names.
+    @Test func upkeepIsNotZero() throws {
+        for driver in [StillingWellDriver(), FetchedResultsDriver()] as [any StoreDriver] {
+            let result = try runTrial(.tiny(driver: driver.name), on: driver)
+            #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
+            #expect(result.cpu?.roleNs["upkeep"] ?? 0 > 0, "\(driver.name): \(result.cpu?.roleNs ?? [:])")
+        }
+    }
+
+    /// A writer that is late for as long as its window lasted gives up. All that was due counts, made or not.
+    @Test func aWriterThatIsLateWithoutEndGivesUpAndHidesNothing() throws {
+        var spec = TrialSpec.tiny()
+        // 120 commits are due of each writer; 1.1 s hold half of them.
+        spec.shim = Shim("tail=1:20ms")
+        let result = try runTrial(spec, on: ModelDriver())
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        let missed = try #require(result.counts["unmade_commits"])
+        #expect(missed > 50)
+        #expect(result.notes.contains { $0.contains("\(missed) of ") && $0.contains("gave up 1000 ms after") })
+        let measured = Double(result.counts["measured_commits"]!)
+        let response = try #require(result.figures.first { $0.metric == .writeResponseTime && $0.statistic == .p50 })
+        // The warm-up's were made.
+        #expect(response.censored == missed)
+        #expect(Double(response.n) == measured + Double(missed))
+        let p90 = try #require(result.figures.first { $0.metric == .writeResponseTime && $0.statistic == .p90 })
+        #expect(p90.flags.contains(.atLeast))
+        #expect(p90.value! > 0.9e9)
+        #expect(result.value(.unmadeCommits) == Double(missed))
+        let started = try #require(result.figures.first { $0.metric == .scheduleStarted })
+        #expect(started.n == response.n)
+        #expect(started.value! < 0.2)
+        let endToEnd = try #require(result.figures.first { $0.metric == .endToEndLatency && $0.statistic == .max })
+        #expect(endToEnd.censored > 0)
+        #expect(endToEnd.flags.contains(.atLeast))
+        #expect(result.value(.missedFinal) == 0)
+    }
+
+    @Test func withoutObserversOnlyWritersAreMeasured() throws {
+        var spec = TrialSpec.tiny(driver: "noop")
+        spec.observers.count = 0
+        spec.observers.bystanders = 0
+        let result = try runTrial(spec, on: NoopDriver())
+        #expect(result.fate == .completed)
+        #expect(result.value(.writeServiceTime, "count")! > 0)
+        #expect(!result.figures.contains { $0.metric == .endToEndLatency })
+        #expect(result.cpu?.affectingCommits == 0)
+    }
+
+    @Test func aClosedLoopHasServiceTimesAndNoLatencies() throws {
+        var spec = TrialSpec.tiny(driver: "noop")
+        spec.writers.load = .closed
+        spec.writers.rateHz = 0  // as a scenario file that names no rate gives it
+        spec.durationNs = 20_000_000
+        let result = try runTrial(spec, on: NoopDriver()) { ($0.value(.writeServiceTime, "count") ?? 0) > 0 }
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        #expect(result.value(.writeServiceTime, "count")! > 0)
+        for metric in [Metric.endToEndLatency, .deliveryLatency, .writeResponseTime, .scheduleDelay] {
+            #expect(!result.figures.contains { $0.metric == metric })
+        }
+    }
+
+    @Test(arguments: [ObserversSpec.Queries.same, .overlapping, .filters])
+    func inLockstepEveryCommitHasItsCallback(queries: ObserversSpec.Queries) throws {
+        for driver in [NoopDriver() as any StoreDriver, ModelDriver(), StillingWellDriver()] {
+            var spec = TrialSpec.tiny(driver: driver.name)
+            spec.dataset.items = 400
+            spec.observers.queries = queries
+            spec.observers.count = 7
+            spec.writers.threads = 1
+            spec.writers.load = .lockstep
+            spec.writers.keys = .matching
+            spec.writers.rowsPerCommit = 1
+            // Long enough for a commit even where other tests have the cores.
+            spec.durationNs = 400_000_000
+            let result = try runTrial(spec, on: driver)
+            #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
+            #expect(result.value(.coalescingRatio) == 1)
+            #expect(result.value(.missedFinal) == 0)
+            #expect(result.counts["pairs"] == 7 * result.counts["measured_commits"]!)
+            // Due is begin: what there is says that it is of a store without load.
+            let latencies = result.figures.filter { $0.metric == .endToEndLatency }
+            #expect(!latencies.isEmpty && latencies.allSatisfy { $0.flags.contains(.lockstep) })
+            #expect(result.value(.scheduleDelay, "count") == nil)
+            #expect(result.value(.lastDeliveryLatency, "count") == Double(result.counts["measured_commits"]!))
+            let last = try #require(result.value(.lastDeliveryLatency, "max"))
+            #expect(last == result.value(.deliveryLatency, "max"))
+        }
+    }
+
+    @Test func anObserverThatIsNeverCalledEndsLockstep() throws {
+        var spec = TrialSpec.tiny(driver: Fault.lostDelivery.rawValue)
+        spec.dataset.items = 400
+        spec.observers.queries = .overlapping
+        spec.writers.threads = 1
+        spec.writers.load = .lockstep
+        spec.writers.keys = .matching
+        spec.hangTimeoutNs = 300_000_000
+        // It needs six deliveries to come to it.
+        let result = try runTrial(spec, on: FaultyDriver(.lostDelivery)) { $0.fate != .completed }
+        #expect(result.fate == .hang)
+        // The one that lost a delivery, and not the writer that waits for it.
+        #expect(result.notes.count == 1)
+        #expect(
+            result.notes.allSatisfy {
+                $0.contains("not every observer was called for version ") && $0.contains("'observer 0' was called at")
+                    && !$0.contains("'observer 1'")
+            },
+            "\(result.notes)")
+    }
+
+    @Test(arguments: [ObserversSpec.Calls.beginWrite, .refresh])
+    func callsOnTheObservingThreadAreMeasured(calls: ObserversSpec.Calls) throws {
+        for driver in [NoopDriver() as any StoreDriver, StillingWellDriver()] {
+            for deliver in ObserversSpec.Deliver.allCases {
+                var spec = TrialSpec.tiny(driver: driver.name)
+                spec.observers.calls = calls
+                spec.observers.deliver = deliver
+                let result = try runTrial(spec, on: driver) { ($0.value(.observerStall, "count") ?? 0) > 10 }
+                #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
+                #expect(try #require(result.value(.observerStall, "count")) > 10)
+            }
+        }
+        var spec = TrialSpec.tiny()
+        spec.observers.calls = calls
+        #expect(try runTrial(spec, on: ModelDriver()).notes.contains { $0.contains("cannot be called") })
+    }
+
+    @Test func observersSubscribeWhileAWriterHoldsTheLock() throws {
+        for driver in [NoopDriver() as any StoreDriver, StillingWellDriver()] {
+            var spec = TrialSpec.tiny(driver: driver.name)
+            spec.observers.subscribe = .locked
+            let result = try runTrial(spec, on: driver)
+            #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
+            #expect(result.value(.timeToFirstDelivery, "count") == 2)
+        }
+        var spec = TrialSpec.tiny()
+        spec.observers.subscribe = .locked
+        spec.hangTimeoutNs = 200_000_000
+        #expect(try runTrial(spec, on: ModelDriver()).notes.contains { $0.contains("observers wait while a writer") })
+        // A store that delivers under its write lock and says otherwise is caught, not waited for.
+        #expect(try runTrial(spec, on: FaultyDriver(.readersWait)).fate == .hang)
+    }
+
+    @Test func theFloorIsMeasuredBetweenTheCommits() throws {
+        var spec = TrialSpec.tiny(driver: "noop")
+        spec.writers.threads = 1
+        spec.writers.rateHz = 1_000
+        let result = try runTrial(spec, on: NoopDriver()) { ($0.value(.wakeFloor, "count") ?? 0) > 50 }
+        let floors = try #require(result.value(.wakeFloor, "count"))
+        #expect(floors > 50 && floors <= Double(result.counts["measured_commits"]!))
+        let ratio = try #require(result.value(.deliveryOverFloor))
+        let expected =
+            try #require(result.value(.writeToCallback, "p50")) / #require(result.value(.wakeFloor, "p50"))
+        #expect(abs(ratio / expected - 1) < 0.001)
+    }
+
+    @Test func keysMayLookRandom() throws {
+        var spec = TrialSpec.tiny(driver: "stillingwell")
+        spec.dataset.keys = .uuid
+        let result = try runTrial(spec, on: StillingWellDriver()) { ($0.counts["rows_compared"] ?? 0) > 60 }
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        #expect(result.counts["rows_compared"]! > 60)
+        #expect(try runTrial(spec, on: ModelDriver()).notes.contains { $0.contains("it has no 'uuid' keys") })
+    }
+
+    @Test func ratesAndSharesAreWhatTheCommitsSay() throws {
+        var spec = TrialSpec.tiny(driver: "noop")
+        spec.writers.threads = 3
+        spec.writers.load = .closed
+        spec.writers.rowsPerCommit = 5
+        spec.durationNs = 30_000_000
+        // A machine that gives its writers no core for so long leaves it without a commit that begins, or one that returns.
+        let result = try runTrial(spec, on: NoopDriver()) {
+            $0.value(.writeServiceTime, "mean") != nil && $0.value(.writerShareMin) != nil
+        }
+        let serviceNs = try #require(result.value(.writeServiceTime, "mean"))
+        let expected = 5 * 3 * 1e9 / serviceNs
+        #expect(abs(try #require(result.value(.objectRate)) / expected - 1) < 0.01)
+        let share = try #require(result.value(.writerShareMin))
+        #expect(share >= 0 && share <= 1)
+    }
+
+    @Test(arguments: [
+        (Fault.lostDelivery, "change-set replay"), (.lostLast, "convergence"), (.swappedDeliveries, "monotonicity"),
+        (.repeatedDelivery, "change-set replay"), (.shiftedIndex, "change-set replay"),
+        (.lostModification, "no modification says so"), (.extraModification, "did not change in place"),
+        (.needlessMove, "not minimal"), (.wrongCount, "says the collection has"), (.versionBack, "monotonicity"),
+        (.secondInitial, "first is initial"), (.noInitial, "first is initial"), (.tornSite, "atomicity"),
+        (.calledAfterCancel, "silence"), (.staleCollection, "live collection"), (.wrongContents, "evaluation"),
+        (.lostCommit, "nothing lost"),
+    ])
+    func everyFaultIsSeen(fault: Fault, text: String) throws {
+        var spec = TrialSpec.tiny(driver: fault.rawValue)
+        // A delivery that only modifies needs a commit that only modifies.
+        if fault == .needlessMove { spec.writers.changes = ["touch": 1] }
+        spec.hangTimeoutNs = 500_000_000
+        // It needs a few deliveries to come to it.
+        let result = try runTrial(spec, on: FaultyDriver(fault)) { $0.fate != .completed }
+        #expect(result.fate == .oracleViolation, "\(result.notes)")
+        #expect(result.violations.contains { $0.contains(text) }, "\(result.violations)")
+        #expect(result.violations.allSatisfy { $0.contains("seed 1") })
+        if text == "change-set replay" {
+            // Both states, so that the step can be followed by hand.
+            #expect(result.violations.contains { $0.contains("before: ") && $0.contains("should be: ") })
+        }
+        if fault == .lostLast {
+            #expect(result.value(.missedFinal) == 1)
+            #expect(result.figures.contains { $0.metric == .endToEndLatency && $0.censored > 0 })
+        }
+    }
+
+    @Test(arguments: [
+        (Fault.hang, TrialFate.hang, "no commit returned"), (.stuckObserver, .hang, "has not taken a block"),
+        (.commitError, .harnessFault(reason: "store_error"), "refuses its twentieth commit"),
+        (.failedSubscription, .harnessFault(reason: "store_error"), "gave up"),
+        (.unavailable, .harnessFault(reason: "unavailable"), "install it"),
+    ])
+    func whatEndsATrialIsNamed(fault: Fault, fate: TrialFate, text: String) throws {
+        var spec = TrialSpec.tiny(driver: fault.rawValue)
+        spec.hangTimeoutNs = 300_000_000
+        let result = try runTrial(spec, on: FaultyDriver(fault)) { $0.fate != .completed }
+        #expect(result.fate == fate, "\(result.violations)")
+        #expect(result.notes.contains { $0.contains(text) }, "\(result.notes)")
+        #expect(result.isUnavailable == (fault == .unavailable))
+    }
+
+    @Test func aSpecOfAnotherVersionIsRefused() throws {
+        var spec = TrialSpec.tiny()
+        spec.specVersion = TrialSpec.currentVersion + 1
+        let result = try runTrial(spec, on: ModelDriver())
+        #expect(result.fate == .harnessFault(reason: "refused"))
+        let remark = "spec has version \(spec.specVersion), this binary reads version \(TrialSpec.currentVersion)"
+        #expect(result.notes[0].contains(remark))
+    }
+}

@@ -1,0 +1,27 @@
+// A correct store that remembers, weakly, whom it delivered to.
+import StillingWellSync
+import TidegaugeDriver
+import TidegaugeHarnessFixtures
+
+final class WatchedSinks: StoreDriver, @unchecked Sendable {
+    private let lock = TracedMutex("watched sinks")
+    private var sinks: [Weak] = []
+
+    private struct Weak {
+        weak var sink: (any DeliverySink)?
+    }
+
+    var name: String { "model" }
+    var facts: EngineFacts { ModelDriver().facts }
+    /// How many there were, and how many there still are.
+    var counts: (all: Int, living: Int) { lock.withLock { (sinks.count, sinks.count { $0.sink != nil }) } }
+
+    func open(_ configuration: StoreConfiguration) -> ForwardingStore<ModelStore> {
+        ForwardingStore(ModelStore()) {
+            $0
+        } sink: { [self] sink in
+            lock.withLock { sinks.append(Weak(sink: sink)) }
+            return sink
+        }
+    }
+}
