@@ -78,8 +78,6 @@ enum Feature: Int, CaseIterable, Sendable {
         // Every second kill is one in silence.
         case .kills: .kills(1)
         case .strictKills: .kills(8)
-        // That an element is gone before the write that names it is a matter of luck.
-        case .refusedChanges: .callbacks(200_000)
         // Few of those that link to a row see it change before somebody ends them.
         case .linkingObjects: .callbacks(30_000)
         default: .callbacks(10_000)

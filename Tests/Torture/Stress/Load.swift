@@ -111,7 +111,9 @@ final class Load: Sendable {
         }
     }
 
-    private func attempt(_ who: String, showsDelivered: Bool = false, _ write: () throws -> Void) -> Bool {
+    /// One write that may give up. `showsDelivered` as above.
+    /// - Returns: whether it was committed.
+    func attempt(_ who: String, showsDelivered: Bool = false, _ write: () throws -> Void) -> Bool {
         do {
             try write()
             return true

@@ -30,6 +30,7 @@ final class ObjectObserver: Observer, @unchecked Sendable {
             isDeleted = true
             let found = site.rows(.small, connection)?.first { $0.id == kept.id }
             load.verdict.expect(.i1, found == nil, description, "told that it is deleted, and there is \(found!)")
+            site.append(deleted: row, connection)
             _ = end(.invalidate)
         case .change(let row, let changes):
             let now = RowValue(row)

@@ -17,7 +17,7 @@ final class Site: @unchecked Sendable {
     private var ownStore: Store?
     private var views: [Observer] = []
     private var loops: [ChangeLoop] = []
-    private var random: StillingWellSeededRandom
+    private var random: SeededRandom
     private let commit: Commit
     private var generation = 0
     /// With autorefresh off.
@@ -236,6 +236,19 @@ final class Site: @unchecked Sendable {
             }
             try connection.commitWrite()
         }
+    }
+
+    /// Appends a row that was told to be deleted to a list, which must be refused. In a callback.
+    func append(deleted row: SmallRow, _ connection: Connection) {
+        guard !load.isStopping, load.gate.tryEnter() else { return }
+        defer { load.gate.leave() }
+        let isDone = load.attempt(name, showsDelivered: true) {
+            try connection.write { connection in
+                guard let board = try connection.objects(Board.self).first else { throw RolledBack() }
+                board.members.append(row)
+            }
+        }
+        load.verdict.expect(.noError, !isDone, name, "appended a deleted row to a list without an error")
     }
 
     /// Rule 12: afterwards it stands at what was the newest version before, and the callbacks have been called.
