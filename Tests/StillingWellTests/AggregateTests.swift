@@ -4,22 +4,19 @@ import Testing
 
 @Suite("Aggregates of results")
 struct AggregateTests {
-    private func withNotes(_ scores: [Int], _ body: (Results<Note>) throws -> Void) throws {
+    @Test("leave out nil and what is not a number, whichever way the rows are sorted")
+    func values() throws {
         let test = try TestStore(durability: .memory)
         try test.store.write { connection in
-            for (id, score) in scores.enumerated() {
+            for (id, score) in [8, 3, 7, 4, 1].enumerated() {
                 let note = Note(id: id, score: score, group: score % 2 == 0 ? nil : score)
                 note.weight = [Double.nan, -.infinity, Double(score)][min(id, 2)]
                 note.due = score == 3 ? nil : Date(timeIntervalSinceReferenceDate: Double(score))
                 try connection.add(note)
             }
         }
-        try test.store.read { try body($0.objects(Note.self)) }
-    }
-
-    @Test("leave out nil and what is not a number, whichever way the rows are sorted")
-    func values() throws {
-        try withNotes([8, 3, 7, 4, 1]) { notes in
+        try test.store.read { connection throws in
+            let notes = try connection.objects(Note.self)
             for ascending in [true, false] {
                 let orders = [
                     notes, notes.sorted(by: \.score, ascending: ascending),
@@ -37,34 +34,5 @@ struct AggregateTests {
                 }
             }
         }
-    }
-
-    @Test("are nil, and the sum 0, where there is nothing")
-    func empty() throws {
-        try withNotes([2, 4]) { notes in
-            let none = notes.where(\.score > 10).sorted(by: \.score)
-            #expect(none.min(of: \.score) == nil && none.max(of: \.weight) == nil && none.average(of: \.score) == nil)
-            #expect(none.sum(of: \.score) == 0 && none.sum(of: \.weight) == 0)
-            #expect(notes.min(of: \.group) == nil && notes.sorted(by: \.group).max(of: \.group) == nil)
-            #expect(notes.sum(of: \.group) == 0 && notes.average(of: \.group) == nil)
-        }
-    }
-
-    @Test("count the rows shown: within a window, and of the first in each group")
-    func windows() throws {
-        try withNotes([5, 6, 7, 8, 9]) { notes in
-            let some = notes.where(\.score >= 6 && \.score < 9).sorted(by: \.score, ascending: false)
-            #expect(some.min(of: \.score) == 6 && some.max(of: \.score) == 8 && some.sum(of: \.score) == 21)
-            #expect(some.limited(to: 2).min(of: \.score) == 7 && some.limited(to: 0).max(of: \.score) == nil)
-            let distinct = notes.sorted(by: \.score).distinct(by: [\.done])
-            #expect(distinct.count == 1 && distinct.max(of: \.score) == 5)
-        }
-    }
-
-    @Test("a sum beyond the range of Int stays at its end, but may go there and come back")
-    func overflow() throws {
-        try withNotes([.max, 1]) { #expect($0.sum(of: \.score) == .max) }
-        try withNotes([.min, -1]) { #expect($0.sum(of: \.score) == .min) }
-        try withNotes([.max, 1, -5]) { #expect($0.sum(of: \.score) == .max - 4) }
     }
 }

@@ -21,15 +21,6 @@ private enum Long {
     }
 }
 
-private final class Blob: StoredObject {
-    @Stored(.primaryKey) var key = Data()
-    @Stored var number = 0
-}
-
-private final class Tagged: StoredObject {
-    @Stored(.primaryKey) var tag = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
-}
-
 private final class Measured: StoredObject {
     @Stored(.primaryKey) var value = 0.0
 }
@@ -77,35 +68,6 @@ struct EdgeValueTests {
         try scheduler.turn { told.count == 4 }
         #expect(told == ["==": [], "!=": [1], ">": [], "due": []])
         for token in tokens { token.invalidate() }
-    }
-
-    @Test("an empty primary key is a key, and collides with no other")
-    func emptyKey() throws {
-        let test = try TestStore([Short.Animal.self, Blob.self, Tagged.self])
-        let keys = [Data(), Data([0]), Data([0, 0]), Data([0, 1]), Data([255])]
-        try test.store.write { connection in
-            try connection.add(Short.Animal())
-            try connection.add(Tagged())
-            for (number, key) in keys.enumerated() {
-                let blob = Blob()
-                blob.key = key
-                blob.number = number
-                try connection.add(blob)
-            }
-        }
-        try test.store.write { connection in
-            #expect(try connection.object(Short.Animal.self, forPrimaryKey: "")?.name == "")
-            #expect(throws: StoreError.duplicatePrimaryKey(table: "Animal", key: "''")) {
-                try connection.add(Short.Animal())
-            }
-            #expect(try connection.object(Tagged.self, forPrimaryKey: Tagged().tag) != nil)
-            for (number, key) in keys.enumerated() {
-                let blob = try #require(try connection.object(Blob.self, forPrimaryKey: key))
-                #expect(blob.number == number)
-                try connection.delete(blob)
-                #expect(try connection.object(Blob.self, forPrimaryKey: key) == nil)
-            }
-        }
     }
 
     @Test("zero and minus zero are one primary key")
@@ -229,24 +191,5 @@ struct EdgeValueTests {
         #expect(note.isInvalidated)
         let read = try test.store.read { try #require(try $0.object(Note.self, forPrimaryKey: 1)) }
         #expect(read.connection?.misuse?.contains("block") == true)
-    }
-
-    @Test("an object added in a write that failed is a plain one again, and can be added anew")
-    func addAgain() throws {
-        struct Stop: Error {}
-        let test = try TestStore()
-        let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
-        let first = Note(id: 1, title: "first")
-        #expect(throws: Stop.self) {
-            try connection.write {
-                try connection.add(first)
-                throw Stop()
-            }
-        }
-        try connection.write { try connection.add(Note(id: 2, title: "second")) }
-        #expect(first.title == "first" && first.objectID == nil)
-        try connection.write { try connection.add(first) }
-        #expect(first.title == "first")
-        #expect(try test.store.read { try $0.objects(Note.self).map(\.title) } == ["second", "first"])
     }
 }

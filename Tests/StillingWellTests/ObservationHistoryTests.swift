@@ -17,7 +17,7 @@ private struct Violation: Error, CustomStringConvertible {
 }
 
 /// The states that some connection may still stand at.
-private final class States {
+private struct States {
     private var first: UInt64 = 0
     private var states: [StoreState] = [StoreState()]
 
@@ -25,7 +25,7 @@ private final class States {
     var lastVersion: UInt64 { first + UInt64(states.count) - 1 }
     subscript(version: UInt64) -> StoreState { states[Int(version - first)] }
 
-    func append(_ state: StoreState, oldestUsed: UInt64) {
+    mutating func append(_ state: StoreState, oldestUsed: UInt64) {
         states.append(state)
         if oldestUsed > first + 64 {
             states.removeFirst(Int(oldestUsed - first - 1))
@@ -46,7 +46,7 @@ private final class Judge {
     let kind: ObservedKind
     private(set) var token: NotificationToken!
     private var known: [UInt64: Known] = [:]
-    private var told: (changes: ChangeSet?, ids: [UInt64])?
+    private var told: (changes: ToldChanges?, ids: [[UInt64]])?
     private var calls = 0
     /// Versions that it is not to hear of, not delivered yet.
     var silent: [UInt64] = []
@@ -93,8 +93,10 @@ private final class Judge {
             calls = 0
         }
         let (oldIDs, newIDs) = (view.shown(known.values.map(\.place)), view.shown(new.values.map(\.place)))
-        let newSet = Set(newIDs)
-        let modified = oldIDs.filter { newSet.contains($0) && new[$0]!.stamp != known[$0]!.stamp && kind != .nothing }
+        let newSet = Set(newIDs.joined())
+        let modified = oldIDs.joined().filter { id in
+            kind != .nothing && newSet.contains(id) && new[id]!.stamp != known[id]!.stamp
+        }
         guard let told else {
             if oldIDs == newIDs, modified.isEmpty { return }
             throw fault("not called, but \(oldIDs) became \(newIDs), modified \(modified)")
@@ -102,9 +104,12 @@ private final class Judge {
         guard calls == 1, let changes = told.changes else { throw fault("\(calls) calls, or initial again") }
         guard told.ids == newIDs else { throw fault("shows \(told.ids), should show \(newIDs)") }
         let wrong = ChangeSetReplay.violation(
-            changes, from: oldIDs.map { ReplayedRow($0, known[$0]!.stamp) },
-            to: newIDs.map { ReplayedRow($0, new[$0]!.stamp) }, mayMove: { new[$0]!.place != self.known[$0]!.place })
+            changes, from: oldIDs.map { $0.map { ReplayedRow($0, known[$0]!.stamp) } },
+            to: newIDs.map { $0.map { ReplayedRow($0, new[$0]!.stamp) } },
+            mayMove: { new[$0]!.place != self.known[$0]!.place })
         if let wrong { throw fault(wrong) }
+        let gone = oldIDs.joined().filter { !newSet.contains($0) }
+        if changes.deletedIDs.map(\.rawValue) != gone { throw fault("deleted \(changes.deletedIDs), not \(gone)") }
     }
 
     private func rows(_ state: StoreState) -> [UInt64: Known] {
@@ -135,16 +140,17 @@ private final class Seat {
     var judges: [Judge] = []
     /// Of each view: where rows are shown that own commits concern, since the last delivery.
     private var overlays: [[UInt64: ModelPlace?]]
-    private let shows: [() -> [UInt64]]
+    /// Views that are read between deliveries, or nil.
+    private let shows: [() -> [[UInt64]]]?
     private(set) var hasOwn = false
     var connection: Connection { feed.connection }
     /// Observers whose initial callback has not come yet.
     var waiting: [Judge] { judges.filter { !$0.hasBegun } }
 
-    init(_ store: Store) throws {
+    init(_ store: Store, isRead: Bool) throws {
         let feed = try Feed(store)
         self.feed = feed
-        shows = try ModelView.all.map { try $0.show(feed.connection) }
+        shows = isRead ? try ModelView.all.map { try $0.show(feed.connection) } : nil
         overlays = ModelView.all.map { _ in [:] }
     }
 
@@ -153,6 +159,7 @@ private final class Seat {
     /// Puts an own commit on what is shown.
     func note(_ writes: StoreWrites, _ state: StoreState, delivered: StoreState) {
         hasOwn = true
+        if shows == nil { return }
         for (index, view) in ModelView.all.enumerated() {
             let rows = view.rows(state)
             var touched = Set((view.isOfDogs ? writes.dogs : writes.humans).keys)
@@ -164,6 +171,7 @@ private final class Seat {
     }
 
     func checkShown(_ states: States, _ when: String) throws {
+        guard let shows else { return }
         let state = states[connection.version]
         for (index, view) in ModelView.all.enumerated() {
             var places = view.places(state)
@@ -175,13 +183,16 @@ private final class Seat {
         }
     }
 
+    /// Forgets own commits.
+    func forget() {
+        overlays = ModelView.all.map { _ in [:] }
+        hasOwn = false
+    }
+
     /// Judges a delivery that has come.
     func judge(_ states: States, from: UInt64) throws {
         let to = connection.version
-        if to != from {
-            overlays = ModelView.all.map { _ in [:] }
-            hasOwn = false
-        }
+        if to != from { forget() }
         for judge in judges { try judge.check(states, to: to) }
     }
 }
@@ -191,17 +202,18 @@ private final class History {
     private let test: TestStore
     private let gate: HeldUpkeep
     private var seats: [Seat] = []
-    private let states = States()
+    private var states = States()
     private var model = StoreModel()
     private var random: SeededRandom
 
-    init(_ seed: UInt64) throws {
+    /// - Parameter isRead: whether views are read between deliveries. Reading evaluates queries that nobody observes.
+    init(_ seed: UInt64, isRead: Bool) throws {
         random = SeededRandom(seed: seed)
         test = try TestStore([Human.self, Dog.self], durability: .memory)
         gate = try HeldUpkeep(test.store)
         try test.store.write { try model.start($0, version: 1) }
         states.append(model.state, oldestUsed: 0)
-        for _ in 0..<(2 + random.below(2)) { seats.append(try Seat(test.store)) }
+        for _ in 0..<(2 + random.below(2)) { seats.append(try Seat(test.store, isRead: isRead)) }
     }
 
     var version: UInt64 { states.lastVersion }
@@ -250,6 +262,8 @@ private final class History {
             states.append(model.state, oldestUsed: seats.map(\.connection.version).min()!)
         }
         if let seat {
+            // After earlier own writes, cancelling evaluates all of them anew, at the version of the last.
+            if !seat.hasOwn, random.oneIn(4) { try cancelWrite(seat, change) }
             try seat.connection.write(withoutNotifying: tokens) { try change(seat.connection) }
             try seat.checkShown(states, "after its write")
         } else {
@@ -257,6 +271,22 @@ private final class History {
         }
         for judge in named { judge.silent.append(version) }
         if !gate.isClosed { try gate.open() }
+    }
+
+    private struct Cancelled: Error {}
+
+    /// Makes a write that is cancelled, and forgets it.
+    private func cancelWrite(_ seat: Seat, _ change: (Connection) throws -> Void) throws {
+        let (before, kept) = (model, states)
+        #expect(throws: Cancelled.self) {
+            try seat.connection.write {
+                try change(seat.connection)
+                throw Cancelled()
+            }
+        }
+        (model, states) = (before, kept)
+        seat.forget()
+        try seat.checkShown(states, "after a cancelled write")
     }
 
     private func deliver(_ seat: Seat) throws {
@@ -315,12 +345,13 @@ private final class History {
 struct ObservationHistoryTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 
-    @Test("everybody is told what the model says, and shown it")
-    func histories() throws {
-        let commits = Self.number("STILLINGWELL_HISTORY_COMMITS") ?? 150
-        for offset in 0..<(Self.number("STILLINGWELL_HISTORY_SEEDS") ?? 12) {
+    /// Short histories leave queries that nobody observes alone.
+    @Test("everybody is told what the model says, and shown it", arguments: [(150, 12, true), (30, 80, false)])
+    func histories(_ commits: Int, _ seeds: Int, isRead: Bool) throws {
+        let commits = Self.number("STILLINGWELL_HISTORY_COMMITS") ?? commits
+        for offset in 0..<(Self.number("STILLINGWELL_HISTORY_SEEDS") ?? seeds) {
             let seed = SeededRandom.base &+ UInt64(offset)
-            let history = try History(seed)
+            let history = try History(seed, isRead: isRead)
             do {
                 try history.run(commits: commits)
             } catch {

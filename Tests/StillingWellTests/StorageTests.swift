@@ -3,24 +3,6 @@ import StillingWell
 import StillingWellSync
 import Testing
 
-/// `Person` as a later version of the program declares it.
-private enum Later {
-    final class Person: StoredObject {
-        @Stored(.primaryKey) var name = ""
-        @Stored var token = UUID()
-        @Stored var age = 0
-        @Stored var nickname: String? = nil
-    }
-}
-
-/// Another `Person`, of the same name and other columns.
-private enum Other {
-    final class Person: StoredObject {
-        @Stored(.primaryKey) var name = 0
-        @Stored var token = UUID()
-    }
-}
-
 @Suite("Storing objects")
 struct StorageTests {
     @Test("every property type survives closing and opening", arguments: [Durability.full, .relaxed])
@@ -53,20 +35,6 @@ struct StorageTests {
             #expect(note.blob == Data([7]) && note.tag == tag)
             #expect(note.due == Date(timeIntervalSinceReferenceDate: 1.5))
         }
-    }
-
-    @Test("a block that throws changes nothing, and the next write goes on")
-    func rollBack() throws {
-        struct Stop: Error {}
-        let test = try TestStore()
-        #expect(throws: Stop.self) {
-            try test.store.write { connection in
-                try connection.add(Note(id: 1))
-                throw Stop()
-            }
-        }
-        try test.store.write { try $0.add(Note(id: 2)) }
-        #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == [2])
     }
 
     @Test("an object looked up in a write that is cancelled stands for no row that comes later")
@@ -112,49 +80,6 @@ struct StorageTests {
         #expect(try #require(first) < #require(second))
     }
 
-    @Test("a primary key that is too long is refused with its length and the limit")
-    func longKey() throws {
-        let test = try TestStore([Person.self])
-        let person = Person()
-        person.name = String(repeating: "x", count: 512)
-        let error = #expect(throws: StoreError.self) { try test.store.write { try $0.add(person) } }
-        #expect(error == .primaryKeyTooLong(table: "Person", bytes: 512, limit: 511))
-        person.name.removeLast()
-        try test.store.write { try $0.add(person) }
-    }
-
-    @Test("properties added at the end need nothing; other changes of the model are refused with the difference")
-    func schema() throws {
-        let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        func open(_ model: StoredObject.Type) throws -> Store {
-            try Store(.init(path: path, models: [model], durability: .relaxed))
-        }
-        let token = UUID()
-        do {
-            let store = try open(Person.self)
-            try store.write { connection in
-                let ada = Person()
-                ada.name = "Ada"
-                ada.token = token
-                try connection.add(ada)
-            }
-        }
-        do {
-            let store = try open(Later.Person.self)
-            try store.write { connection in
-                let ada = try #require(try connection.object(Later.Person.self, forPrimaryKey: "Ada"))
-                #expect(ada.age == 0 && ada.nickname == nil && ada.token == token)
-                ada.nickname = "the Countess"
-                #expect(ada.age == 0 && ada.nickname == "the Countess" && ada.token == token)
-            }
-        }
-        let error = #expect(throws: StoreError.self) { try open(Other.Person.self) }
-        #expect("\(error!)".contains("'name' (string)") && "\(error!)".contains("'name' (int)"))
-        let shorter = #expect(throws: StoreError.self) { try open(Person.self) }
-        #expect("\(shorter!)".contains("'age' (int)"))
-    }
-
     @Test("misuse of a write is an error with a remedy")
     func misuse() throws {
         let test = try TestStore()
@@ -186,18 +111,6 @@ struct StorageTests {
         #expect(throws: StoreError.self) { try Store(.init(path: test.path, models: [Note.self], durability: .full)) }
     }
 
-    @Test("a memory store ends with its last handle")
-    func memoryStore() throws {
-        let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let configuration = Store.Configuration(path: path, models: [Note.self], durability: .memory)
-        for _ in 0..<3 {
-            let store = try Store(configuration)
-            #expect(try store.read { try $0.objects(Note.self).count } == 0)
-            try store.write { try $0.add(Note(id: 1)) }
-        }
-    }
-
     @Test("a file that is no store is refused with its path")
     func notAStore() throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
@@ -208,25 +121,6 @@ struct StorageTests {
         #expect("\(error!)".contains(path))
         let folder = path + "/data.mdb/below"
         #expect(throws: StoreError.self) { try Store(.init(path: folder, models: [Note.self])) }
-    }
-
-    @Test("writers on several threads all get their turn and lose nothing", arguments: [Durability.memory, .relaxed])
-    func manyWriters(_ durability: Durability) throws {
-        let test = try TestStore(durability: durability)
-        try test.store.write { try $0.add(Note(id: 0)) }
-        let threads = (0..<4).map { _ in
-            TracedThread("writer") {
-                for _ in 0..<250 {
-                    do {
-                        try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 0)).score += 1 }
-                    } catch {
-                        Issue.record(error)
-                    }
-                }
-            }
-        }
-        for thread in threads { thread.join() }
-        #expect(try test.store.read { try $0.object(Note.self, forPrimaryKey: 0)?.score } == 1_000)
     }
 
     @Test("a commit too large to be listed in the log reaches observers all the same")

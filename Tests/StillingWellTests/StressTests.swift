@@ -27,27 +27,6 @@ import Testing
         try #expect(run(["plan", "--seed", "8"]).output != first.output)
     }
 
-    @Test("the file grows by no kilobyte per commit while a version is held, whatever the commits do")
-    func pinnedCommits() throws {
-        let ran = try run(["pin", "--seed", "1", "--commits", "1000"])
-        #expect(ran.status == 0, "\(ran.output)\n\(ran.errors)")
-        let bytes = ran.output.split(separator: "\n").compactMap { line in
-            line.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) }
-        }
-        try #require(bytes.count == 4, "\(ran.output)")
-        #expect(bytes[..<3].allSatisfy { $0 <= 1_024 } && bytes[3] == 1_024, "\(ran.output)")
-    }
-
-    /// One of each has ended the process: a write that left the engine amid a change, and a table made in a damaged tree. A table that is
-    /// not found is refused by now (`DamagedPagesTests/table`), and none of these comes there any more: no fault alone turns this red.
-    @Test("damaged stores end nothing but themselves", arguments: [(1, 400), (3, 2_900)])
-    func neighbours(seed: Int, first: Int) throws {
-        let count = repetitions(60, atEveryCommit: 20)
-        let ran = try run(["neighbours", "--seed", "\(seed)", "--first", "\(first)", "--count", "\(count)"])
-        #expect(ran.status == 0, "\(ran.output)\n\(ran.errors)")
-        #expect(ran.output.hasPrefix("\(count) neighbours, "), "\(ran.output)")
-    }
-
     @Test(
         "bad arguments are refused with what to give instead, and nothing is run",
         arguments: [

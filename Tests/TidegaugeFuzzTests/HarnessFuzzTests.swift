@@ -34,9 +34,15 @@ struct HarnessFuzzTests {
         try fuzzer.run(600) { bytes -> String in
             do throws(ScenarioErrors) {
                 let scenario = try Scenario.parse(bytes, path: "fuzz.yaml", drivers: ["stillingwell", "grdb-pool"])
+                for profile in Profile.allCases {
+                    #expect(throws: Never.self) {
+                        try scenario.trials(profile: profile, drivers: ["stillingwell", "grdb-pool"])
+                    }
+                }
                 return "read \(scenario.name.count)"
             } catch {
                 #expect(!error.problems.isEmpty && error.problems.allSatisfy { !"\($0)".isEmpty })
+                #expect(error.problems.allSatisfy { !$0.message.contains("\n") })
                 return error.problems.prefix(2).map { kind(of: $0) }.joined()
             }
         }

@@ -1,6 +1,5 @@
 // Files made to hurt a parser: each refused in bounded time and memory, on a test's ordinary stack.
 import Foundation
-import StillingWellSeededRandom
 import Testing
 
 @testable import TidegaugeScenario
@@ -157,65 +156,6 @@ import Testing
         let values = (1...40_000).map(String.init).joined(separator: ", ")
         let found = complaintsInTime(plainScenario + "\nsweep: { dataset.items: [\(values)] }\n")
         #expect(found == ["test.yaml:9:8: the sweep has more than 10000 points; shorten its lists"])
-    }
-
-    /// Truncated, doubled, flipped and random text: anything but a crash or a hang. Replays with TIDEGAUGE_SEED.
-    @Test func mutatedFilesNeverCrash() throws {
-        let seed = testSeed()
-        var random = SeededRandom(seed: seed)
-        let golden = try GoldenErrorTests.names.map {
-            [UInt8](try Data(contentsOf: GoldenErrorTests.folder.appendingPathComponent("\($0).yaml")))
-        }
-        let shipped = try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios]).map {
-            [UInt8](try Data(contentsOf: URL(fileURLWithPath: $0.path)))
-        }
-        var valid = 0
-        var tries = 0
-        // How many stay valid is chance; enough of them have to be gone through with, however many tries that takes.
-        while tries < 2_000 || valid <= 50 && tries < 10_000 {
-            tries += 1
-            let originals = Bool.random(using: &random) ? shipped : golden
-            let bytes = mutated(originals.randomElement(using: &random)!, golden, &random)
-            do throws(ScenarioErrors) {
-                let scenario = try Scenario.parse(bytes, path: "mutated.yaml", drivers: shippedDrivers)
-                valid += 1
-                for profile in Profile.allCases {
-                    #expect(throws: Never.self, "seed \(seed)") {
-                        try scenario.trials(profile: profile, drivers: shippedDrivers)
-                    }
-                }
-            } catch {
-                #expect(!error.problems.isEmpty, "seed \(seed)")
-                #expect(error.problems.allSatisfy { !$0.message.contains("\n") }, "seed \(seed)")
-            }
-        }
-        #expect(
-            valid > 50 && 2 * valid < tries,
-            "the mutations are too wild or too tame: \(valid) of \(tries) valid, seed \(seed)")
-    }
-
-    private func mutated(_ bytes: [UInt8], _ others: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
-        var bytes = bytes
-        let tokens = [
-            "[", "]", "{", "}", ": ", "\n", "&a ", "*a", "- ", "? ", "\"", "'", "#", "\t", "!", "|", ">", "---\n", "0",
-            "-", "_",
-        ]
-        for _ in 0..<Int.random(in: 1...6, using: &random) {
-            let place = Int.random(in: 0...bytes.count, using: &random)
-            let end = min(bytes.count, place + Int.random(in: 0...20, using: &random))
-            switch Int.random(in: 0..<6, using: &random) {
-            case 0: bytes.removeSubrange(place..<end)
-            case 1: bytes.insert(contentsOf: Array(tokens.randomElement(using: &random)!.utf8), at: place)
-            case 2: bytes.insert(contentsOf: bytes[place..<end], at: Int.random(in: 0...bytes.count, using: &random))
-            case 3 where place < bytes.count: bytes[place] = UInt8.random(in: 0...255, using: &random)
-            case 4:
-                let other = others.randomElement(using: &random)!
-                let from = Int.random(in: 0...other.count, using: &random)
-                bytes.insert(contentsOf: other[from..<min(other.count, from + 40)], at: place)
-            default: if place < bytes.count { bytes[place] ^= 1 << UInt8.random(in: 0..<7, using: &random) }
-            }
-        }
-        return bytes
     }
 }
 

@@ -10,7 +10,7 @@ public struct ToldChanges {
     let modifications: [RowPath]
     let modificationsNew: [RowPath]
     let moves: [(from: RowPath, to: RowPath)]
-    let deletedIDs: [ObjectID]
+    public let deletedIDs: [ObjectID]
 
     public init(_ changes: ChangeSet) {
         func path(_ row: Int) -> RowPath { RowPath(section: 0, row: row) }

@@ -22,17 +22,6 @@ final class LiveChangesTests: NoteSuite {
         return iterator
     }
 
-    @Test("the first element has the rows, the next ones what changed")
-    func order() async throws {
-        var iterator = try await started()
-        try test.store.write { try note(0, $0).score = 15 }
-        try feed.catchUp()
-        let update = try #require(try await iterator.next())
-        #expect(update.changes?.moves == [Move(from: 0, to: 1)])
-        #expect(update.objectIDs == notes.objectIDs && update.count == 3 && update.version == feed.connection.version)
-        #expect(try feed.connection.object(Note.self, withID: update.objectID(at: 1))?.id == 0)
-    }
-
     @Test("a slow loop gets all that it missed as one minimal change, and nothing for what cancelled out")
     func coalesced() async throws {
         var iterator = try await started()

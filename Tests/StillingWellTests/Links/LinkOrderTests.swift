@@ -54,62 +54,6 @@ struct LinkOrderTests {
         }
     }
 
-    @Test("the order follows the objects that links lead to, whoever observes what")
-    func follows() throws {
-        let byName = dogs.sorted(by: \.owner?.name)
-        try feed.observe("all", byName)
-        try feed.observe("shallow", byName, keyPaths: [])
-        try feed.observe("id", byName, keyPaths: [\.id])
-        try feed.observe("two", byName.limited(to: 2))
-        try test.store.write { try human(1, $0).name = "Zoe" }
-        try feed.catchUp()
-        #expect(byName.map(\.id) == [1, 0, 3, 2])
-        let log = feed.takeLog()
-        for line in ["all -1 +3", "shallow -1 +3", "id -1 +3", "two -1 +1"] { #expect(log.contains(line), "\(log)") }
-        // A change of the linked object that the order does not see is a modification, or nothing, as without an order.
-        try test.store.write { try human(1, $0).age = 1 }
-        try feed.catchUp()
-        #expect(feed.takeLog() == ["all ~3>3"])
-        // The link itself, and the object at its end, may go.
-        try test.store.write { try $0.delete(try human(2, $0)) }
-        try feed.catchUp()
-        #expect(byName.map(\.id) == [0, 1, 3, 2])
-    }
-
-    @Test("own writes show at once, whichever object they are on, and go with a write that is cancelled")
-    func ownWrites() throws {
-        struct Stop: Error {}
-        let byBoss = dogs.sorted(by: \.owner?.boss?.name).sorted(by: \.owner?.name)
-        try feed.observe("dogs", byBoss)
-        #expect(throws: Stop.self) {
-            try feed.connection.write {
-                try human(2, feed.connection).name = "Aaa"
-                #expect(byBoss.map(\.id) == [1, 0, 3, 2])
-                try human(1, feed.connection).name = ""
-                #expect(byBoss.map(\.id) == [1, 2, 0, 3])
-                throw Stop()
-            }
-        }
-        #expect(byBoss.map(\.id) == [1, 2, 0, 3])
-        try feed.connection.write { try human(2, feed.connection).name = "Aaa" }
-        #expect(byBoss.map(\.id) == [1, 0, 3, 2])
-        try feed.catchUp()
-        #expect(feed.takeLog().count == 1 && byBoss.map(\.id) == [1, 0, 3, 2])
-    }
-
-    @Test("a silent commit that changes the order is silent, and others are told from where it left the rows")
-    func silent() throws {
-        let byName = dogs.sorted(by: \.owner?.name)
-        let silent = try feed.observe("silent", byName)
-        try feed.observe("loud", byName)
-        try test.store.write(withoutNotifying: [silent]) { try human(1, $0).name = "Zoe" }
-        try feed.catchUp()
-        #expect(feed.takeLog() == ["loud -1 +3"] && byName.map(\.id) == [1, 0, 3, 2])
-        try test.store.write { try human(1, $0).name = "Ada" }
-        try feed.catchUp()
-        #expect(feed.takeLog() == ["silent -3 +1", "loud -3 +1"])
-    }
-
     @Test("frozen and passed on, the order is the same")
     func frozen() throws {
         let byName = dogs.sorted(by: \.owner?.name)

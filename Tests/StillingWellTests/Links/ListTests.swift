@@ -1,7 +1,6 @@
 // Lists of values and of objects: the collection they are, what their observers are told, and filters over them.
 import Foundation
 import StillingWellSeededRandom
-import StillingWellSync
 import Testing
 
 @testable import StillingWell
@@ -80,113 +79,6 @@ struct ListTests {
         }
         try test.store.write { try human($0, 1).tags = ["p", "q", "p"] }
         try test.store.read { try #expect(Array(human($0, 1).tags) == ["p", "q", "p"]) }
-    }
-
-    @Test("hold objects, more than once if need be, and lose those that are deleted")
-    func objects() throws {
-        let test = try store()
-        try test.store.write { connection in
-            let (ada, bob, eve) = (Human(1), Human(2), Human(3))
-            ada.friends.append(contentsOf: [bob, eve, bob, ada])
-            try connection.add(ada)
-            bob.friends.append(ada)
-            #expect(ada.friends.map(\.id) == [2, 3, 2, 1])
-            #expect(try ada.friends.index(of: eve) == 1)
-        }
-        try test.store.write { try $0.delete(human($0, 2)) }
-        try test.store.read { connection in
-            try #expect(human(connection, 1).friends.map(\.id) == [3, 1])
-            // With an owner go the elements of its lists.
-            let elements = connection.core.storage.tablesByID.values.first { $0.schema.name == "Human.friends" }!
-            try #expect(RowQuery(.all, elements).count(in: connection.core.storage.openSnapshot()) == 2)
-        }
-        try test.store.write { try $0.delete(human($0, 1)) }
-        try test.store.read { try #expect(human($0, 3).linkingObjects(\Human.friends).isEmpty) }
-    }
-
-    @Test("tell their observers how they changed, and observers of their owner that they did")
-    func observed() throws {
-        let test = try store()
-        try test.store.write { connection in
-            let ada = Human(1)
-            ada.tags = ["a", "b", "c", "d"]
-            try connection.add(ada)
-        }
-        let scheduler = ManualScheduler()
-        let connection = try test.store.connect(on: .scheduler(scheduler))
-        let ada = try human(connection, 1)
-        var shown: [String]?
-        var changes: [ChangeSet] = []
-        var names: [String] = []
-        let list = ada.tags
-        let token = try list.observe { change in
-            switch change {
-            case .initial(let tags): shown = Array(tags)
-            case .update(let tags, let set):
-                shown = Array(tags)
-                changes.append(set)
-            case .error: break
-            }
-        }
-        let owner = try ada.observe { change in
-            if case .change(_, let properties) = change { names += properties.map(\.name) }
-        }
-        try scheduler.turn { shown == ["a", "b", "c", "d"] }
-        try test.store.write { connection in
-            let tags = try human(connection, 1).tags
-            tags.remove(at: 1)
-            tags[1] = "C"
-            tags.move(from: 2, to: 0)
-            tags.append("e")
-        }
-        try scheduler.turn { shown == ["d", "a", "C", "e"] }
-        let change = try #require(changes.first)
-        #expect(changes.count == 1)
-        #expect(change.moves == [Move(from: 3, to: 0)])
-        #expect(change.deletions == [1, 3] && change.insertions == [0, 3])
-        #expect(change.modifications == [2] && change.modificationsNew == [2])
-        #expect(names == ["tags"])
-        try test.store.write { try $0.delete(human($0, 1)) }
-        try scheduler.turn { shown == [] }
-        token.invalidate()
-        owner.invalidate()
-    }
-
-    @Test("an index names the element that was shown, whatever others did meanwhile")
-    func stableIndices() throws {
-        let test = try store()
-        try test.store.write { connection in
-            let ada = Human(1)
-            ada.tags = ["a", "b", "c", "d"]
-            try connection.add(ada)
-        }
-        let scheduler = ManualScheduler()
-        let connection = try test.store.connect(on: .scheduler(scheduler))
-        let tags = try human(connection, 1).tags
-        #expect(Array(tags) == ["a", "b", "c", "d"])
-        let other = TracedThread("other") {
-            try? test.store.write { connection in
-                let tags = try self.human(connection, 1).tags
-                tags.remove(at: 1)
-                tags.insert("x", at: 0)
-            }
-        }
-        other.join()
-        #expect(Array(tags) == ["a", "b", "c", "d"])
-        try connection.write {
-            #expect(tags[1] == "b")
-            tags.remove(at: 1)
-            #expect(Array(tags) == ["a", "c", "d"])
-            tags.remove(at: 2)
-            tags.insert("y", at: 1)
-            #expect(Array(tags) == ["a", "y", "c"])
-        }
-        try test.store.read { try #expect(Array(human($0, 1).tags) == ["x", "a", "y", "c"]) }
-        let another = TracedThread("another") {
-            try? test.store.write { connection in try self.human(connection, 1).tags.remove(at: 1) }
-        }
-        another.join()
-        #expect(throws: StoreError.invalidatedObject(table: "Human.tags")) { try connection.write { tags[0] = "A" } }
     }
 
     @Test("can be asked about in filters")

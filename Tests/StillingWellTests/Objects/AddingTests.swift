@@ -39,15 +39,6 @@ struct AddingTests {
         return told[1]?.modifications.count ?? -1
     }
 
-    @Test("without a policy a key that is taken is an error, and nothing changes")
-    func error() throws {
-        let test = try store()
-        #expect(throws: StoreError.duplicatePrimaryKey(table: "Note", key: "1")) {
-            try test.store.write { try $0.add(Note(id: 1, score: 9)) }
-        }
-        #expect(try test.store.read { try $0.objects(Note.self)[0].score } == 5)
-    }
-
     @Test(
         "the stored object takes the values, and the given one stands for its row",
         arguments: [UpdatePolicy.modified, .all])
@@ -62,13 +53,6 @@ struct AddingTests {
             #expect(old.title == "new")
         }
         #expect(try test.store.read { try $0.objects(Note.self).map(\.title) } == ["new"])
-    }
-
-    @Test("a new key is added", arguments: [UpdatePolicy.modified, .all])
-    func adds(_ policy: UpdatePolicy) throws {
-        let test = try store()
-        try test.store.write { try $0.add([Note(id: 1), Note(id: 2), Note(id: 2, score: 7)], update: policy) }
-        #expect(try test.store.read { try $0.objects(Note.self).map(\.score) } == [0, 7])
     }
 
     @Test("observers hear of what differs alone, or of every property")

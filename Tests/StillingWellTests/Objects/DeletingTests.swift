@@ -1,5 +1,4 @@
 // Deleting collections and classes.
-import Foundation
 import Testing
 
 @testable import StillingWell
@@ -12,17 +11,6 @@ struct DeletingTests {
             for id in 0..<count { try connection.add(Human(id, age: id)) }
         }
         return test
-    }
-
-    @Test("results, while they shrink")
-    func results() throws {
-        let test = try humans(100)
-        try test.store.write { connection in
-            let old = try connection.objects(Human.self).where(\.age >= 40)
-            try connection.delete(old)
-            #expect(old.isEmpty)
-            #expect(try connection.objects(Human.self).count == 40)
-        }
     }
 
     @Test("the objects of a list, one of them twice in it")
@@ -102,19 +90,6 @@ struct DeletingTests {
             #expect(try connection.objects(Dog.self).isEmpty)
             try connection.add(Human(0))
             #expect(try connection.objects(Human.self)[0].tags.isEmpty)
-        }
-    }
-
-    @Test("what is led to stays: there is no owner")
-    func noCascade() throws {
-        let test = try humans(3)
-        try test.store.write { connection in
-            let all = Array(try connection.objects(Human.self))
-            (all[0].boss, all[1].boss) = (all[2], all[0])
-            all[0].friends.append(contentsOf: [all[1], all[2]])
-            try connection.delete(all[0])
-            #expect(try connection.objects(Human.self).map(\.id) == [1, 2])
-            #expect(all[1].boss == nil && !all[2].isInvalidated)
         }
     }
 

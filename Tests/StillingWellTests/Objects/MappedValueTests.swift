@@ -1,6 +1,5 @@
 // Properties of types that are stored as others: enumerations, a program's own types, and further numbers.
 import Foundation
-import StillingWellFixtures
 import Testing
 
 @testable import StillingWell
@@ -107,40 +106,7 @@ struct MappedValueTests {
         }
     }
 
-    @Test("sums, means and extremes are those of the numbers; a sum is as wide as what is stored")
-    func aggregates() throws {
-        let test = try store()
-        try read(test) { paintings throws in
-            // −50, −30, −10, 10, 30, 50
-            #expect(paintings.min(of: \.small) == -50 && paintings.max(of: \.small) == 50)
-            #expect(paintings.sorted(by: \.small).max(of: \.small) == 50)
-            #expect(paintings.sum(of: \.small) as Int == 0 && paintings.average(of: \.small) == 0)
-            #expect(paintings.where(\.small > 0).sum(of: \.small) == 90)
-            #expect(paintings.sum(of: \.count) == 10 && paintings.max(of: \.count) == 4)
-            #expect(paintings.max(of: \.ratio) == Float(5) / 3)
-            #expect(abs(paintings.sum(of: \.ratio) - 5) < 1e-6)
-        }
-    }
-
     // MARK: Queries
-
-    @Test("filters compare what is stored")
-    func filters() throws {
-        let test = try store()
-        try read(test) { paintings throws in
-            func found(_ filter: Filter<Painting>) -> [Int] { paintings.where(filter).map(\.place.x) }
-            #expect(found(\.mood == .glad) == [1, 4] && found(\.mood != .glad) == [0, 2, 3, 5])
-            #expect(found(\.mood < .wild) == [0, 1, 3, 4] && found(\.mood >= .glad) == [1, 2, 4, 5])
-            #expect(found((\Painting.mood).isOne(of: [.calm, .wild])) == [0, 2, 3, 5])
-            #expect(found((\Painting.mood).isBetween(.glad ... .wild)) == [1, 2, 4, 5])
-            #expect(found(\.colour == .blue && \.mood == .wild) == [2, 5])
-            #expect(found(\.frame == nil) == [0] && found(\.second != nil) == [3, 4, 5])
-            #expect(found(\.second == .glad) == [3, 4, 5] && found(\.frame == .red) == [])
-            #expect(found(\.day < Day(7)) == [4, 5] && found(\.place == Place(3, 0)) == [3])
-            #expect(found(\.small < 0) == [0, 1, 2] && found(\.ratio > 1) == [4, 5] && found(\.count == 2) == [2])
-            #expect(paintings.where(\.mood == .glad).count == 2, "by the index")
-        }
-    }
 
     @Test("over links and lists, too")
     func connected() throws {

@@ -41,59 +41,6 @@ final class Rule01HeldConnectionTests: NoteSuite {
         #expect(feed.takeLog() == ["notes -0 -2 +0 +2 ~1>1"])
     }
 
-    @Test("at the version the connection stays at, where there is something newer")
-    func newer() throws {
-        try commit()
-        try observe("notes", notes)
-        try observe("high", notes.where(\.score >= 10))
-        try observe("title", notes, keyPaths: [\.title])
-        try observe("first", notes.limited(to: 1))
-        try turn(until: 4)
-        #expect(
-            Set(feed.takeLog()) == ["notes [0, 1, 2]", "high [1, 2]", "title [0, 1, 2]", "first [0]"])
-        try feed.catchUp()
-        #expect(
-            Set(feed.takeLog()) == [
-                "notes -0 -2 +0 +2 ~1>1", "high -1 +1 ~0>0", "title -0 -2 +0 +2 ~1>1", "first -0 +0",
-            ])
-    }
-
-    @Test("of observers that come one after the other, in a callback too, once each")
-    func later() throws {
-        try observe("first", notes)
-        try turn(until: 1)
-        try commit()
-        try observe("second", notes)
-        try turn(until: 2)
-        #expect(feed.takeLog() == ["first [0, 1, 2]", "second [0, 1, 2]"])
-        var tokens: [NotificationToken] = []
-        let done = notes.where(\.done == false)
-        tokens.append(
-            try done.observe { [feed] change in
-                feed.note("outer \(change.text)")
-                guard case .initial = change else { return }
-                tokens.append((try? done.observe { feed.note("inner \($0.text)") })!)
-            })
-        try turn(until: 2)
-        #expect(feed.takeLog() == ["outer initial 3", "inner initial 3"])
-        feed.connection.autorefresh = true
-        try turn(until: 4)
-        #expect(
-            Set(feed.takeLog())
-                == Set(["first", "second", "outer", "inner"].map { "\($0) -0 -2 +0 +2 ~1>1" }))
-        for token in tokens { token.invalidate() }
-    }
-
-    @Test("of one that waited for it when autorefresh was turned off")
-    func turnedOff() throws {
-        feed.connection.autorefresh = true
-        try observe("notes", notes)
-        feed.connection.autorefresh = false
-        try commit()
-        try turn(until: 1)
-        #expect(feed.takeLog() == ["notes [0, 1, 2]"])
-    }
-
     @Test("of sections, lists and sequences")
     func otherKinds() async throws {
         let test = try TestStore([Human.self, Dog.self], durability: .memory)
@@ -135,23 +82,6 @@ final class Rule01HeldConnectionTests: NoteSuite {
         try test.store.write(withoutNotifying: tokens) {
             try #require(try $0.object(Note.self, forPrimaryKey: id)).title = title
         }
-    }
-
-    /// Upkeep has not begun to evaluate the rows when the commit is made.
-    @Test(
-        "a commit that is silent for an observer which waits for its initial callback is silent when the connection moves on"
-    )
-    func silentBeforeInitial() throws {
-        let gate = try HeldUpkeep(test.store)
-        try gate.close()
-        try observe("notes", notes)
-        let silent = try #require(feed.lastToken)
-        try set(1, "silent", silentFor: [silent])
-        gate.letGo()
-        try turn(until: 1)
-        #expect(feed.takeLog() == ["notes [0, 1, 2]"])
-        try feed.catchUp()
-        #expect(feed.takeLog() == [])
     }
 
     @Test("commits before the initial callback are silent one by one, each for whom it names")

@@ -2,7 +2,6 @@
 // whose first notification comes after a change can start with `.update`: its observer applies indices to rows that it
 // never had.
 import Foundation
-import StillingWellSync
 import Testing
 
 @testable import StillingWell
@@ -33,21 +32,6 @@ struct Rule01InitialTests {
         }
         guard case .initial = told.first else { throw Failure(told) }
         #expect(told.dropFirst().allSatisfy { if case .update = $0 { true } else { false } })
-    }
-
-    @Test("a second observer of the same query has an initial callback of its own")
-    func secondObserver() throws {
-        let test = try TestStore()
-        try test.store.write { try $0.add(Note(id: 1)) }
-        let observer = try Observer(test.store)
-        defer { observer.stop() }
-        try observer.observe()
-        try observer.told.wait("first") { $0 == [.initial([1])] }
-        try observer.observe()
-        try observer.told.wait("second") { $0 == [.initial([1]), .initial([1])] }
-        try test.store.write { try $0.add(Note(id: 2)) }
-        let told = try observer.told.wait("both updates") { $0.count == 4 }
-        #expect(told[2] == told[3])
     }
 
     @Test(
@@ -197,27 +181,6 @@ struct Rule01InitialTests {
         for (name, told) in kinds.told {
             #expect(told.filter { $0 == "initial" }.count == 1 && told.last == "update", "\(name) was told \(told)")
         }
-    }
-
-    @Test("the initial callback stands at one version with the rows it shows")
-    func rowsOfInitial() throws {
-        let test = try TestStore()
-        try test.store.write { try $0.add(Note(id: 1, score: 1)) }
-        let scheduler = ManualScheduler()
-        let connection = try test.store.connect(on: .scheduler(scheduler))
-        var shown: [Int]?
-        let notes = try connection.objects(Note.self)
-        let token = try notes.observe { change in
-            if case .initial(let notes) = change { shown = notes.map(\.score) }
-        }
-        for score in 2..<20 {
-            try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 1)).score = score }
-        }
-        try scheduler.turn { shown != nil }
-        let version = connection.version
-        let expected = version == 0 ? [] : [Int(version)]
-        #expect(shown == expected)
-        token.invalidate()
     }
 
     @Test("observers of objects and of the store have no initial call")

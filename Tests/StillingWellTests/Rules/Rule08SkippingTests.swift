@@ -38,87 +38,6 @@ final class Rule08SkippingTests: NoteSuite {
         #expect(feed.takeLog() == ["loud ~2>2"])
     }
 
-    @Test("somebody else's unreported change of the same row is told all the same")
-    func otherChange() throws {
-        let silent = try feed.observe("silent", notes)
-        try test.store.write { try note(1, $0).title = "theirs" }
-        try test.store.write(withoutNotifying: [silent]) { try note(1, $0).score = 12 }
-        try feed.catchUp()
-        #expect(feed.takeLog() == ["silent ~1>1"])
-        // The other way round as well.
-        try test.store.write(withoutNotifying: [silent]) { try note(1, $0).score = 13 }
-        try test.store.write { try note(1, $0).title = "theirs again" }
-        try feed.catchUp()
-        #expect(feed.takeLog() == ["silent ~1>1"])
-    }
-
-    @Test("changes of others, coalesced with a skipped one, come with the indices that the observer knows")
-    func coalesced() throws {
-        let silent = try feed.observe("silent", notes)
-        try feed.connection.write(withoutNotifying: [silent]) {
-            try feed.connection.add(Note(id: 9, score: -1))
-        }
-        // The observer has shown row 9 itself, so for it this is row 1.
-        try test.store.write { try note(0, $0).title = "theirs" }
-        try feed.catchUp()
-        #expect(feed.takeLog() == ["silent ~1>1"])
-        try test.store.write(withoutNotifying: [silent]) { try $0.add(Note(id: 10, score: -2)) }
-        try test.store.write { try $0.delete(try note(10, $0)) }
-        try feed.catchUp()
-        #expect(feed.takeLog() == ["silent -0"])
-    }
-
-    @Test("a removal is silent even over somebody else's unreported change")
-    func removal() throws {
-        let silent = try feed.observe("silent", notes)
-        try test.store.write { try note(1, $0).score = 99 }
-        try test.store.write(withoutNotifying: [silent]) { try $0.delete(try note(1, $0)) }
-        try feed.catchUp()
-        #expect(feed.takeLog() == [])
-        #expect(notes.map(\.id) == [0, 2, 3])
-    }
-
-    @Test("several skipped commits in one delivery are all silent")
-    func several() throws {
-        let silent = try feed.observe("silent", notes)
-        let loud = try feed.observe("loud", notes)
-        try inOneStep(without: [silent, loud]) {
-            for round in 0..<5 {
-                try test.store.write(withoutNotifying: round == 2 ? [silent, loud] : [silent]) {
-                    try note(round % 2, $0).score += 1
-                    try $0.add(Note(id: 100 + round, score: 5))
-                }
-            }
-        }
-        try feed.catchUp()
-        let log = feed.takeLog()
-        #expect(log.count == 1 && log[0].hasPrefix("loud"))
-    }
-
-    private static let stopping = 1_000_000
-
-    /// Runs commits that the background then takes in one step: it stands in a section function meanwhile, which a commit
-    /// has brought it to that `tokens` are not to hear of.
-    private func inOneStep(without tokens: [NotificationToken], _ commits: () throws -> Void) throws {
-        let state = Watched((isInside: false, mayGoOn: false))
-        let sections = try feed.connection.objects(Note.self).sectioned(by: \.score) { score -> Int in
-            guard score == Self.stopping, !state.value.isInside else { return 0 }
-            state.update { $0.isInside = true }
-            _ = try? state.wait("the commits to be made") { $0.mayGoOn }
-            return 0
-        }
-        var isReady = false
-        let token = try sections.observe { change in
-            if case .initial = change { isReady = true }
-        }
-        feed.keep(token)
-        try feed.scheduler.turn { isReady }
-        try test.store.write(withoutNotifying: tokens) { try note(3, $0).score = Self.stopping }
-        try state.wait("the background to stand still") { $0.isInside }
-        defer { state.update { $0.mayGoOn = true } }
-        try commits()
-    }
-
     @Test("a commit that fails leaves no silence behind")
     func failed() throws {
         let silent = try feed.observe("silent", notes)
@@ -148,15 +67,6 @@ final class Rule08SkippingTests: NoteSuite {
         #expect(feed.takeLog() == ["store didChange", "object title '' to 'new'"])
     }
 
-    @Test("a filter that does not see the skipped columns is not disturbed")
-    func columns() throws {
-        let silent = try feed.observe("silent", notes, keyPaths: [\.title])
-        try test.store.write(withoutNotifying: [silent]) { try note(1, $0).score = 12 }
-        try test.store.write { try note(1, $0).title = "theirs" }
-        try feed.catchUp()
-        #expect(feed.takeLog() == ["silent ~1>1"])
-    }
-
     @Test("a token of another store is refused, and nothing is written")
     func foreign() throws {
         let other = try Feed(try TestStore().store)
@@ -165,32 +75,5 @@ final class Rule08SkippingTests: NoteSuite {
             try test.store.write(withoutNotifying: [token]) { try note(1, $0).score = 12 }
         }
         #expect(try test.store.read { try note(1, $0).score } == 10)
-    }
-
-    @Test("somebody else's removal is told, though a silent commit changes the row afterwards")
-    func removalByOthers() throws {
-        // A filter that the tree has, and one that is a window of its order.
-        let filter = try feed.observe("filter", try feed.connection.objects(Note.self).where(\.done == false))
-        let window = try feed.observe("window", notes.where(\.score < 25))
-        try test.store.write {
-            try note(1, $0).done = true
-            try note(1, $0).score = 99
-        }
-        try test.store.write(withoutNotifying: [filter, window]) { try note(1, $0).title = "mine" }
-        try feed.catchUp()
-        #expect(feed.takeLog().sorted() == ["filter -1", "window -1"])
-    }
-
-    @Test("a silent removal is silent over somebody else's change, by a filter and by a window alike")
-    func removalFromFilter() throws {
-        let filter = try feed.observe("filter", try feed.connection.objects(Note.self).where(\.done == false))
-        let window = try feed.observe("window", notes.where(\.score < 25))
-        try test.store.write { try note(1, $0).title = "theirs" }
-        try test.store.write(withoutNotifying: [filter, window]) {
-            try note(1, $0).done = true
-            try note(1, $0).score = 99
-        }
-        try feed.catchUp()
-        #expect(feed.takeLog() == [])
     }
 }

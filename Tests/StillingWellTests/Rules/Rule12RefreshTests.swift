@@ -73,35 +73,6 @@ struct Rule12RefreshTests {
         #expect(notes.count == 2)
     }
 
-    @Test("autorefresh turned on again delivers what has gathered")
-    func onAgain() throws {
-        try feed.observe("notes", notes)
-        feed.connection.autorefresh = false
-        try feed.observeStore()
-        try test.store.write { try $0.add(Note(id: 1)) }
-        try feed.scheduler.turn { !feed.log.isEmpty }
-        _ = feed.takeLog()
-        feed.connection.autorefresh = true
-        try feed.scheduler.turn { notes.count == 2 }
-        #expect(feed.takeLog() == ["store didChange", "notes +1"])
-    }
-
-    @Test("a write from a callback is allowed, and arrives in a later delivery")
-    func writeInCallback() throws {
-        var counts: [Int] = []
-        feed.keep(
-            try notes.observe { [feed, notes] change in
-                counts.append(notes.count)
-                if case .update = change, notes.count < 4 {
-                    try? feed.connection.write { try feed.connection.add(Note(id: 10 + notes.count)) }
-                }
-            })
-        try feed.scheduler.turn { counts.count == 1 }
-        try test.store.write { try $0.add(Note(id: 1)) }
-        try feed.scheduler.turn { counts.last == 4 }
-        #expect(counts == [1, 2, 3, 4])
-    }
-
     @Test("begin, commit and cancel by hand")
     func byHand() throws {
         try feed.connection.beginWrite()

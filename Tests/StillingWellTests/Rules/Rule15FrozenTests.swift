@@ -25,32 +25,6 @@ struct Rule15FrozenTests {
         return test
     }
 
-    @Test("frozen results stay as they were, whoever writes, and are read on any thread")
-    func results() throws {
-        let test = try makeStore(notes: 100)
-        let frozen = try test.store.read { connection in
-            try connection.objects(Note.self).where(\.score >= 500).sorted(by: \.score, ascending: false).freeze()
-        }
-        let version = frozen.version
-        for round in 0..<20 {
-            try test.store.write { connection in
-                for note in try connection.objects(Note.self) where note.id % 20 == round {
-                    if note.id < 60 { note.score = -1 } else { try connection.delete(note) }
-                }
-                try connection.add(Note(id: 1_000 + round, score: 10_000))
-            }
-        }
-        let threads = (0..<4).map { _ in
-            TracedThread("reader") {
-                #expect(frozen.map(\.id) == (50..<100).reversed())
-                #expect(frozen.map(\.title) == (50..<100).reversed().map { "note \($0)" })
-                #expect(frozen.allSatisfy { $0.version == version && !$0.isInvalidated })
-            }
-        }
-        for thread in threads { thread.join() }
-        #expect(frozen.count == 50 && frozen[0].score == 990 && frozen.last?.score == 500)
-    }
-
     @Test("a whole store is asked as it was where something was frozen, on any thread")
     func wholeStore() throws {
         let test = try makeStore(notes: 100)

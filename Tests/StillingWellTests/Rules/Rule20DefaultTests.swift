@@ -30,26 +30,6 @@ private enum Newer {
     }
 }
 
-/// `rating` begins with something else, and `stars` is new.
-private enum Newest {
-    final class Rated: StoredObject {
-        @Stored(.primaryKey) var id = 0
-        @Stored(.indexed) var rating = 9
-        @Stored var stars = 1
-        @Stored var text = ""
-        @Stored var note = ""
-        @Stored var mood = Mood.wild
-        @Stored var tag = UUID()
-        @Stored var limit: Int? = nil
-        @Stored var due: Date? = nil
-        @Stored var ratio: Float = 0
-        @Stored var isOpen = false
-        @Stored var zero = 0
-        @Linked var next: Rated?
-        @Listed var moods: List<Mood>
-    }
-}
-
 /// Begins with nothing but zeros.
 private enum Zeros {
     final class Rated: StoredObject {
@@ -126,39 +106,6 @@ struct Rule20DefaultTests {
         #expect(try store.read { try $0.objects(Newer.Rated.self).where(\.rating == 5).count } == 5)
     }
 
-    @Test("once: what was written stays, and another default later changes no row")
-    func once() throws {
-        let file = try file()
-        do {
-            let store = try file.open(Newer.Rated.self)
-            try store.write { try #require(try $0.object(Newer.Rated.self, forPrimaryKey: 2)).rating = 0 }
-        }
-        do {
-            let store = try file.open(Newer.Rated.self)
-            #expect(try store.read { try $0.objects(Newer.Rated.self).map(\.rating) } == [5, 5, 0, 5, 5, 5])
-        }
-        try file.open(Newest.Rated.self).read { connection in
-            let rows = try connection.objects(Newest.Rated.self)
-            #expect(rows.map(\.rating) == [5, 5, 0, 5, 5, 5] && rows.allSatisfy { $0.stars == 1 && $0.note == "none" })
-        }
-    }
-
-    @Test("a property that comes back has the values it had, and zero where a row was added without it")
-    func back() throws {
-        let file = try file()
-        do { _ = try file.open(Newer.Rated.self) }
-        do {
-            let store = try file.open(Older.Rated.self, version: 1)
-            try store.write { connection in
-                let rated = Older.Rated()
-                rated.id = 6
-                try connection.add(rated)
-            }
-        }
-        let store = try file.open(Newer.Rated.self, version: 2)
-        #expect(try store.read { try $0.objects(Newer.Rated.self).map(\.rating) } == [5, 5, 5, 5, 5, 5, 0])
-    }
-
     @Test("zero costs nothing: no row is written")
     func zeros() throws {
         let file = try file()
@@ -203,23 +150,6 @@ struct Rule20DefaultTests {
             let rows = try connection.objects(Changed.Rated.self)
             #expect(rows.map(\.rating) == [5, 1, 5, 5, 5, 5] && rows.map(\.text) == [7, 70, 7, 7, 7, 7])
             for row in rows { #expect(try connection.object(Changed.Rated.self, forPrimaryKey: row.tag) == row) }
-        }
-    }
-
-    private struct Stop: Error {}
-
-    @Test("an opening that fails leaves the rows as they were")
-    func failing() throws {
-        let file = try file()
-        #expect(throws: Stop.self) {
-            try file.open(Newer.Rated.self, version: 1) { migration in
-                try migration.enumerate("Rated") { _, _ in }
-                throw Stop()
-            }
-        }
-        #expect(throws: StoreError.self) { try file.open(Changed.Rated.self) }
-        try file.open(Older.Rated.self).read { connection throws in
-            #expect(try connection.objects(Older.Rated.self).map(\.text) == (0..<6).map { "row \($0)" })
         }
     }
 

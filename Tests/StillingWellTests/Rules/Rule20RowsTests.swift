@@ -1,6 +1,5 @@
 // Rule 20: what a migration block does beyond the values of rows: adding and deleting rows, setting links and lists.
 import Foundation
-import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
@@ -145,36 +144,6 @@ struct Rule20RowsTests {
         }
     }
 
-    @Test("links and lists that are there are set anew, emptied and led elsewhere")
-    func links() throws {
-        let file = try file()
-        let store = try migrate(file, [Flat.Person.self]) { migration in
-            var all: [MigrationReference] = []
-            try migration.enumerate("Person") { _, new in all.append(new.reference) }
-            try migration.enumerate("Person") { old, new in
-                let id = try #require(old["id"] as? Int)
-                new[link: "boss"] = id == 0 ? all[5] : nil
-                new[links: "friends"] = id == 1 ? [all[1], all[0], all[1]] : []
-                new[values: "tags"] = id == 2 ? ["one", "two", "three"] : new[values: "tags"] + ["more"]
-            }
-            try migration.enumerate("Person") { old, new in
-                let id = try #require(old["id"] as? Int)
-                #expect(old[links: "friends"].count == 5 - id, "as it was")
-                #expect(new[links: "friends"].count == (id == 1 ? 3 : 0), "as it has become")
-            }
-        }
-        try store.write { connection in
-            let people = try connection.objects(Flat.Person.self).sorted(by: \.id)
-            #expect(people.map { $0.boss?.id } == [5, nil, nil, nil, nil, nil])
-            #expect(people[1].friends.map(\.id) == [1, 0, 1] && people[0].friends.isEmpty)
-            #expect(Array(people[0].tags) == ["x", "y", "more"] && Array(people[2].tags) == ["one", "two", "three"])
-            people[1].friends.insert(people[4], at: 1)
-            people[2].tags.append("four")
-            #expect(people[1].friends.map(\.id) == [1, 4, 0, 1] && people[2].tags.last == "four")
-            #expect(people.where((\Flat.Person.tags).contains("z")).map(\.id) == [1, 3, 4, 5])
-        }
-    }
-
     @Test("rows that are added are not gone through, and begin with the defaults")
     func added() throws {
         let file = try file()
@@ -270,127 +239,6 @@ struct Rule20RowsTests {
                 people.map(\.city) == ["a", "b", "c", "a", "b", "c"]
                     && people.map { $0.boss?.id } == [nil, 0, 1, 2, 3, 4])
             #expect(people.map { $0.friends.count } == [5, 4, 3, 2, 1, 0] && Array(people[0].tags) == ["x", "y"])
-        }
-    }
-
-    // MARK: At random
-
-    private struct Value: Equatable {
-        var boss: Int?
-        var friends: [Int] = []
-        var tags: [String] = []
-    }
-
-    @Test("whatever migrations do to rows, links and lists, and writes between them, is there afterwards")
-    func histories() throws {
-        for round in 0..<6 {
-            let seed = SeededRandom.base &+ UInt64(round)
-            // Used by one thread at a time.
-            nonisolated(unsafe) var random = SeededRandom(seed: seed)
-            nonisolated(unsafe) var model: [Int: Value] = [:]
-            nonisolated(unsafe) var nextKey = 0
-            @Sendable func cut(_ key: Int) {
-                model[key] = nil
-                for other in model.keys {
-                    if model[other]!.boss == key { model[other]!.boss = nil }
-                    model[other]!.friends.removeAll { $0 == key }
-                }
-            }
-            @Sendable func somebody() -> Int? { model.keys.sorted().randomElement(using: &random) }
-            @Sendable func value() -> Value {
-                Value(
-                    boss: random.oneIn(3) ? nil : somebody(),
-                    friends: (0..<random.below(4)).compactMap { _ in somebody() },
-                    tags: (0..<random.below(3)).map { _ in ["x", "y", "z"][random.below(3)] })
-            }
-            let file = SchemaFile()
-            for version in 0..<6 {
-                let store = try Store(
-                    .init(
-                        path: file.path, models: [Flat.Person.self], durability: .relaxed,
-                        schemaVersion: UInt64(version)
-                    ) {
-                        migration in
-                        guard migration.tables.contains("Person") else { return }
-                        var known: [Int: MigrationReference] = [:]
-                        try migration.enumerate("Person") { old, new in known[old["id"] as! Int] = new.reference }
-                        func set(_ row: MigrationRow, _ value: Value) {
-                            row[link: "boss"] = value.boss.map { known[$0]! }
-                            row[links: "friends"] = value.friends.map { known[$0]! }
-                            row[values: "tags"] = value.tags
-                        }
-                        for _ in 0..<random.below(6) {
-                            let key = nextKey
-                            nextKey += 1
-                            model[key] = value()
-                            known[key] = try migration.create("Person") { row in
-                                row["id"] = key
-                                known[key] = row.reference
-                                set(row, model[key]!)
-                            }
-                        }
-                        try migration.enumerate("Person") { old, new in
-                            let key = old["id"] as! Int
-                            guard model[key] != nil else { return }
-                            switch random.below(5) {
-                            case 0:
-                                let victim = somebody()!
-                                try migration.delete(known[victim]!)
-                                cut(victim)
-                            case 1, 2:
-                                model[key] = value()
-                                set(new, model[key]!)
-                            default:
-                                #expect(new[links: "friends"] == model[key]!.friends.map { known[$0]! })
-                            }
-                        }
-                    })
-                func check(_ connection: Connection) throws {
-                    let people = try connection.objects(Flat.Person.self)
-                    let found = people.map { person in
-                        (
-                            person.id,
-                            Value(boss: person.boss?.id, friends: person.friends.map(\.id), tags: Array(person.tags))
-                        )
-                    }
-                    let place: Comment = "TIDEGAUGE_SEED=\(seed), version \(version)"
-                    #expect(Dictionary(uniqueKeysWithValues: found) == model, place)
-                    for (key, value) in model {
-                        let person = try #require(try connection.object(Flat.Person.self, forPrimaryKey: key), place)
-                        #expect(person.boss?.id == value.boss, place)
-                        let led = model.filter { $0.value.boss == key }.keys.sorted()
-                        #expect(people.where(\.boss == person).map(\.id).sorted() == led, place)
-                        let befriended = model.filter { $0.value.friends.contains(key) }.keys.sorted()
-                        #expect(
-                            people.where((\Flat.Person.friends).contains(person)).map(\.id).sorted() == befriended,
-                            place)
-                    }
-                }
-                try store.read(check)
-                try store.write { connection in
-                    for _ in 0..<4 {
-                        let key = nextKey
-                        nextKey += 1
-                        let person = Flat.Person()
-                        person.id = key
-                        try connection.add(person)
-                        model[key] = Value()
-                        let new = value()
-                        func object(_ key: Int) throws -> Flat.Person {
-                            try connection.object(Flat.Person.self, forPrimaryKey: key)!
-                        }
-                        person.boss = try new.boss.map(object)
-                        person.friends.append(contentsOf: try new.friends.map(object))
-                        person.tags.append(contentsOf: new.tags)
-                        model[key] = new
-                    }
-                    if random.oneIn(2), let victim = somebody() {
-                        try connection.delete(connection.object(Flat.Person.self, forPrimaryKey: victim)!)
-                        cut(victim)
-                    }
-                }
-                try store.read(check)
-            }
         }
     }
 }

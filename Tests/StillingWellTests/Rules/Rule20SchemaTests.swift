@@ -97,43 +97,6 @@ extension SchemaFile {
 struct Rule20SchemaTests {
     // MARK: Additive
 
-    @Test("new properties anywhere in the class, and another order of it, need nothing; they begin with their defaults")
-    func additive() throws {
-        let file = SchemaFile()
-        try file.fill()
-        let store = try file.open(Added.Person.self, First.Pet.self)
-        try store.write { connection in
-            let people = try connection.objects(Added.Person.self).sorted(by: \.age, ascending: false)
-            #expect(people.map(\.age) == [33, 32, 31, 30] && people.map(\.tag) == file.tags.reversed())
-            #expect(people.allSatisfy { $0.height == 1.5 && $0.motto == "none" && $0.nickname == nil })
-            #expect(people.where(\.age >= 31 && \.mail != nil).map(\.name) == ["p2"])
-            #expect(people.where((\Added.Person.name).isOne(of: ["p1", "p3"])).count == 2)
-            #expect(try people.where("age > 31 AND mail != NULL SORT(age)").map(\.name) == ["p2"])
-            #expect(people.limited(to: 2).distinct(by: [\.mail]).map(\.name) == ["p3", "p2"])
-            #expect(people.max(of: \.age) == 33)
-            people[0].motto = "go"
-            people[0].nickname = "three"
-            people[0].age += 10
-            let new = Added.Person()
-            new.name = "p4"
-            new.height = 1.8
-            new.mail = "p4@home"
-            try connection.add(new)
-            #expect(new.height == 1.8 && new.mail == "p4@home" && new.age == 0 && new.motto == "none")
-        }
-        try store.read { connection in
-            let people = try connection.objects(Added.Person.self).sorted(by: [
-                SortKey(\.height, ascending: false), SortKey(\.age),
-            ])
-            #expect(people.map(\.name) == ["p4", "p0", "p1", "p2", "p3"])
-            let third = try #require(try connection.object(Added.Person.self, forPrimaryKey: "p3"))
-            #expect(third.motto == "go" && third.nickname == "three" && third.age == 43 && third.tag == file.tags[3])
-        }
-        #expect(throws: StoreError.self, "a model with another schema version, in the same process") {
-            try file.open(Added.Person.self, First.Pet.self, version: 1)
-        }
-    }
-
     @Test("observers of a class in another order than the file's are told the right things")
     func observing() throws {
         let file = SchemaFile()
@@ -236,29 +199,6 @@ struct Rule20SchemaTests {
     }
 
     // MARK: With a higher version
-
-    @Test("a property that is gone is hidden with a higher version, and comes back with its values")
-    func hidden() throws {
-        let file = SchemaFile()
-        try file.fill()
-        do {
-            let store = try file.open(Fewer.Person.self, version: 1)
-            try store.write { connection in
-                let people = try connection.objects(Fewer.Person.self).sorted(by: \.name)
-                #expect(people.map(\.age) == [30, 31, 32, 33])
-                people[3].age = 99
-                let new = Fewer.Person()
-                new.name = "p4"
-                try connection.add(new)
-            }
-        }
-        let store = try file.open(First.Person.self, version: 2)
-        try store.read { connection in
-            let people = try connection.objects(First.Person.self).sorted(by: \.name)
-            #expect(people.map(\.mail) == ["p0@home", nil, "p2@home", nil, nil])
-            #expect(people.prefix(4).map(\.tag) == file.tags && people.map(\.age) == [30, 31, 32, 99, 0])
-        }
-    }
 
     @Test("types, optionality, names and the primary key change in a migration block")
     func migration() throws {

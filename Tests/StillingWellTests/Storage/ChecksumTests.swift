@@ -4,7 +4,6 @@ import CStillingWellLMDB
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures
-import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
@@ -87,26 +86,6 @@ struct ChecksumTests {
             }
         }
         #expect(found?.table == "Note" && found?.object != nil)
-    }
-
-    @Test("an observer is told of it")
-    func observer() throws {
-        let test = try makeStore()
-        defer { withExtendedLifetime(test) {} }
-        let store = try copy(test)
-        try DamagedFile.replace("row-marker 1", by: "row-marker 7", in: store.configuration.path)
-        let scheduler = ManualScheduler()
-        let connection = try store.connect(on: .scheduler(scheduler))
-        var told: [StoreError?] = []
-        let token = try connection.objects(Note.self).where(\.score >= 0).observe { change in
-            if case .error(let error) = change { told.append(error) } else { told.append(nil) }
-        }
-        try scheduler.turn { !told.isEmpty }
-        guard case .damaged(_, "Note", _?, _)?? = told.first else {
-            Issue.record("\(told)")
-            return
-        }
-        token.invalidate()
     }
 
     @Test("a key and an entry of an index that have changed are errors")
@@ -214,23 +193,5 @@ struct ChecksumTests {
         let after = try storage.openSnapshot()
         #expect(after.changes(after: before.version) == nil)
         #expect(after.failure?.isOfFile == true)
-    }
-
-    @Test("rows of any length read within their bytes", arguments: [1, 2, 3] as [UInt64])
-    func bounds(_ seed: UInt64) {
-        var random = SeededRandom(seed: seed)
-        for _ in 0..<20_000 {
-            let bytes = (0..<Int.random(in: 0..<64, using: &random)).map { _ in
-                Bool.random(using: &random) ? 0 : UInt8.random(in: 0...255, using: &random)
-            }
-            bytes.withUnsafeBytes { bytes in
-                let row = RowReader(bytes)
-                for column in 0..<64 {
-                    let value = row.bytes(column)
-                    guard let start = value.baseAddress, let first = bytes.baseAddress, !value.isEmpty else { continue }
-                    #expect(start >= first && start + value.count <= first + bytes.count, "seed \(seed): \(bytes)")
-                }
-            }
-        }
     }
 }

@@ -2,7 +2,6 @@
 // that hold certain bytes lose what says which kind of page they are, which is what the engine checks.
 import Foundation
 import StillingWellFixtures
-import StillingWellSync
 import Testing
 
 @testable import StillingWell
@@ -85,29 +84,6 @@ struct EngineErrorTests {
         #expect(try test.store.read { try $0.objects(Note.self).map(\.score) } == [0, 1, 2])
     }
 
-    @Test("a lookup by primary key in damaged keys throws at once")
-    func primaryKeys() throws {
-        let test = try TestStore([Person.self])
-        try test.store.write { connection in
-            let person = Person()
-            person.name = "key-marker"
-            try connection.add(person)
-        }
-        // The name stands in the row and in the key.
-        try Pages(of: test, holding: "key-marker").damage()
-        var found: StoreError?
-        #expect(throws: StoreError.self) {
-            try test.store.read { connection in
-                do {
-                    _ = try connection.object(Person.self, forPrimaryKey: "key-marker")
-                } catch {
-                    found = error as? StoreError
-                }
-            }
-        }
-        expectDamage(found, test)
-    }
-
     @Test("a write that met damage fails, says so and stores nothing", arguments: ["set", "delete", "find", "all"])
     func write(_ kind: String) throws {
         let test = try makeStore()
@@ -141,25 +117,6 @@ struct EngineErrorTests {
         try pages.mend()
         try test.store.write { try $0.add(Note(id: 10)) }
         #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == [0, 1, 2, 10])
-    }
-
-    @Test("a damaged index is an error of the query that uses it")
-    func index() throws {
-        let test = try TestStore([Indexed.self])
-        try test.store.write { connection in
-            for number in 0..<500 {
-                let object = Indexed()
-                object.word = "word-\(number % 50)"
-                object.text = "text \(number)"
-                try connection.add(object)
-            }
-        }
-        // Sort keys end in a zero: the index holds this, the rows do not.
-        try Pages(of: test, holding: "word-7\u{0}").damage()
-        let error = #expect(throws: StoreError.self) {
-            try test.store.read { try $0.objects(Indexed.self).where(\.word == "word-7").count }
-        }
-        expectDamage(error, test)
     }
 
     @Test("an observer that asks for the first time is told of damage, not of an empty collection")
@@ -317,9 +274,4 @@ private final class HoldingScheduler: Scheduler, @unchecked Sendable {
 
     func setDelivery(_ deliver: @escaping @Sendable () -> Void) {}
     func invalidate() {}
-}
-
-private final class Indexed: StoredObject {
-    @Stored(.indexed) var word = ""
-    @Stored var text = ""
 }

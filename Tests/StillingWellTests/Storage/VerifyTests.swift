@@ -1,7 +1,6 @@
 // A look at the whole file: it finds nothing in a file that is whole, and what it calls whole reads as it was stored, whatever was
 // done to the file; of a damaged one the whole objects are carried over.
 import Foundation
-import StillingWellFixtures
 import StillingWellSeededRandom
 import StillingWellTestThreads
 import Testing
@@ -209,26 +208,6 @@ struct VerifyTests {
         #expect(throws: StoreError.self) { try Store.salvage(path: path, to: folder) }
         #expect(!FileManager.default.fileExists(atPath: folder + "/data.mdb"))
         #expect(try Store.verify(path: path).isWhole)
-    }
-
-    @Test("whatever changes in a header, no older commit is taken for the last one")
-    func headers() throws {
-        let seed = SeededRandom.base
-        let (path, content) = try Self.makeFile(seed, commits: 10)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let url = URL(fileURLWithPath: path + "/data.mdb")
-        let original = try Data(contentsOf: url)
-        for offset in 0..<152 {
-            for page in [0, 4_096] {
-                var data = original
-                data[page + offset] ^= 1 << UInt8(offset % 8)
-                try data.write(to: url)
-                guard let report = try? Store.verify(path: path), report.isWhole else { continue }
-                let store = try Store(.init(path: path, models: Self.models, durability: .relaxed))
-                #expect(try Self.content(store) == content, "TIDEGAUGE_SEED=\(seed): byte \(offset) of page \(page)")
-                store.close()
-            }
-        }
     }
 
     @Test("where a key of a branch has changed, what is called whole is still found")

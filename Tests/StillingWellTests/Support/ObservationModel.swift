@@ -1,11 +1,14 @@
 // Queries of humans and dogs in both languages, with the place that each row has in them.
 import StillingWell
+import StillingWellFixtures
 
 /// Where a row stands in a view: nil first.
 struct ModelPlace: Comparable {
     var number: Int?
     var text: String?
     var id: UInt64
+    /// Value that a distinct view shows once.
+    var group: String?
 
     static func < (a: ModelPlace, b: ModelPlace) -> Bool {
         if a.number != b.number { return a.number.map { x in b.number.map { x < $0 } ?? false } ?? true }
@@ -19,14 +22,18 @@ struct ModelView {
     let name: String
     let kinds: [ObservedKind]
     var limit: Int?
+    /// Whether the first row of each group is shown, and no other.
+    var isDistinct = false
+    /// Whether rows of one number are a section.
+    var isSectioned = false
     let isOfDogs: Bool
     /// nil: the row is not in it.
     let place: (UInt64, StoreRow, StoreState) -> ModelPlace?
     /// Humans that the place of a row depends on.
     let read: (StoreRow, StoreState) -> [UInt64]
-    let observe: (Connection, ObservedKind, @escaping (ChangeSet?, [UInt64]) -> Void) throws -> NotificationToken
+    let observe: (Connection, ObservedKind, @escaping (ToldChanges?, [[UInt64]]) -> Void) throws -> NotificationToken
     /// Makes what reads the rows shown, from one query for good: what another one was shown is not its business.
-    let show: (Connection) throws -> () -> [UInt64]
+    let show: (Connection) throws -> () -> [[UInt64]]
 
     func rows(_ state: StoreState) -> [UInt64: StoreRow] { isOfDogs ? state.dogs : state.humans }
 
@@ -36,24 +43,35 @@ struct ModelView {
         return places
     }
 
-    /// The ids shown, in order.
-    func shown(_ places: some Sequence<ModelPlace>) -> [UInt64] {
-        let ids = places.sorted().map(\.id)
-        return limit.map { Array(ids.prefix($0)) } ?? ids
+    /// The ids shown, in order, by section.
+    func shown(_ places: some Sequence<ModelPlace>) -> [[UInt64]] {
+        var rows = places.sorted()
+        if isDistinct {
+            var groups: Set<String?> = []
+            rows = rows.filter { groups.insert($0.group).inserted }
+        }
+        if let limit { rows = Array(rows.prefix(limit)) }
+        guard isSectioned else { return [rows.map(\.id)] }
+        var sections: [[ModelPlace]] = []
+        for row in rows {
+            if sections.last?.last?.number != row.number || sections.isEmpty { sections.append([]) }
+            sections[sections.count - 1].append(row)
+        }
+        return sections.map { $0.map(\.id) }
     }
 
     private static func told<Object: StoredObject>(
-        _ change: ResultsChange<Object>, _ body: (ChangeSet?, [UInt64]) -> Void
+        _ change: ResultsChange<Object>, _ body: (ToldChanges?, [[UInt64]]) -> Void
     ) {
         switch change {
-        case .initial(let results): body(nil, results.objectIDs.map(\.rawValue))
-        case .update(let results, let changes): body(changes, results.objectIDs.map(\.rawValue))
+        case .initial(let results): body(nil, [results.objectIDs.map(\.rawValue)])
+        case .update(let results, let changes): body(ToldChanges(changes), [results.objectIDs.map(\.rawValue)])
         case .error(let error): preconditionFailure("\(error)")
         }
     }
 
     private static func dogs(
-        _ name: String, _ kinds: [ObservedKind], limit: Int? = nil,
+        _ name: String, _ kinds: [ObservedKind], limit: Int? = nil, isDistinct: Bool = false,
         _ query: @escaping (Results<Dog>) -> Results<Dog>, read: Bool,
         _ place: @escaping (UInt64, StoreRow, StoreState) -> ModelPlace?
     ) -> ModelView {
@@ -62,7 +80,7 @@ struct ModelView {
             return limit.map { dogs.limited(to: $0) } ?? dogs
         }
         return ModelView(
-            name: name, kinds: kinds, limit: limit, isOfDogs: true, place: place,
+            name: name, kinds: kinds, limit: limit, isDistinct: isDistinct, isOfDogs: true, place: place,
             read: { row, _ in read ? row.link.map { [$0] } ?? [] : [] },
             observe: { connection, kind, body in
                 let dogs = try live(connection)
@@ -71,7 +89,7 @@ struct ModelView {
             },
             show: { connection in
                 let dogs = try live(connection)
-                return { dogs.objectIDs.map(\.rawValue) }
+                return { [dogs.objectIDs.map(\.rawValue)] }
             })
     }
 
@@ -89,12 +107,12 @@ struct ModelView {
             },
             show: { connection in
                 let humans = try live(connection.objects(Human.self))
-                return { humans.objectIDs.map(\.rawValue) }
+                return { [humans.objectIDs.map(\.rawValue)] }
             })
     }
 
     /// Used by one thread.
-    nonisolated(unsafe) static let all = ofDogs + ofHumans
+    nonisolated(unsafe) static let all = ofDogs + ofHumans + [sections]
 
     private typealias Place = (UInt64, StoreRow, StoreState) -> ModelPlace?
 
@@ -122,7 +140,47 @@ struct ModelView {
             dogs(
                 "dogs of breed b by owner's name", [.everything, .ownerName],
                 { $0.where(\.breed == "b").sorted(by: \.owner?.name) }, read: true, byOwner),
+            dogs(
+                "first dog of each breed by -id", [.everything, .breed], limit: 2, isDistinct: true,
+                { $0.sorted(by: \.id, ascending: false).distinct(by: [\.breed]) }, read: false
+            ) { id, row, _ in ModelPlace(number: -row.key, id: id, group: row.name) },
+            dogs(
+                "first dog of each breed of the old", [.everything, .ownerName], isDistinct: true,
+                { $0.where(\.owner!.age > 50).distinct(by: [\.breed]) }, read: true
+            ) { id, row, state in
+                (state.human(row.link)?.age ?? 0) > 50 ? ModelPlace(id: id, group: row.name) : nil
+            },
         ]
+    }
+
+    /// Dogs of the old, by what is made of their breed.
+    private static var sections: ModelView {
+        let key: @Sendable (String?) -> Int? = { breed in breed == "x" ? nil : breed.map { $0 == "a" ? 1 : 2 } }
+        func live(_ connection: Connection) throws -> SectionedResults<Int?, Dog> {
+            try connection.objects(Dog.self).where(\.owner!.age > 50).sectioned(by: \.breed, key)
+        }
+        func ids(_ sections: SectionedResults<Int?, Dog>) -> [[UInt64]] {
+            sections.map { $0.objectIDs.map(\.rawValue) }
+        }
+        return ModelView(
+            name: "sections of the old's dogs", kinds: [.everything], isSectioned: true, isOfDogs: true,
+            place: { id, row, state in
+                (state.human(row.link)?.age ?? 0) > 50 ? ModelPlace(number: key(row.name), id: id) : nil
+            },
+            read: { row, _ in row.link.map { [$0] } ?? [] },
+            observe: { connection, _, body in
+                try live(connection).observe { change in
+                    switch change {
+                    case .initial(let sections): body(nil, ids(sections))
+                    case .update(let sections, let changes): body(ToldChanges(changes), ids(sections))
+                    case .error(let error): preconditionFailure("\(error)")
+                    }
+                }
+            },
+            show: { connection in
+                let sections = try live(connection)
+                return { ids(sections) }
+            })
     }
 
     private static var ofHumans: [ModelView] {
@@ -137,6 +195,10 @@ struct ModelView {
             humans(
                 "the old by name", [.everything, .name, .bossName, .nothing],
                 { $0.where(\.age > 50).sorted(by: \.name) }, read: false, oldByName),
+            humans(
+                "names with b", [.everything, .name], { $0.where((\Human.name).hasPrefix("b")).sorted(by: \.name) },
+                read: false
+            ) { id, row, _ in row.name!.hasPrefix("b") ? ModelPlace(text: row.name, id: id) : nil },
             humans(
                 "with old friends", [.everything, .name], { $0.where(.any(\.friends, \.age > 50)) }, read: true,
                 withOld),

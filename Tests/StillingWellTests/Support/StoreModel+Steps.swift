@@ -3,7 +3,7 @@ import StillingWell
 import StillingWellSeededRandom
 
 extension StoreModel {
-    private static let names = ["", "a", "b", "c"]
+    private static let names = ["", "a", "b", "ba"]
     private static let breeds = [nil, "a", "b", "x"]
     private static let tags = ["x", "y", "z"]
 

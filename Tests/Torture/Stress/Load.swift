@@ -1,7 +1,6 @@
 // What all actors of a run share. Immutable but for counters and flags, which are atomic.
 import StillingWell
 import StillingWellSeededRandom
-import StillingWellSync
 import Synchronization
 
 final class Load: Sendable {
@@ -20,12 +19,10 @@ final class Load: Sendable {
     let loops = Counter()
     private let stopping = Atomic<Bool>(false)
 
-    init(_ plan: Plan, path: String, flushes: FlushPlan = .init()) throws {
+    init(_ plan: Plan, path: String) throws {
         self.plan = plan
-        var configuration = Store.Configuration(
+        configuration = Store.Configuration(
             path: path, models: Models.all, durability: plan.durability, mapBytes: Self.mapBytes)
-        configuration.flushes = flushes
-        self.configuration = configuration
         store = try Store(configuration)
     }
 

@@ -34,8 +34,8 @@ final class Neighbours: Sendable {
         heartbeat.end()
     }
 
-    /// One of them, which the seed decides.
-    func visit(_ number: Int, _ whole: Data) throws {
+    /// Visits one of them, which the seed decides.
+    private func visit(_ number: Int, _ whole: Data) throws {
         var random = load.plan.random("neighbour \(number)")
         try visit(Self.damaged(whole, &random), &random)
     }
@@ -45,7 +45,7 @@ final class Neighbours: Sendable {
     }
 
     /// The bytes of a store.
-    func makeWhole() throws -> Data {
+    private func makeWhole() throws -> Data {
         var random = load.plan.random("neighbours")
         let path = folder + "/whole"
         let store = try Store(configuration(path))

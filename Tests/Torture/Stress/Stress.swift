@@ -1,4 +1,4 @@
-// The verb `stress`. `run`, `plan` and `pin` are for people; a run starts `foreign-writer` as another process.
+// The verb `stress`. `run` and `plan` are for people; a run starts `foreign-writer` as another process.
 import ArgumentParser
 import Foundation
 import StillingWell
@@ -8,9 +8,7 @@ public struct Stress: ParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "stress",
         abstract: "Loads a store from many threads and processes and checks at every callback what it promises.",
-        subcommands: [
-            RunCommand.self, PlanCommand.self, PinCommand.self, NeighboursCommand.self, ForeignWriterCommand.self,
-        ],
+        subcommands: [RunCommand.self, PlanCommand.self, ForeignWriterCommand.self],
         defaultSubcommand: RunCommand.self)
 
     public init() {}
