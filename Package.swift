@@ -363,9 +363,8 @@ let package = Package(
         .target(
             name: "StillingWellPowerCut",
             dependencies: [
-                "CStillingWellWriteRecorder", "StillingWell", "StillingWellEngine", "StillingWellSeededRandom",
-                "StillingWellTortureSupport", "StillingWellSync",
-                argumentParser,
+                "CStillingWellWriteRecorder", "StillingWell", "StillingWellEngine", "StillingWellFixtures",
+                "StillingWellSeededRandom", "StillingWellTortureSupport", "StillingWellSync", argumentParser,
             ],
             path: "Tests/Torture/PowerCut"),
         .target(

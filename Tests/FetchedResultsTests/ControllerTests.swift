@@ -1,8 +1,6 @@
 import FetchedResults
 import Foundation
 import StillingWell
-import StillingWellFixtures
-import StillingWellSeededRandom
 import Testing
 
 @Suite("The fetched-results controller") struct ControllerTests {
@@ -156,7 +154,7 @@ import Testing
         let boats = try BoatStore()
         try boats.add(0..<5)
         let upkeep = try HeldUpkeep(boats.store)
-        try upkeep.close()
+        try upkeep.close(boats.store)
         let desk = try Desk(boats.store, Self.plain, keyPaths: [\.name])
         try desk.controller.performFetch()
         desk.table.reload(desk.controller)
@@ -259,43 +257,6 @@ import Testing
         #expect(desk.told(1))
         #expect(desk.table.log == ["update 0.1→0.1"])
         #expect(try desk.isRight(Self.plain, boats.store))
-    }
-
-    @Test("a table that applies what it is told shows what the store has, whatever happens", arguments: seeds(20))
-    func histories(_ seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
-        let boats = try BoatStore()
-        try boats.add(0..<20)
-        let request = random.below(2) == 0 ? Self.byQuay : Self.plain
-        let desk = try Desk(boats.store, request)
-        #expect(try desk.fetch(reading: random.below(2) == 0))
-        desk.table.reload(desk.controller)
-        var next = 100
-        for _ in 0..<30 {
-            for _ in 0...random.below(3) {
-                try boats.store.write { connection in
-                    for _ in 0..<random.below(6) {
-                        let all = try connection.objects(Boat.self)
-                        switch all.isEmpty ? 0 : random.below(5) {
-                        case 0:
-                            try connection.add(Boat(next, length: random.below(30), quay: random.below(4)))
-                            next += 1
-                        case 1: try connection.delete(all[random.below(all.count)])
-                        case 2: all[random.below(all.count)].quay = random.below(5) == 0 ? nil : random.below(6)
-                        case 3: all[random.below(all.count)].length = random.below(30)
-                        default: all[random.below(all.count)].name = "\(random.below(1_000))"
-                        }
-                    }
-                }
-            }
-            // Something that is told for sure.
-            try boats.store.write { try $0.add(Boat(next, length: 5, quay: 1)) }
-            next += 1
-            let version = try boats.store.read { $0.version }
-            try desk.scheduler.turn { desk.connection.version >= version }
-            #expect(try desk.isRight(request, boats.store), "TIDEGAUGE_SEED=\(seed)")
-        }
-        #expect(desk.table.problems.isEmpty)
     }
 
     @Test("the changes come as a sequence too", .timeLimit(.minutes(5)))

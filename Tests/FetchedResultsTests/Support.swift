@@ -4,7 +4,6 @@ import FetchedResults
 import Foundation
 import StillingWell
 import StillingWellFixtures
-import StillingWellSync
 import Synchronization
 
 final class Boat: StoredObject {
@@ -226,54 +225,37 @@ final class Desk {
     }
 }
 
-/// Holds the upkeep thread, by a connection whose scheduler keeps whoever posts to it waiting. A scheduler must not do that:
-/// here it stands for an upkeep thread that gets no time to run.
-final class HeldUpkeep {
-    private final class Door: Scheduler, @unchecked Sendable {
-        private let isClosed = Mutex(false)
-        private let held = DispatchSemaphore(value: 0)
-        private let opened = DispatchSemaphore(value: 0)
-        let name = "a gate"
-        let isCurrent = true
-
-        func post() {
-            guard isClosed.withLock({ $0 }) else { return }
-            held.signal()
-            opened.wait()
-        }
-
-        func close() { isClosed.withLock { $0 = true } }
-
-        func waitUntilHeld() { held.wait() }
-
-        func open() {
-            isClosed.withLock { $0 = false }
-            opened.signal()
-        }
-
-        func setDelivery(_ deliver: @escaping @Sendable () -> Void) {}
-        func invalidate() {}
-    }
-
-    private let store: Store
-    private let door = Door()
-    private let connection: Connection
-    private let token: NotificationToken
+/// Holds the upkeep thread in a section function, which runs there for each row that is written.
+final class HeldUpkeep: Sendable {
+    private let isClosed = Mutex(false)
+    private let held = DispatchSemaphore(value: 0)
+    private let opened = DispatchSemaphore(value: 0)
+    private let token = Held<NotificationToken>()
 
     init(_ store: Store) throws {
-        self.store = store
-        connection = try store.connect(on: .scheduler(door))
-        token = try connection.observe { _, _ in }
-        // From here on upkeep has a mailbox to post to.
-        try connection.refresh()
+        let scheduler = ManualScheduler()
+        var isReady = false
+        let buoys = try store.connect(on: .scheduler(scheduler)).objects(Buoy.self)
+        let sections = buoys.sectioned(by: \.colour) { [weak self] colour in
+            if let self, isClosed.withLock({ $0 }) {
+                held.signal()
+                opened.wait()
+            }
+            return colour
+        }
+        token.value = try sections.observe { _ in isReady = true }
+        try scheduler.turn { isReady }
     }
 
     /// Holds it at the next commit, which this makes.
-    func close() throws {
-        door.close()
+    func close(_ store: Store) throws {
+        isClosed.withLock { $0 = true }
         try store.write { try $0.add(Buoy()) }
-        door.waitUntilHeld()
+        held.wait()
     }
 
-    func open() { door.open() }
+    func open() {
+        isClosed.withLock { $0 = false }
+        opened.signal()
+    }
 }

@@ -9,12 +9,8 @@ import Testing
 struct StoreHistoryTests {
     @Test("observers are led from state to state, however commits are coalesced", arguments: 0..<12)
     func histories(_ round: Int) throws {
-        func starts(asksForNumbers: Bool) -> [NoteChecker.Start] {
-            NoteQuery.all.map { query in { try Self.start(query, $0, $1, asksForNumbers) } }
-        }
         try NoteChecker.checkHistory(
-            round, onThread: starts(asksForNumbers: round % 3 != 0), onQueue: starts(asksForNumbers: false),
-            late: starts(asksForNumbers: true))
+            round, NoteQuery.all.map { query in { try Self.start(query, $0, $1, round % 3 != 0) } })
     }
 
     /// - Parameter asksForNumbers: whether callbacks ask for sums, means and extremes, which upkeep keeps from then on.

@@ -47,18 +47,6 @@ import TidegaugeStillingWellDriver
         }
     }
 
-    @Test("the filters of keys, rows with text and several observers are answered too", .nightly)
-    func otherQueries() throws {
-        for driver in [StillingWellDriver() as any StoreDriver, SQLiteHooksDriver()] {
-            for reads in Self.asked {
-                var spec = tiny(driver.name, reads)
-                (spec.observers.queries, spec.observers.count, spec.dataset.textCharacters) = (.filters, 3, 10)
-                let result = try runTrial(spec, on: driver) { ($0.counts["answers"] ?? 0) > 20 }
-                #expect(result.fate == .completed, "\(driver.name), \(reads): \(result.notes) \(result.violations)")
-            }
-        }
-    }
-
     @Test(arguments: cases(["grdb-pool", "grdb-memory", "sqlite-hooks"], atEveryCommit: ["sqlite-hooks"]))
     func aListIsKeptByEnginesThatHaveNone(_ name: String) throws {
         let driver = try #require(Self.drivers.first { $0.name == name })

@@ -1,6 +1,5 @@
 // Trials on a PostgreSQL of their own; left out, with the reason, where this machine has no server.
 import Foundation
-import StillingWellSync
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -72,14 +71,6 @@ struct PostgresTests {
         let result = try runTrial(spec, on: driver)
         #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
         #expect((result.counts["commits"] ?? 0) > 1, "\(result.counts)")
-    }
-
-    @Test(.nightly, arguments: ways.indices) func aShippedScenarioIsClean(_ way: Int) throws {
-        let driver = PostgresDriver(Self.ways[way])
-        let spec = try shippedTrial("throughput/observed-writes.yaml", on: driver.name)
-        let result = try runTrial(spec, on: driver) { ($0.counts["callbacks"] ?? 0) > 1 }
-        #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
-        #expect(result.value(.missedFinal) == 0)
     }
 
     /// Over a network, with a password that is made for one trial; who is a guest neither makes nor drops anything, and listens to

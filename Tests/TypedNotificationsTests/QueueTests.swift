@@ -25,52 +25,6 @@ import Testing
         #expect(lines == [["ship 3"], ["ship 3", "ship 2", "ship 5", "ship 1", "ship 4"]])
     }
 
-    @Test(
-        "a new one replaces those that wait of its type, of its poster, of both, or none",
-        arguments: [
-            (NotificationCoalescing.onType, ["lamp 3", "tide 5", "ship 4"]),
-            (.onPoster, ["ship 2", "lamp 3", "ship 4"]),
-            ([.onType, .onPoster], ["ship 2", "lamp 3", "tide 5", "ship 4"]),
-            ([], ["ship 1", "ship 2", "lamp 3", "tide 5", "ship 4"]),
-        ] as [(NotificationCoalescing, [String])])
-    func coalescing(_ coalescing: NotificationCoalescing, _ expected: [String]) throws {
-        let raw = coalescing.rawValue
-        let lines = try onRunLoopThread {
-            let desk = Desk()
-            let other = Harbour()
-            desk.enqueueShip(1, .asSoonAsPossible)
-            desk.queue.enqueue(ShipEntered(number: 2), by: other, .asSoonAsPossible, coalescing: [])
-            desk.queue.enqueue(LampLit(number: 3), by: desk.lighthouse, .asSoonAsPossible, coalescing: [])
-            desk.queue.enqueue(TideTurned(heightMm: 5), by: desk.harbour, .asSoonAsPossible, coalescing: [])
-            desk.queue.enqueue(
-                ShipEntered(number: 4), by: desk.harbour, .asSoonAsPossible, coalescing: .init(rawValue: raw))
-            turnRunLoop()
-            return desk.book.lines
-        }
-        #expect(lines == expected)
-    }
-
-    @Test("what is dequeued is not posted: of a type, of a type and poster, of a poster")
-    func dequeuing() throws {
-        let (counts, lines) = try onRunLoopThread { () -> ([Int], [String]) in
-            let desk = Desk()
-            let other = Harbour()
-            for number in 0..<3 { desk.enqueueShip(number, .asSoonAsPossible) }
-            desk.queue.enqueue(ShipEntered(number: 9), by: other, .whenIdle)
-            desk.queue.enqueue(TideTurned(heightMm: 1), by: other, .whenIdle)
-            desk.queue.enqueue(LampLit(number: 1), by: desk.lighthouse, .asSoonAsPossible)
-            var counts = [desk.queue.count]
-            counts.append(desk.queue.dequeue(ShipEntered.self, by: desk.harbour))
-            counts.append(desk.queue.dequeue(by: other))
-            counts.append(desk.queue.dequeue(TideTurned.self))
-            counts.append(desk.queue.count)
-            turnRunLoop()
-            return (counts, desk.book.lines)
-        }
-        #expect(counts == [6, 3, 2, 0, 1])
-        #expect(lines == ["lamp 1"])
-    }
-
     @Test("a notification waits for a mode of its own, whatever else the loop runs in")
     func modes() throws {
         let lines = try onRunLoopThread { () -> [[String]] in
@@ -194,6 +148,9 @@ import Testing
                 case 2:
                     waiting.removeAll { $0.poster == poster }
                     queue.dequeue(by: harbours[poster])
+                case 3 where isTide:
+                    waiting.removeAll { $0.isTide }
+                    queue.dequeue(TideTurned.self)
                 default:
                     let coalescing = NotificationCoalescing(rawValue: random.below(4))
                     let timing = [NotificationTiming.asSoonAsPossible, .whenIdle, .now][random.below(9) / 4]

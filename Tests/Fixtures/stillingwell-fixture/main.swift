@@ -7,7 +7,7 @@ import StillingWellFixtures
 import StillingWellSync
 
 let usage =
-    "usage: stillingwell-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | open | observe | lists SEED"
+    "usage: stillingwell-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | open | observe"
     + " | upgrade (old | new) COUNT | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | workerless | freeze COUNT | fork | threadless | filled"
     + " | abandon | endings COUNT | signals KIND NUMBER)"
 
@@ -78,14 +78,6 @@ do {
     case "upgrade" where arguments.count == 5:
         try upgrade(arguments[0], durability, arguments[3], number(arguments[4]))
         exit(0)
-    case "lists" where arguments.count == 4:
-        let store = try Store(.init(path: arguments[0], models: Samples.models, durability: durability))
-        say("ready")
-        let edits = WordEdits(seed: UInt64(number(arguments[3])))
-        for commit in 0..<Int.max {
-            try edits.run(commit, in: store)
-            say("\(commit)")
-        }
     case "workerless":
         try observeWithoutWorkers(arguments[0], durability)
         exit(0)

@@ -231,23 +231,6 @@ struct ListOrderTests {
         #expect(try test.store.verify().isWhole)
     }
 
-    @Test("a killed process leaves the list as its last commit made it", arguments: 0..<4)
-    func killed(_ round: Int) throws {
-        let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let seed = SeededRandom.base &+ UInt64(round)
-        let process = try FixtureProcess(path: path, .relaxed, ["lists", "\(seed)"])
-        try process.waitForLines(20 + 7 * round)
-        try process.killNow()
-        let told = process.lines.count
-        let store = try Store(.init(path: path, models: Samples.models, durability: .relaxed))
-        let words = try store.read { try WordEdits.words($0) }
-        // One more may be in the file that nobody was told of.
-        let edits = WordEdits(seed: seed)
-        #expect([told, told + 1].contains { edits.words(after: $0) == words }, "TIDEGAUGE_SEED=\(seed)")
-        #expect(try store.verify().isWhole)
-    }
-
     /// Changes the order of a list alone, behind the rows' back.
     private func tamper(_ store: Store, _ body: (RankWriter) throws -> Void) throws {
         try store.write { connection in

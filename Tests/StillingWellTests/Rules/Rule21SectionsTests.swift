@@ -96,7 +96,7 @@ struct Rule21SectionsTests {
     @Test("change sets lead from sections to sections, however commits are coalesced", arguments: 0..<12)
     func histories(_ round: Int) throws {
         try NoteChecker.checkHistory(
-            round, onThread: SectionedQuery.all.map { query in { try Self.start(query, $0, $1) } })
+            round, SectionedQuery.all.map { query in { try Self.start(query, $0, $1) } })
     }
 
     private static func start(

@@ -1,6 +1,5 @@
 // Checks observers during random histories: what each callback shows is what the model has at its version, and each change set leads
 // there from what was shown before.
-import Foundation
 import StillingWell
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -71,40 +70,28 @@ extension NoteChecker {
     /// Makes an observer with its checker.
     typealias Start = @Sendable (Connection, Watched<[UInt64: State]>) throws -> NoteChecker
 
-    /// Makes 120 random commits while observers are checked: on a run loop from the beginning, on a queue, and on the run loop from the middle on.
-    static func checkHistory(_ round: Int, onThread: [Start], onQueue: [Start] = [], late: [Start] = []) throws {
+    /// Makes 120 random commits while observers on a run loop are checked.
+    static func checkHistory(_ round: Int, _ starts: [Start]) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
         let test = try TestStore(durability: round % 2 == 0 ? .memory : .relaxed)
         let states = Watched<[UInt64: [Int: NoteValue]]>([0: [:]])
         var model = NoteModel()
         let thread = RunLoopThread("checker")
-        let queue = DispatchQueue(label: "checker")
         nonisolated(unsafe) var connections: [Connection] = []
-        // Observers of the run loop come first.
-        nonisolated(unsafe) var checkers: [[NoteChecker]] = [[], []]
+        nonisolated(unsafe) var checkers: [NoteChecker] = []
         defer {
             try? thread.performAndWait {
-                for checker in checkers[0] { checker.token?.invalidate() }
-                connections.removeAll()
+                for checker in checkers { checker.token?.invalidate() }
+                connections = []
             }
-            queue.sync { for checker in checkers[1] { checker.token?.invalidate() } }
             thread.stop()
         }
         try thread.performAndWait {
-            connections.append(try test.store.connect(on: .runLoop))
-            checkers[0] = try onThread.map { try $0(connections[0], states) }
+            connections = [try test.store.connect(on: .runLoop)]
+            checkers = try starts.map { try $0(connections[0], states) }
         }
-        if !onQueue.isEmpty {
-            try queue.sync {
-                let connection = try test.store.connect(on: .queue(queue))
-                checkers[1] = try onQueue.map { try $0(connection, states) }
-            }
-        }
-        for commit in 0..<120 {
-            if commit == 60 {
-                try thread.performAndWait { checkers[0] += try late.map { try $0(connections[0], states) } }
-            }
+        for _ in 0..<120 {
             try test.store.write { connection in
                 let version = connection.version + 1
                 try model.change(connection, version: version, &random)
@@ -115,6 +102,6 @@ extension NoteChecker {
             // Mostly lets commits pile up; sometimes waits until everyone has seen the last one.
             if random.oneIn(5) { try thread.performAndWait {} }
         }
-        for checker in checkers.joined() { try checker.waitForEnd(model.notes, seed) }
+        for checker in checkers { try checker.waitForEnd(model.notes, seed) }
     }
 }

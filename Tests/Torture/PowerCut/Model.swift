@@ -1,6 +1,7 @@
 // The classes of a recording, and what its commits make of them: decided by seed, writer and step alone, in the store as in the
 // model that images are held against.
 import StillingWell
+import StillingWellFixtures
 import StillingWellSeededRandom
 
 final class Entry: StoredObject {
@@ -9,12 +10,6 @@ final class Entry: StoredObject {
     @Stored var text = ""
     @Linked var next: Entry?
     @Listed var others: List<Entry>
-}
-
-/// How many commits there were.
-final class Total: StoredObject {
-    @Stored(.primaryKey) var id = 0
-    @Stored var commits = 0
 }
 
 /// What an `Entry` holds.
@@ -38,7 +33,7 @@ enum Change {
 
 /// The entries of a store by their keys.
 struct Content: Equatable {
-    static let models: [StoredObject.Type] = [Entry.self, Total.self]
+    static let models: [StoredObject.Type] = [Entry.self, Counter.self]
     static let groups = 7
     private static let keysPerWriter = 1_000_000
 
@@ -114,20 +109,10 @@ struct Content: Equatable {
     }
 }
 
-extension Total {
-    /// Counts one more commit, inside a write.
-    static func increment(_ connection: Connection) throws -> Int {
-        guard let total = try connection.object(Total.self, forPrimaryKey: 0) else {
-            let total = Total()
-            total.commits = 1
-            try connection.add(total)
-            return 1
-        }
-        total.commits += 1
-        return total.commits
-    }
+/// Number of commits, counted by each commit itself.
+enum Total {
+    private static let name = "commits"
 
-    static func count(_ connection: Connection) throws -> Int {
-        try connection.object(Total.self, forPrimaryKey: 0)?.commits ?? 0
-    }
+    static func increment(_ connection: Connection) throws -> Int { try Batches.increment(name, connection) }
+    static func count(_ connection: Connection) throws -> Int { try Batches.value(name, connection) }
 }

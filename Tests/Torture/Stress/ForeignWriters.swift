@@ -74,7 +74,7 @@ final class ForeignWriters: @unchecked Sendable {
         for other in others { other.pause() }
         defer { for other in others { other.resume() } }
         end(processes[victim], victim)
-        load.tally.strictKills.add()
+        load.tally.count(.strictKills)
         expectRecovery("with all other writers silent")
     }
 
@@ -82,7 +82,7 @@ final class ForeignWriters: @unchecked Sendable {
         if let other = process.killNow() {
             load.verdict.report(.noError, "foreign writer \(number)", "it did not live until it was killed: \(other)")
         }
-        load.tally.kills.add()
+        load.tally.count(.kills)
         let until = load.expectNoError("killer") { try newest() + Limits.deadReaderCommits }
         lock.withLock {
             guard let standing = living.removeValue(forKey: number) else { return }

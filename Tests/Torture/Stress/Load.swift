@@ -53,11 +53,11 @@ final class Load: Sendable {
     func hasDone(_ work: Feature.Work) -> Bool {
         switch work {
         case .callbacks(let count): tally.callbackCount >= count
-        case .kills(let count): tally.kills.value >= count
+        case .kills(let count): tally.value(of: .kills) >= count
         }
     }
 
-    var workText: String { "\(tally.callbackCount) callbacks and \(tally.kills.value) kills" }
+    var workText: String { "\(tally.callbackCount) callbacks and \(tally.value(of: .kills)) kills" }
 
     /// Runs something that must not throw.
     func expectNoError<Result>(_ who: @autoclosure () -> String, _ body: () throws -> Result) -> Result? {
@@ -86,7 +86,7 @@ final class Load: Sendable {
             }
         }
         if isDone {
-            tally.silentCommits.add()
+            tally.count(.silentCommits)
             tally.skips.add(lent.count)
         }
         return isDone
@@ -115,11 +115,11 @@ final class Load: Sendable {
             try write()
             return true
         } catch is RolledBack {
-            tally.rolledBack.add()
+            tally.count(.rolledBack)
         } catch StoreError.invalidatedObject where showsDelivered {
             tally.count(.refusedChanges)
         } catch StoreError.writeTimedOut {
-            tally.timedOut.add()
+            tally.count(.timedOut)
         } catch {
             verdict.report(.noError, who, "\(error)")
         }

@@ -47,7 +47,7 @@ final class LocalWriter: Sendable {
                 try body(connection)
             }
         }
-        if isDone { load.tally.localCommits.add() }
+        if isDone { load.tally.count(.localCommits) }
     }
 
     private func oneInSilence(_ timeout: Double?, _ random: inout SeededRandom) {
@@ -55,7 +55,7 @@ final class LocalWriter: Sendable {
         let isDone = load.writeSilently(name, commit, views.unique, &random) { tokens, body in
             try load.store.write(timeout: timeout, withoutNotifying: tokens, body)
         }
-        if isDone { load.tally.localCommits.add() }
+        if isDone { load.tally.count(.localCommits) }
     }
 
     /// On the store's thread for such writes; waits for it here, so that one writer draws in one order.

@@ -111,7 +111,7 @@ final class Monitor: Sendable {
     private func progress(_ elapsedS: Double) {
         let tally = load.tally
         let line =
-            "\(Int(elapsedS)) s: version \(load.pulse.version), \(tally.callbackCount) callbacks, \(tally.kills.value) kills, "
+            "\(Int(elapsedS)) s: version \(load.pulse.version), \(tally.callbackCount) callbacks, \(tally.value(of: .kills)) kills, "
             + "\(tally.tokensMade.value) tokens, \(tally.fileBytes.value >> 20) MB, "
             + "\(load.verdict.violationCount) violations\n"
         FileHandle.standardError.write(Data(line.utf8))

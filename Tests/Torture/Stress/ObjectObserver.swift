@@ -21,7 +21,7 @@ final class ObjectObserver: Observer, @unchecked Sendable {
     override var description: String { "\(super.description): object #\(kept.id.rawValue)" }
 
     private func told(_ change: ObjectChange<SmallRow>, _ connection: Connection) {
-        load.tally.objectCallbacks.add()
+        load.tally.count(.objects)
         expectLaterVersion(connection)
         site.expectMayAdvance(self)
         load.verdict.expect(.i4, !isDeleted, description, "called after it had been told of the deletion")

@@ -38,25 +38,25 @@ struct Report {
             line(
                 "commits",
                 [
-                    ("local", tally.localCommits.value), ("on connections", tally.connectionCommits.value),
-                    ("in callbacks", tally.callbackCommits.value), ("foreign", load.foreignCommits),
-                    ("silent", tally.silentCommits.value), ("rolled back", tally.rolledBack.value),
-                    ("timed out", tally.timedOut.value),
+                    ("local", tally.value(of: .localCommits)), ("on connections", tally.value(of: .connectionCommits)),
+                    ("in callbacks", tally.value(of: .callbackCommits)), ("foreign", load.foreignCommits),
+                    ("silent", tally.value(of: .silentCommits)), ("rolled back", tally.value(of: .rolledBack)),
+                    ("timed out", tally.value(of: .timedOut)),
                 ]),
             line("callbacks", PlaceKind.allCases.map { ($0.name, tally.callbacks[$0.ordinal].value) }),
             line(
                 "",
                 [
                     ("initial", tally.initials.value), ("updates", tally.updates.value),
-                    ("rows told", tally.changesTold.value), ("slow", tally.slowCallbacks.value),
-                    ("of objects", tally.objectCallbacks.value),
-                    ("of the store", tally.storeCallbacks.value), ("of the ledger", tally.ledgerCallbacks.value),
+                    ("rows told", tally.changesTold.value), ("slow", tally.value(of: .slowCallbacks)),
+                    ("of objects", tally.value(of: .objects)),
+                    ("of the store", tally.value(of: .stores)), ("of the ledger", tally.ledgerCallbacks.value),
                 ]),
             "coalescing    \(mean) versions per update, at most \(tally.mostVersionsTold.value)",
             line(
                 "kills",
                 [
-                    ("SIGKILL", tally.kills.value), ("of these in silence", tally.strictKills.value),
+                    ("SIGKILL", tally.value(of: .kills)), ("of these in silence", tally.value(of: .strictKills)),
                     ("slowest recovery in ms", tally.slowestRecoveryUs.value / 1_000),
                 ]),
             line("forks", [("children", tally.value(of: .forks)), ("stood still", tally.forksStoodStill.value)]),
@@ -65,15 +65,15 @@ struct Report {
                 "tokens",
                 [
                     ("made", tally.tokensMade.value), ("invalidated on their place", tally.tokensEndedOnPlace.value),
-                    ("in callbacks", tally.tokensEndedInCallback.value),
-                    ("on other threads", tally.tokensEndedElsewhere.value), ("dropped", tally.tokensDropped.value),
-                    ("skipped", tally.skips.value), ("skips crossed", tally.skipsCrossed.value),
+                    ("in callbacks", tally.value(of: .endedInCallback)),
+                    ("on other threads", tally.value(of: .endedElsewhere)), ("dropped", tally.value(of: .dropped)),
+                    ("skipped", tally.skips.value), ("skips crossed", tally.value(of: .skipsCrossed)),
                 ]),
             line(
                 "opened",
                 [
                     ("connections", tally.connectionsOpened.value), ("stores", tally.storesOpened.value + 1),
-                    ("refreshes", tally.refreshes.value),
+                    ("refreshes", tally.value(of: .refreshes)),
                 ]),
             line(
                 "file",

@@ -160,7 +160,7 @@ final class Site: @unchecked Sendable {
     func endSomeView(_ how: Observer.Ending, _ random: inout SeededRandom) {
         let views = lock.withLock { visibleViews }
         guard !views.isEmpty, random.one(of: views).end(how) else { return }
-        (how == .drop ? load.tally.tokensDropped : load.tally.tokensEndedElsewhere).add()
+        load.tally.count(how == .drop ? .dropped : .endedElsewhere)
     }
 
     /// Something for a write to skip; its token may end meanwhile.
@@ -174,7 +174,7 @@ final class Site: @unchecked Sendable {
 
     func endSomeViewHere(_ how: Observer.Ending) {
         guard !views.isEmpty, random.one(of: views).end(how) else { return }
-        (how == .drop ? load.tally.tokensDropped : load.tally.tokensEndedOnPlace).add()
+        if how == .drop { load.tally.count(.dropped) } else { load.tally.tokensEndedOnPlace.add() }
         tend()
     }
 
@@ -211,7 +211,7 @@ final class Site: @unchecked Sendable {
     func write() {
         guard let connection, !load.isStopping, load.gate.tryEnter() else { return }
         defer { load.gate.leave() }
-        if write(connection, skipping: nil) { load.tally.connectionCommits.add() }
+        if write(connection, skipping: nil) { load.tally.count(.connectionCommits) }
     }
 
     /// Half of the writes are silent: for `view`, or for some.
@@ -254,7 +254,7 @@ final class Site: @unchecked Sendable {
     /// Rule 12: afterwards it stands at what was the newest version before, and the callbacks have been called.
     func refresh() {
         guard let connection, !load.isStopping else { return }
-        load.tally.refreshes.add()
+        load.tally.count(.refreshes)
         guard let newest = load.expectNoError(name, { try load.store.read { $0.version } }) else { return }
         isRefreshing = true
         defer { isRefreshing = false }
@@ -346,10 +346,10 @@ final class Site: @unchecked Sendable {
         case 0..<4:
             guard load.gate.tryEnter() else { return }
             defer { load.gate.leave() }
-            if write(connection, skipping: view as? View) { load.tally.callbackCommits.add() }
-        case 4, 5: if view.end(.invalidate) { load.tally.tokensEndedInCallback.add() }
-        case 6: if someView()?.end(.invalidate) == true { load.tally.tokensEndedInCallback.add() }
-        case 7: if view.end(.drop) { load.tally.tokensDropped.add() }
+            if write(connection, skipping: view as? View) { load.tally.count(.callbackCommits) }
+        case 4, 5: if view.end(.invalidate) { load.tally.count(.endedInCallback) }
+        case 6: if someView()?.end(.invalidate) == true { load.tally.count(.endedInCallback) }
+        case 7: if view.end(.drop) { load.tally.count(.dropped) }
         case 8, 9: tend()
         default: break
         }
@@ -357,7 +357,7 @@ final class Site: @unchecked Sendable {
 
     /// Keeps the connection's version for a while: a deliberate pin.
     private func dawdle() {
-        load.tally.slowCallbacks.add()
+        load.tally.count(.slowCallbacks)
         sleep(us: 1_000 * (random.oneIn(12) ? random.from(200...900) : random.from(2...60)))
     }
 

@@ -15,7 +15,7 @@ final class StoreObserver: Observer, @unchecked Sendable {
     override var description: String { "\(super.description): the store" }
 
     private func told(_ notification: StoreNotification, _ connection: Connection) {
-        load.tally.storeCallbacks.add()
+        load.tally.count(.stores)
         if notification == .refreshRequired {
             load.tally.count(.refreshRequired)
             return load.verdict.expect(

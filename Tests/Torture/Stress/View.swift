@@ -99,7 +99,7 @@ final class View: Observer, @unchecked Sendable {
         let problem = apply(changes)
         load.verdict.expectNone(.i1, problem.map(story), description)
         guard problem == nil else { return }
-        if !due.isEmpty { tally.skipsCrossed.add() }
+        if !due.isEmpty { tally.count(.skipsCrossed) }
         load.verdict.expectNone(due.isEmpty ? .i1 : .i7, rowNobodyWrote(changes, known).map(story), description)
     }
 
