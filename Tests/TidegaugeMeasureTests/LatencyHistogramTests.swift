@@ -86,17 +86,6 @@ struct LatencyHistogramTests {
         #expect(try figure(figures, .min).flags.isEmpty)
     }
 
-    @Test("A censored sample of small age cannot hide among the fast ones")
-    func smallBound() throws {
-        var histogram = LatencyHistogram()
-        histogram.record(1_000, count: 10)
-        histogram.recordCensored(1)
-        for _ in 0..<20 { histogram.recordCensored(1) }
-        let p50 = try figure(histogram.figures(for: .deliveryLatency), .p50)
-        #expect(p50.value == 1 && p50.flags == [.atLeast])
-        #expect(try figure(histogram.figures(for: .deliveryLatency), .min).flags == [.atLeast])
-    }
-
     @Test("Samples under zero count as what they are, and are said to be there")
     func negative() throws {
         var histogram = LatencyHistogram()

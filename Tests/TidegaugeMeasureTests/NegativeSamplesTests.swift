@@ -34,18 +34,6 @@ struct NegativeSamplesTests {
         #expect(histogram.negativeCount == samples.count { $0 < 0 })
     }
 
-    @Test("A store that calls before its commits return has a median under zero, not one of zero")
-    func allNegative() throws {
-        var histogram = LatencyHistogram()
-        for ns in 1...100 as ClosedRange<Int64> { histogram.record(-1_000 * ns) }
-        let figures = histogram.figures(for: .deliveryLatency)
-        func value(_ statistic: Statistic) -> Double? { figures.first { $0.statistic == statistic }?.value }
-        #expect(value(.mean) == -50_500 && value(.min) == -100_000 && value(.max) == -1_000)
-        let median = try #require(value(.p50))
-        #expect(median >= -51_000 && median <= -50_940)
-        #expect(figures.allSatisfy { $0.flags.contains(.negative(samples: 100)) })
-    }
-
     @Test("They come back from their text, from child to parent and from a log", arguments: seeds(10))
     func code(seed: UInt64) throws {
         let samples = samples(seed)

@@ -10,37 +10,6 @@ struct StalenessTests {
     typealias Commit = StalenessIntegrator.Commit
     typealias Coverage = StalenessIntegrator.Coverage
 
-    @Test("One commit, one delivery: a ramp as long as the wait, the rest is 0")
-    func oneRamp() {
-        var integrator = StalenessIntegrator(startNs: 1_000, endNs: 2_000)
-        integrator.add(
-            commits: [Commit(committedNs: 1_200, version: 5)],
-            coverages: [Coverage(enterNs: 900, version: 4), Coverage(enterNs: 1_300, version: 5)])
-        // 900 ns at 0 and a triangle of 100 × 100 / 2.
-        #expect(integrator.staleness.mean == 5)
-        #expect(integrator.staleness.max == 100 && integrator.staleness.totalNs == 1_000)
-        #expect(integrator.versionLag.mean == 0.1)
-        #expect(integrator.staleness.sampleCount == 1)
-    }
-
-    @Test("A commit that is never covered is as old as it gets at the window's end")
-    func neverCovered() {
-        var integrator = StalenessIntegrator(startNs: 0, endNs: 5_000_000_000)
-        integrator.add(commits: [Commit(committedNs: -1_000_000_000, version: 1)], coverages: [])
-        #expect(integrator.staleness.max == 6_000_000_000 && integrator.staleness.min == 1_000_000_000)
-        #expect(integrator.staleness.mean == 3.5e9)
-        #expect(integrator.versionLag.mean == 1)
-    }
-
-    @Test("A callback entered before commit returned leaves no staleness")
-    func coveredBeforeReturn() {
-        var integrator = StalenessIntegrator(startNs: 0, endNs: 100)
-        integrator.add(
-            commits: [Commit(committedNs: 50, version: 1)], coverages: [Coverage(enterNs: 40, version: 1)])
-        #expect(integrator.staleness.max == 0 && integrator.versionLag.max == 0)
-        #expect(integrator.staleness.sampleCount == 1)
-    }
-
     @Test("An empty window is empty")
     func emptyWindow() {
         var integrator = StalenessIntegrator(startNs: 7, endNs: 7)

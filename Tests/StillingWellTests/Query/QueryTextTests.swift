@@ -162,23 +162,6 @@ struct QueryTextTests {
         }
     }
 
-    @Test("nesting is bounded: a text ten thousand levels deep is an error, not a crash")
-    func nesting() throws {
-        try Self.withTable { table, _ in
-            let deep = String(repeating: "(", count: 10_000) + "score > 1" + String(repeating: ")", count: 10_000)
-            for text in [deep, String(repeating: "NOT (", count: 10_000), String(repeating: "!(", count: 10_000)] {
-                #expect(throws: StoreError.self) { try QueryParser.parse(text, table.schema, []) }
-            }
-            // Breadth and negations without parentheses cost no depth.
-            let nots = String(repeating: "not ", count: 10_001) + "score == 1"
-            let negated = try QueryParser.parse(nots, table.schema, []).filter
-            #expect(negated == .not(.compare(column: 2, .equal, .int(1))))
-            let many = Array(repeating: "score == 1", count: 10_000).joined(separator: " or ")
-            let one = try QueryParser.parse(many, table.schema, []).filter.normalized
-            #expect(one == .compare(column: 2, .equal, .int(1)))
-        }
-    }
-
     @Test("every filter can be written and is read as the same", arguments: 0..<8)
     func roundTrip(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
