@@ -17,8 +17,12 @@ typealias MakeObject = (_ type: StoredObject.Type, _ value: Any, _ place: String
 protocol AnyStored {
     static var columnType: ColumnType { get }
     static var isOptional: Bool { get }
+    /// Whether values are `Float`, which are stored as `Double`.
+    static var isFloat: Bool { get }
     /// Whether a key path that ends at the property itself has values of this type; over links they may be optional.
     static func isRead(as type: Any.Type) -> Bool
+    /// Whether `read` returns what it is given, for values at the ends of the type and some between.
+    static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool
     static func role(at address: UnsafeRawPointer) -> StoredRole
     /// Where in the wrapper its ordinal lies.
     static var ordinalOffset: Int { get }
@@ -53,10 +57,20 @@ protocol AnyConnected: AnyStored {
     static func forget(at address: UnsafeMutableRawPointer)
 }
 
+/// A `LinkingObjects` of any class, as the class layout sees it.
+protocol AnyBacklink: Columnless {
+    /// The class whose property leads here.
+    static var source: StoredObject.Type { get }
+    /// The property that leads here, by its place among the stored ones of its class.
+    static func ordinal(at address: UnsafeRawPointer) -> Int
+}
+
 extension AnyStored {
     static func isRead(as type: Any.Type) -> Bool { true }
+    static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool { true }
     static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }
     static var slotOffset: Int? { nil }
+    static var isFloat: Bool { false }
     static var target: StoredObject.Type? { nil }
     static var element: (any AnyStored.Type)? { nil }
 }

@@ -11,33 +11,68 @@ extension ColumnPath {
             self.init([column])
             return
         }
-        self.init(reading: keyPath)
+        self = Self.read(keyPath)
         guard columns.count == 1 else { return }
         // One that is kept lives for ever, so that no other comes to lie at its address.
         let held = Unmanaged.passRetained(keyPath)
         if !Self.known.keep(column, held.toOpaque()) { held.release() }
     }
 
-    private init<Object: StoredObject>(reading keyPath: PartialKeyPath<Object>) {
+    private static func read<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> ColumnPath {
+        switch resolve(keyPath) {
+        case .success(let path): return path
+        case .failure(let refusal): stopProgram(refusal.text)
+        }
+    }
+
+    /// Why a key path names no column.
+    struct Refusal: Error {
+        let text: String
+    }
+
+    /// The path that `keyPath` names, or why it names none.
+    static func resolve<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Result<ColumnPath, Refusal> {
         let object = Object()
         let trace = AccessTrace(object)
         object.trace = trace
         _ = object[keyPath: keyPath]
-        stopUnless(
-            trace.isPath && !trace.columns.isEmpty,
-            "a query can name @Stored, @Linked and @Listed properties of \(Object.self), and \(keyPath) is not one")
-        self.init(trace.columns)
+        guard trace.isPath, !trace.columns.isEmpty else {
+            let wanted = "a query can name @Stored, @Linked and @Listed properties of \(Object.self)"
+            return .failure(Refusal(text: "\(wanted), and \(keyPath) is not one"))
+        }
+        let path = ColumnPath(trace.columns)
+        switch trace.likeness(to: keyPath) {
+        case .same: return .success(path)
+        case .other: return .failure(path.computed(keyPath))
+        case .unknown:
+            // Generic code names a requirement of a protocol. Values tell whether a stored property fulfils it.
+            let isStored = path.property(of: Object.self).wrapper.isUnchanged { sample in
+                let object = Object()
+                object.trace = AccessTrace(object, sample: sample)
+                return object[keyPath: keyPath]
+            }
+            return isStored ? .success(path) : .failure(path.computed(keyPath))
+        }
+    }
+
+    private func computed<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Refusal {
+        let name = property(of: Object.self).name
+        return Refusal(
+            text: "\(keyPath) is not a stored property, but something computed from '\(name)'; compare that one")
+    }
+
+    private func property(of type: StoredObject.Type) -> ModelLayout.Property {
+        links.reduce(ModelLayout.of(type)) { ModelLayout.of($0.properties[$1].target!) }.properties[column]
     }
 
     /// The property that the path ends at, compared as `Value`. A list is compared by its count.
     func property<Object: StoredObject, Value: StorableValue>(
         of keyPath: KeyPath<Object, Value>, _: Value.Type
     ) -> ModelLayout.Property {
-        let layout = links.reduce(ModelLayout.of(Object.self)) { ModelLayout.of($0.properties[$1].target!) }
-        let property = layout.properties[column]
+        let property = property(of: Object.self)
         stopUnless(
             property.type == .list ? Value._columnType == .int : property.wrapper.isRead(as: Value.self),
-            "\(keyPath) is not a stored property, but something computed from '\(property.name)'; compare that one")
+            computed(keyPath).text)
         return property
     }
 }

@@ -31,7 +31,7 @@ public struct Linked<Target: StoredObject> {
         get {
             let ordinal = Int(owner[keyPath: storage].ordinal)
             if let place = owner.place(of: ordinal) { return owner.target(place.row, place.column) }
-            if let trace = owner.trace { return trace.follow(owner, ordinal, to: Target.self) }
+            if let trace = owner.trace { return trace.follow(owner, ordinal, wrapped, to: Target.self) }
             return owner[keyPath: storage].value
         }
         set {

@@ -32,7 +32,7 @@ public struct Listed<Element: ListElement> {
     ) -> List<Element> {
         get {
             let ordinal = Int(owner[keyPath: storage].ordinal)
-            if let trace = owner.trace { trace.note(owner, ordinal) }
+            if let trace = owner.trace { trace.note(owner, ordinal, wrapped, count: \List<Element>.count) }
             if let box = owner[keyPath: storage].box { return List(box, owner, ordinal) }
             let box = ListBox<Element>()
             owner[keyPath: storage].box = box

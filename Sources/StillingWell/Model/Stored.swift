@@ -3,6 +3,7 @@
 //
 // Going through a key path costs more than all the rest of setting a property. So where the wrapper lies in its object is
 // found out once per key path, and what plain objects need is inlined into the program that declares them.
+import Foundation
 
 /// Makes a property of a `StoredObject` subclass part of what is stored.
 ///
@@ -44,12 +45,12 @@ public struct Stored<Value: StorableValue> {
         wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
         storage storage: ReferenceWritableKeyPath<Owner, Stored<Value>>
     ) -> Value {
-        get {
+        // Inlined without a closure around it. Otherwise the compiler makes `wrapped` at each read, not only where it is used.
+        @inline(__always) get {
             let property = property(owner, storage)
-            return withExtendedLifetime(owner) {
-                if let row = owner.knownRow() { return property.pointee.read(row, owner) }
-                return owner.isPlain ? property.pointee.value : property.pointee.read(owner)
-            }
+            defer { withExtendedLifetime(owner) {} }
+            if let row = owner.knownRow() { return property.pointee.read(row, owner) }
+            return owner.isPlain ? property.pointee.value : property.pointee.read(owner, wrapped)
         }
         set {
             let property = property(owner, storage)
@@ -86,8 +87,9 @@ public struct Stored<Value: StorableValue> {
         }
     }
 
+    /// - Parameter keyPath: that of the property. Making it costs a call, so only a trace asks for it.
     @usableFromInline
-    func read(_ owner: StoredObject) -> Value {
+    func read(_ owner: StoredObject, _ keyPath: @autoclosure () -> AnyKeyPath) -> Value {
         if let place = owner.place(of: Int(ordinal)) {
             guard let row = place.row else { return none }
             do throws(UnknownValue) {
@@ -96,8 +98,11 @@ public struct Stored<Value: StorableValue> {
                 return unknown(error, owner)
             }
         }
-        if let trace = owner.trace { trace.note(owner, Int(ordinal)) }
-        return value
+        guard let trace = owner.trace else { return value }
+        trace.note(owner, Int(ordinal), keyPath())
+        // Not in one step: of an optional type, no sample would be cast to nil.
+        guard let sample = trace.sample else { return value }
+        return sample as? Value ?? value
     }
 
     // Both apart, or every read would make room for an optional value and for an error, whose sizes are not known beforehand.
@@ -134,6 +139,19 @@ extension Stored: AnyStored {
     }
     static var columnType: ColumnType { Value._columnType }
     static var isOptional: Bool { Value._isOptional }
+    static var isFloat: Bool { Value.self == Float.self || Value.self == Float?.self }
+
+    static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool {
+        let candidates: [Any] = [
+            false, true, 0, 1, -1, 2, 100, -100, Int.min, Int.max, 0.5, -0.5, Double.infinity, -Double.infinity,
+            Double.nan,
+            "", " ", "a", "B", "0", "ß é", NSNull(), Data(), Data([0]), UUID(),
+            Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSinceReferenceDate: -0.5), Date.distantFuture,
+        ]
+        return candidates.compactMap { Value._value(of: $0) }.allSatisfy {
+            (read($0) as? Value)?._columnValue == $0._columnValue
+        }
+    }
 
     static func isRead(as type: Any.Type) -> Bool { type == Value.self || type == Value?.self }
 

@@ -1,0 +1,73 @@
+// The properties that a key path goes through, identified as `==` of two key paths identifies them. The standard library has no way to take
+// a path over links apart, so this reads the buffer of the key path. Its layout is documented in docs/ABI/KeyPaths.md of Swift.
+
+/// Identities of the computed properties of a key path, in order. The access of an optional (`?`, `!`) is no property.
+struct KeyPathIdentity {
+    private struct Component: Equatable {
+        /// Whether `id` is the number of a stored property, a place in a method table, or the address of a getter.
+        let kind: UInt32
+        let id: UInt
+
+        /// Whether it is a requirement of a protocol, which does not say what property fulfils it.
+        var isRequirement: Bool { kind == 0x10_0000 }
+    }
+
+    enum Likeness {
+        case same, other
+        /// They differ in requirements of protocols alone.
+        case unknown
+    }
+
+    private var components: [Component]
+
+    /// Identifies what `keyPath` goes through. Nil if that includes a stored property that has no getter, as those of a `struct`.
+    init?(_ keyPath: AnyKeyPath) {
+        components = []
+        let isWhole = withExtendedLifetime(keyPath) {
+            // The buffer follows the header of the object (two words) and the name for Objective-C (one word).
+            read(UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque()) + 3 * Self.word)
+        }
+        guard isWhole else { return nil }
+    }
+
+    private init(_ components: [Component]) { self.components = components }
+
+    func likeness(to other: Self) -> Likeness {
+        if components == other.components { return .same }
+        guard components.count == other.components.count else { return .other }
+        return zip(components, other.components).allSatisfy { $0 == $1 || $0.isRequirement } ? .unknown : .other
+    }
+
+    static func + (first: Self, second: Self) -> Self { Self(first.components + second.components) }
+
+    private static let word = MemoryLayout<UInt>.size
+
+    private mutating func read(_ buffer: UnsafeRawPointer) -> Bool {
+        var place = buffer + Self.word
+        let end = place + Int(buffer.load(as: UInt32.self) & 0xFF_FFFF)
+        while place < end {
+            let header = place.load(as: UInt32.self)
+            place += MemoryLayout<UInt32>.size
+            switch header >> 24 & 0x7F {
+            case 2: readComputed(header, &place)
+            case 4: break
+            default: return false
+            }
+            // The type of the value follows each component but the last.
+            if place < end { place = place.alignedUp(for: UInt.self) + Self.word }
+        }
+        return true
+    }
+
+    private mutating func readComputed(_ header: UInt32, _ place: inout UnsafeRawPointer) {
+        place = place.alignedUp(for: UInt.self)
+        components.append(Component(kind: header & 0x30_0000, id: place.load(as: UInt.self)))
+        let (isSettable, hasArguments) = (header & 0x40_0000 != 0, header & 0x8_0000 != 0)
+        let isExternal = header & 0x10 != 0
+        // The identity, the getter, and the setter.
+        place += (isSettable ? 3 : 2) * Self.word
+        guard hasArguments else { return }
+        // The size of the arguments, their witnesses, and the size of those that the property itself has.
+        place += Int(place.load(as: UInt.self)) + (isExternal ? 3 : 2) * Self.word
+    }
+}
