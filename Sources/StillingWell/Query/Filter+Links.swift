@@ -102,6 +102,8 @@ public struct ListAggregate<Object: StoredObject>: Sendable {
     private let path: ColumnPath
     private let aggregate: Aggregate
     private let column: Int
+    /// Whether the result is a `Float` of the list.
+    private let isFloat: Bool
 
     fileprivate init<Target: StoredObject, Number: StorableValue>(
         _ list: KeyPath<Object, List<Target>>, _ aggregate: Aggregate, _ keyPath: KeyPath<Target, Number>
@@ -109,14 +111,15 @@ public struct ListAggregate<Object: StoredObject>: Sendable {
         path = ColumnPath(list)
         self.aggregate = aggregate
         column = ModelLayout.of(Target.self).column(keyPath)
+        isFloat = (aggregate == .min || aggregate == .max) && Stored<Number>.isFloat
         stopUnless(
             [.int, .double, .date].contains(Number._columnType),
             "\(keyPath) is no number and no date: only those have a sum, an average and ends")
     }
 
     fileprivate func has(_ comparison: Comparison, _ value: some StorableValue) -> Filter<Object> {
-        Filter(
-            .along(path.links, .aggregate(column: path.column, aggregate, of: column, comparison, value._columnValue)))
+        let value = isFloat ? value._columnValue.asFloat : value._columnValue
+        return Filter(.along(path.links, .aggregate(column: path.column, aggregate, of: column, comparison, value)))
     }
 
     /// Equal, numbers as numbers; `nil` for a list of which nothing comes equals `nil`.

@@ -72,6 +72,12 @@ extension RowQuery {
                 try LMDB.count(transaction, range.index.handle) < table.rowCount(transaction)
             }
         if hasNulls, end.ascends { return nil }
+        let hasOthers =
+            !range.isBounded
+            && source.reading(or: true) { (transaction) throws(EngineFailure) in
+                try range.index.hasValuesInNoOrder(transaction)
+            }
+        if hasOthers { return nil }
         guard let found = walk(end, range, in: source) else { return nil }
         return hasNulls && found.count < end.most ? nil : found
     }

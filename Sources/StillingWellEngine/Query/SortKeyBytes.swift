@@ -1,7 +1,8 @@
 // Sort keys as bytes whose order is the order of the rows, so that a tree compares without knowing types:
 //
 //     integer   big endian, sign bit turned
-//     double    big endian; negative numbers complemented, others with the sign bit turned; −0 as 0
+//     double    big endian; negative numbers complemented, others with the sign bit turned; −0 as 0; not a number, of whatever
+//               sign and payload, as one value beyond infinity
 //     bool      one byte
 //     string    UTF-8 (data: its bytes), 00 as 00 FF, then 00 01
 //     uuid      its sixteen bytes
@@ -100,7 +101,17 @@ package struct SortKeyBytes {
 
     package static func ordered(int slot: UInt64) -> UInt64 { slot ^ 1 << 63 }
 
+    @inline(__always)
     package static func ordered(double bits: UInt64) -> UInt64 {
+        let place = ordered(storedDouble: bits)
+        return place &- lowest <= highest &- lowest ? place : ordered(storedDouble: Double.nan.bitPattern)
+    }
+
+    private static var lowest: UInt64 { ordered(storedDouble: (-Double.infinity).bitPattern) }
+    private static var highest: UInt64 { ordered(storedDouble: Double.infinity.bitPattern) }
+
+    /// The order of keys in the file: values that are not a number lie beyond both infinities, by their signs.
+    private static func ordered(storedDouble bits: UInt64) -> UInt64 {
         if bits == 1 << 63 { return 1 << 63 }
         return bits >> 63 == 1 ? ~bits : bits ^ 1 << 63
     }
@@ -139,6 +150,14 @@ package struct SortKeyBytes {
         case .string, .data: appendEscaped(row.bytes(column))
         case .uuid: withUnsafeBytes(of: UUID._read(row, column).uuid) { append(contentsOf: $0) }
         case .link: append(row.slot(column))
+        }
+    }
+
+    /// Appends a column as keys in the file have it.
+    mutating func append(stored row: RowReader, _ column: Int, _ type: ColumnType) {
+        switch type {
+        case .double, .date: append(Self.ordered(storedDouble: row.slot(column)))
+        case .int, .list, .bool, .string, .data, .uuid, .link: append(row, column, type)
         }
     }
 

@@ -42,7 +42,7 @@ package struct ColumnIndex: Sendable {
     func key(_ row: RowReader) -> [UInt8]? {
         if isOptional, row.isNull(column) { return nil }
         var key = SortKeyBytes()
-        key.append(row, column, type)
+        key.append(stored: row, column, type)
         return key.prefix(Self.maxKeyBytes)
     }
 
@@ -73,6 +73,14 @@ package struct ColumnIndex: Sendable {
             return found.count <= limit
         }
         return found.count <= limit ? found : nil
+    }
+
+    /// Whether rows have values that are not a number. Their places in the index are not those in an order of rows.
+    func hasValuesInNoOrder(_ transaction: LMDBTransaction) throws(EngineFailure) -> Bool {
+        guard type == .double || type == .date else { return false }
+        let numbers = SortKeyBytes.ordered(ColumnSchema(name: "", type: type, isOptional: false), ascending: true)
+        if try ids(transaction, from: nil, below: numbers.lower, limit: 0) == nil { return true }
+        return try ids(transaction, from: numbers.upper, below: nil, limit: 0) == nil
     }
 
     /// How many rows there are from one key to below another, neither of which is cut. O(log n), and O(keys) between them.

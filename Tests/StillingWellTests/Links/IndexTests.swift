@@ -29,7 +29,7 @@ struct IndexTests {
     private static let kinds = [
         "", "a", "a\0", "b", String(repeating: "k", count: 600), String(repeating: "k", count: 601),
     ]
-    private static let sizes: [Double?] = [nil, -.infinity, -1, -0.0, 0, 0.5, .nan]
+    private static let sizes: [Double?] = [nil, -.infinity, -1, -0.0, 0, 0.5, .nan, -.nan]
 
     @Test("are built when a class asks for them, and kept true by programs that do not")
     func building() throws {

@@ -54,7 +54,7 @@ private struct Grades {
         "", "a", "a\0", "b", long, long + "a", long + "b", String(repeating: "k", count: 497),
         String(repeating: "k", count: 498), String(repeating: "k", count: 499), String(repeating: "k", count: 500),
     ]
-    private static let weights: [Double?] = [nil, -.infinity, -1, -0.0, 0, 0.5, .infinity, .nan]
+    private static let weights: [Double?] = [nil, -.infinity, -1, -0.0, 0, 0.5, .infinity, .nan, -.nan]
 
     private static var terms: [Term] {
         [

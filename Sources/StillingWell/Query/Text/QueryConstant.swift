@@ -49,6 +49,11 @@ extension QueryConstant {
             offset, "\(path.name) is \(type.described), and cannot be compared with \(described)\(remedy)")
     }
 
+    /// The same, with a number as the nearest `Float`.
+    var asFloat: QueryConstant {
+        QueryConstant(offset: offset, value: value.asFloat, described: described, type: type)
+    }
+
     func number(_ path: QueryPath) throws(QueryTextFault) -> ColumnValue {
         switch value {
         case .int, .double, .date, .null: return value
@@ -94,5 +99,19 @@ extension QueryConstant {
             if number < -0x1p63 { return whenSet }
             return number >= 0x1p63 ? never : compare(.greaterOrEqual, Int(number.rounded(.up)))
         }
+    }
+}
+
+extension ColumnValue {
+    /// A number as the nearest `Float`. A finite number beyond the range of `Float` stays as it is.
+    var asFloat: ColumnValue {
+        let number: Double
+        switch self {
+        case .double(let value): number = value
+        case .int(let value): number = Double(value)
+        case .null, .bool, .string, .date, .data, .uuid, .link: return self
+        }
+        let nearest = Float(number)
+        return nearest.isFinite || !number.isFinite ? .double(Double(nearest)) : self
     }
 }

@@ -78,6 +78,7 @@ extension QueryParser {
             let condition = try text(path, .equals, constant, foldsCase: true)
             return comparison == .equal ? path.along(condition) : path.along(.not(condition), passesMissing: true)
         }
+        let constant = fitted(constant, path)
         switch path.end {
         case .aggregate(let column, let aggregate, let of):
             let value = try constant.number(path)
@@ -89,6 +90,24 @@ extension QueryParser {
             let admitsNull = comparison == .equal ? isNull : comparison == .notEqual && !isNull
             return path.along(try constant.compared(path, comparison), passesMissing: admitsNull)
         }
+    }
+
+    /// The constant as the property at the end of the path has it. A `Float` has fewer digits than the text, or an argument, gives.
+    private func fitted(_ constant: QueryConstant, _ path: QueryPath) -> QueryConstant {
+        let isFloat =
+            switch path.end {
+            case .column(let column): self.isFloat(path.table, column)
+            case .aggregate(let column, .min, let of), .aggregate(let column, .max, let of):
+                isElementFloat(path.table, column, of)
+            case .aggregate, .object, .condition: false
+            }
+        return isFloat ? constant.asFloat : constant
+    }
+
+    private func isElementFloat(_ table: TableSchema, _ list: Int, _ property: Int?) -> Bool {
+        let schema = table.columns[list]
+        let name = schema.target ?? ListTable.name(table.name, schema.name)
+        return tables(name).map { isFloat($0, property ?? ListTable.value) } ?? false
     }
 
     private func text(
@@ -121,7 +140,7 @@ extension QueryParser {
         }
         let (column, schema) = try path.column()
         var values: Set<ColumnValue> = []
-        for constant in constants {
+        for constant in constants.map({ fitted($0, path) }) {
             // A fraction is no integer.
             if schema.type == .int, case .double(let number) = constant.value {
                 if let whole = Int(exactly: number) { values.insert(.int(whole)) }
@@ -158,7 +177,11 @@ extension QueryParser {
             ])
         }
         // One element is between the ends, not one above the one and another below the other.
-        return path.along(.and([try low.compared(path, .greaterOrEqual), try high.compared(path, .lessOrEqual)]))
+        return path.along(
+            .and([
+                try fitted(low, path).compared(path, .greaterOrEqual),
+                try fitted(high, path).compared(path, .lessOrEqual),
+            ]))
     }
 
     private mutating func identity() throws(QueryTextFault) -> FilterExpression {

@@ -25,6 +25,8 @@ struct QueryParser {
     /// What names refer to here.
     var table: TableSchema
     let tables: (String) -> TableSchema?
+    /// Whether a column of a table has values of type `Float`.
+    let isFloat: (_ table: TableSchema, _ column: Int) -> Bool
     let arguments: [QueryArgumentValue]
     /// Why an object that is stored there cannot be meant; nil where it can.
     let reasonAgainst: (ObjectHome) -> String?
@@ -35,13 +37,15 @@ struct QueryParser {
     static func parse(
         _ text: String, _ table: TableSchema, _ arguments: [QueryArgumentValue],
         tables: @escaping (String) -> TableSchema? = { _ in nil },
+        isFloat: @escaping (TableSchema, Int) -> Bool = { _, _ in false },
         reasonAgainst: @escaping (ObjectHome) -> String? = { _ in nil }
     ) throws(StoreError) -> QueryText {
         let scalars = Array(text.unicodeScalars)
         do throws(QueryTextFault) {
             let tokens = QueryTokens(try QueryLexer.tokens(scalars))
             var parser = QueryParser(
-                table: table, tables: tables, arguments: arguments, reasonAgainst: reasonAgainst, tokens: tokens)
+                table: table, tables: tables, isFloat: isFloat, arguments: arguments, reasonAgainst: reasonAgainst,
+                tokens: tokens)
             return try parser.query()
         } catch {
             throw .invalidQuery(error, in: scalars)

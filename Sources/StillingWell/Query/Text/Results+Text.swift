@@ -19,6 +19,7 @@ extension Results {
         let query = try QueryParser.parse(
             text, table.schema, arguments.map { $0?._queryArgument ?? .value(.null) },
             tables: { name in tables.first { $0.schema.name == name }?.schema },
+            isFloat: { [connection] in connection.store.isFloat($0, $1) },
             reasonAgainst: { [connection] home in
                 home.storage === connection.core.storage ? nil : "\(connection.otherStore(home.path))"
             })
@@ -37,6 +38,23 @@ extension Connection {
     public func objects<Object: StoredObject>(
         _ type: Object.Type, _ text: String, _ arguments: (any QueryArgument)?...
     ) throws -> Results<Object> { try objects(type).refined(by: text, arguments) }
+}
+
+extension Store {
+    /// Whether a column of a table has values of type `Float`: a property of a model, or the elements of a list.
+    fileprivate func isFloat(_ table: TableSchema, _ column: Int) -> Bool {
+        guard table.columns[column].type == .double else { return false }
+        for layout in configuration.models.map({ ModelLayout.of($0) }) {
+            if layout.typeName == table.name {
+                return layout.properties.first { $0.name == table.columns[column].name }?.wrapper.isFloat ?? false
+            }
+            for property in layout.properties {
+                guard let element = property.wrapper.element else { continue }
+                if ListTable.name(layout.typeName, property.name) == table.name { return element.isFloat }
+            }
+        }
+        return false
+    }
 }
 
 extension Filter: CustomStringConvertible {
