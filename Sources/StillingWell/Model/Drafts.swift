@@ -1,4 +1,5 @@
 // Plain objects made of dictionaries: values by the names of their properties.
+import Foundation
 
 /// Makes objects, and remembers which of their properties were named.
 struct Drafts {
@@ -41,13 +42,19 @@ struct Drafts {
     }
 
     static func value<Value: StorableValue>(_: Value.Type, _ value: Any, _ place: String) throws(StoreError) -> Value {
-        guard let made = Value._value(of: value) else {
+        // Foundation converts a truth value, as JSON has it, to every type of number.
+        let isFit = Value._columnType == .bool || !isTruthValue(value)
+        guard isFit, let made = Value._value(of: value) else {
             throw misfit(value, place, "a value of type \(Value.self)")
         }
         return made
     }
 
+    /// Whether a value is true or false of Foundation. All of these have a class of their own.
+    private static func isTruthValue(_ value: Any) -> Bool { type(of: value) == type(of: NSNumber(value: true) as Any) }
+
     static func misfit(_ value: Any, _ place: String, _ wanted: String) -> StoreError {
-        .invalidValue(property: place, reason: "a value of type \(type(of: value)) was given; give \(wanted)")
+        let given: Any.Type = isTruthValue(value) ? Bool.self : type(of: value)
+        return .invalidValue(property: place, reason: "a value of type \(given) was given; give \(wanted)")
     }
 }

@@ -195,6 +195,34 @@ struct AddingTests {
         #expect(try test.store.read { try $0.objects(Human.self).count } == 2)
     }
 
+    @Test("true and false of JSON are no numbers, also as the primary key of an object that is there")
+    func truthValues() throws {
+        let test = try store()
+        func json(_ text: String) throws -> [String: Any] {
+            try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        }
+        for (text, named) in [
+            (#"{"id": true, "name": "Eve"}"#, "Human.id"), (#"{"id": 7, "age": false}"#, "Human.age"),
+            (#"{"id": 7, "scores": [1, true]}"#, "Human.scores[1]"),
+        ] {
+            let values = try json(text)
+            let refused = refusal {
+                try test.store.write { _ = try $0.create(Human.self, value: values, update: .all) as Human }
+            }
+            #expect(refused.hasPrefix("\(named) cannot be set: a value of type Bool was given"), "\(refused)")
+        }
+        for text in [#"{"id": 7, "weight": true}"#, #"{"id": 7, "group": true}"#] {
+            let values = try json(text)
+            _ = refusal { try test.store.write { _ = try $0.create(Note.self, value: values) as Note } }
+        }
+        let values = try json(#"{"id": 1, "weight": 2, "done": true, "score": 3.0}"#)
+        try test.store.write { connection in
+            #expect(try connection.object(Human.self, forPrimaryKey: 1)?.name == "Ada")
+            let note = try connection.create(Note.self, value: values, update: .all)
+            #expect(note.id == 1 && note.weight == 2 && note.done && note.score == 3)
+        }
+    }
+
     @Test("outside of a write it is refused")
     func outside() throws {
         let test = try store()
