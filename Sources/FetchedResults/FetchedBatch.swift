@@ -30,20 +30,28 @@ enum FetchedChange {
     case section(Int, FetchedChangeType)
     case object(ObjectID, FetchedChangeType, from: RowPath?, to: RowPath?)
 
-    /// All calls of a change set, in the order that is promised.
+    /// All calls of a change set, in the order that is promised. A table refuses a move out of a section that is deleted, or into one
+    /// that is inserted, so such a move is a deletion and an insertion.
     /// - Parameter rows: those after the changes.
     static func all(_ changes: SectionedChangeSet, _ rows: SectionedRows) -> [FetchedChange] {
         var all: [FetchedChange] = []
         all += changes.deletedSections.reversed().map { .section($0, .delete) }
         all += changes.insertedSections.map { .section($0, .insert) }
-        let movedFrom = Set(changes.moves.map(\.from))
-        let movedTo = Set(changes.moves.map(\.to))
-        let deleted = zip(changes.deletions.filter { !movedFrom.contains($0) }, changes.deletedIDs)
-        all += Array(deleted).reversed().map { .object($1, .delete, from: $0, to: nil) }
+        let (gone, new) = (Set(changes.deletedSections), Set(changes.insertedSections))
+        let moves = changes.moves.filter { !gone.contains($0.from.section) && !new.contains($0.to.section) }
+        let (movedFrom, movedTo) = (Set(moves.map(\.from)), Set(moves.map(\.to)))
+        // Rows that moved have no entry in `deletedIDs`.
+        let destinations = Dictionary(changes.moves.map { ($0.from, $0.to) }) { first, _ in first }
+        var deletedIDs = changes.deletedIDs[...]
+        let deleted: [(RowPath, ObjectID)] = changes.deletions.compactMap { path in
+            guard let destination = destinations[path] else { return deletedIDs.popFirst().map { (path, $0) } }
+            return movedFrom.contains(path) ? nil : (path, rows.objectID(at: destination))
+        }
+        all += deleted.reversed().map { .object($1, .delete, from: $0, to: nil) }
         all += changes.insertions.filter { !movedTo.contains($0) }.map {
             .object(rows.objectID(at: $0), .insert, from: nil, to: $0)
         }
-        all += changes.moves.map { .object(rows.objectID(at: $0.to), .move, from: $0.from, to: $0.to) }
+        all += moves.map { .object(rows.objectID(at: $0.to), .move, from: $0.from, to: $0.to) }
         all += zip(changes.modifications, changes.modificationsNew).map {
             .object(rows.objectID(at: $1), .update, from: $0, to: $1)
         }

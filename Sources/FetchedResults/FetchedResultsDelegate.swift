@@ -11,11 +11,12 @@ public enum FetchedChangeType: Sendable, Equatable {
 
 /// Is told what changed in a controller, change by change, between `willChangeContent` and `didChangeContent`: sections
 /// that are gone (from the last to the first), sections that are new (from the first to the last); then objects: deleted
-/// (from the last to the first), inserted (from the first to the last), moved, updated.
+/// (from the last to the first), inserted (from the first to the last), moved, updated. A move out of a section that is gone, or
+/// into one that is new, is told as a deletion and an insertion.
 ///
 /// Old paths count in what was shown before all of it, new paths in what is shown after: a table may apply them in one
 /// batch. In `willChangeContent` the controller shows the old content, then the new one, and that does not change before
-/// `didChangeContent` has returned. An object that was deleted is invalidated throughout.
+/// `didChangeContent` has returned. An object that was deleted from the store is invalidated throughout.
 ///
 /// Called where the controller's connection is, with no lock held: a delegate may write, and what it writes is told in a
 /// later batch. It may fetch again, end the controller and take itself away; then nothing more of the batch is told, its
@@ -34,7 +35,7 @@ public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
         atSectionIndex index: Int, for type: FetchedChangeType)
     /// An object came, went, moved or was written.
     /// - Parameters:
-    ///   - object: which, for any thread; one that was deleted is not there any more.
+    ///   - object: which, for any thread; one that was deleted from the store is not there any more.
     ///   - path: its old path; nil for `insert`.
     ///   - newPath: its new path; nil for `delete`.
     func controller(

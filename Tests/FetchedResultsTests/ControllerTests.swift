@@ -110,8 +110,8 @@ import Testing
         #expect(desk.told(1))
         #expect(
             desk.table.log == [
-                "section delete 0", "section insert 0", "section insert 3", "delete 0.2→", "delete 0.1→", "delete 0.0→",
-                "insert →0.0", "insert →2.0", "move 1.0→1.2", "move 2.0→3.0", "update 1.1→1.0",
+                "section delete 0", "section insert 0", "section insert 3", "delete 2.0→", "delete 0.2→", "delete 0.1→",
+                "delete 0.0→", "insert →0.0", "insert →2.0", "insert →3.0", "move 1.0→1.2", "update 1.1→1.0",
             ])
         #expect(try desk.isRight(Self.byQuay, boats.store))
         #expect(desk.controller.sections.map(\.name) == [nil, "1", "2", "7"])

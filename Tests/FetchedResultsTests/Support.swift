@@ -143,6 +143,11 @@ final class Table: FetchedResultsControllerDelegate {
                 problems.append("\(newPath) is not the path of its object")
             }
         }
+        if type == .move, let path, let newPath, let batch,
+            batch.deletedSections.contains(path.section) || batch.insertedSections.contains(newPath.section)
+        {
+            problems.append("a table refuses a move out of a deleted section or into an inserted one")
+        }
         if type == .update {
             batch?.updated.append((newPath!, object.id))
         } else {
