@@ -1,6 +1,7 @@
 // The thread that evaluates queries for the first time, off the upkeep thread, and makes trees with other measures. It takes
-// everything that has gathered, and fills all trees of one table in one scan. A tree that is being evaluated is not touched:
-// only what is constant of it is read, as its key and its table.
+// everything that has gathered, evaluates first what an index leads to, and then fills all trees of one table in one scan. What an index
+// leads to and is asked for meanwhile is evaluated between two parts of the scan. A tree that is being evaluated is not touched: only
+// what is constant of it is read, as its key and its table.
 import StillingWellSync
 
 final class Evaluator: Sendable {
@@ -68,7 +69,12 @@ final class Evaluator: Sendable {
 
     private func run() {
         while let batch = take() {
-            for group in Dictionary(grouping: batch.requests, by: { $0.tree.table.id }).values { evaluate(group) }
+            var scans = lookUp(batch.requests)
+            while let table = scans.first?.tree.table.id {
+                let group = scans.filter { $0.tree.table.id == table }
+                scans.removeAll { $0.tree.table.id == table }
+                scan(group) { scans += lookUp(takeRequests()) }
+            }
             for measure in batch.measuring { measure() }
         }
     }
@@ -81,14 +87,46 @@ final class Evaluator: Sendable {
         }
     }
 
-    private func evaluate(_ requests: [Request]) {
-        let trees = requests.map(\.tree)
+    private func takeRequests() -> [Request] {
+        inbox.withLock { inbox in
+            defer { inbox.requests = [] }
+            return inbox.requests
+        }
+    }
+
+    /// Evaluates the trees whose rows an index leads to.
+    /// - Returns: the others.
+    private func lookUp(_ requests: [Request]) -> [Request] {
+        var scans: [Request] = []
+        for group in Dictionary(grouping: requests, by: { $0.tree.table.id }).values {
+            evaluate(group) { (trees, snapshot) throws(StoreError) in
+                let found = try FirstEvaluation.lookUp(trees, in: snapshot)
+                scans += zip(group, found).filter { $1 == nil }.map(\.0)
+                return found
+            }
+        }
+        return scans
+    }
+
+    /// Evaluates trees of one table.
+    /// - Parameter pause: called now and then.
+    private func scan(_ group: [Request], pausing pause: () -> Void) {
+        evaluate(group) { (trees, snapshot) throws(StoreError) in
+            try FirstEvaluation.scan(trees, in: snapshot, pausing: pause)
+        }
+    }
+
+    /// Replies with the trees of `group` that `body` has filled, or with what it throws.
+    private func evaluate(
+        _ group: [Request], _ body: ([(TreeKey, Table)], Snapshot) throws(StoreError) -> [RankedTree?]
+    ) {
         do throws(StoreError) {
             let snapshot = try storage.openSnapshot()
-            let ranked = try FirstEvaluation.evaluate(trees.map { ($0.key, $0.table) }, in: snapshot)
-            requests[0].reply(.evaluated(Array(zip(trees, ranked)), snapshot))
+            let found = try body(group.map { ($0.tree.key, $0.tree.table) }, snapshot)
+            let trees = zip(group, found).compactMap { request, ranked in ranked.map { (request.tree, $0) } }
+            if !trees.isEmpty { group[0].reply(.evaluated(trees, snapshot)) }
         } catch {
-            requests[0].reply(.failed(trees, error))
+            group[0].reply(.failed(group.map(\.tree), error))
         }
     }
 }

@@ -5,24 +5,52 @@ package enum FirstEvaluation {
     /// So many trees are asked about each row one by one: looking them up costs more.
     private static let fewTrees = 8
 
-    /// Evaluates several trees of one table in one scan. Many trees are routed by an index, as a changed row is; those of one
-    /// order are sorted together.
+    /// Rows of a scan between two pauses.
+    private static let sliceRows = 1_024
+
+    /// Evaluates several trees of one table.
     package static func evaluate(_ trees: [(TreeKey, Table)], in snapshot: Snapshot) throws(StoreError) -> [RankedTree]
     {
+        var made = try lookUp(trees, in: snapshot)
+        let missing = made.indices.filter { made[$0] == nil }
+        let scanned = try scan(missing.map { trees[$0] }, in: snapshot)
+        for (place, tree) in zip(missing, scanned) { made[place] = tree }
+        return made.map { $0! }
+    }
+
+    /// Evaluates those trees of one table whose rows an index leads to. The others are nil.
+    static func lookUp(_ trees: [(TreeKey, Table)], in snapshot: Snapshot) throws(StoreError) -> [RankedTree?] {
+        let made = trees.map { key, table -> RankedTree? in
+            var collector = EntryCollector(key, table)
+            guard collector.collectByIndex(key, in: snapshot, sharing: trees.count) else { return nil }
+            return collector.makeTree(stamp: snapshot.version)
+        }
+        try snapshot.checkReads()
+        return made
+    }
+
+    /// Evaluates several trees of one table in one scan. Many trees are routed by an index, as a changed row is; those of one
+    /// order are sorted together.
+    /// - Parameter pause: called after so many rows, and after each tree.
+    static func scan(
+        _ trees: [(TreeKey, Table)], in snapshot: Snapshot, pausing pause: () -> Void = {}
+    ) throws(StoreError) -> [RankedTree] {
         guard let table = trees.first?.1 else { return [] }
         var made = [RankedTree?](repeating: nil, count: trees.count)
         let scan = TableScan(table)
-        for (handle, tree) in trees.enumerated() {
-            var collector = EntryCollector(tree.0, table)
-            if collector.collectByIndex(tree.0, in: snapshot, sharing: trees.count) {
-                made[handle] = collector.makeTree(stamp: snapshot.version)
-            } else {
-                scan.add(tree.0, handle)
-            }
+        for (handle, tree) in trees.enumerated() { scan.add(tree.0, handle) }
+        var left = sliceRows
+        scan.run(in: snapshot, routed: trees.count > fewTrees) { rowCount in
+            left -= rowCount
+            guard left <= 0 else { return }
+            left = sliceRows
+            pause()
         }
-        scan.run(in: snapshot, routed: scan.members.count > fewTrees)
         try snapshot.checkReads()
-        scan.finish(stamp: snapshot.version) { made[$0] = $1 }
+        scan.finish(stamp: snapshot.version) {
+            made[$0] = $1
+            pause()
+        }
         return made.map { $0! }
     }
 }
@@ -75,19 +103,25 @@ private final class TableScan {
         members.append(Member(key, handle, order: place))
     }
 
-    /// - Parameter routed: whether an index says who is asked about a row.
-    func run(in snapshot: Snapshot, routed: Bool) {
-        if members.isEmpty { return }
+    /// - Parameters:
+    ///   - routed: whether an index says who is asked about a row.
+    ///   - passed: called with the number of rows that have been asked about since the last call.
+    func run(in snapshot: Snapshot, routed: Bool, _ passed: (Int) -> Void) {
         var index = QueryIndex(table.schema)
         if routed { for (number, member) in members.enumerated() { index.insert(member.key.residual, handle: number) } }
         members.withUnsafeMutableBufferPointer { members in
             orders.withUnsafeMutableBufferPointer { orders in
-                snapshot.scan(table) { id, row, source in
-                    if routed {
-                        index.forEachCandidate(nil, row) { ask(&members[$0], orders, id, row, source) }
-                    } else {
-                        for number in members.indices { ask(&members[number], orders, id, row, source) }
+                snapshot.scanRuns(table) { rows, source in
+                    let values = source.largeValues
+                    for found in rows {
+                        let (id, row) = (found.id, found.row(values))
+                        if routed {
+                            index.forEachCandidate(nil, row) { ask(&members[$0], orders, id, row, source) }
+                        } else {
+                            for number in members.indices { ask(&members[number], orders, id, row, source) }
+                        }
                     }
+                    passed(rows.count)
                     return true
                 }
             }

@@ -1,0 +1,57 @@
+// The order of first evaluations: what an index answers does not wait for scans.
+import StillingWellSync
+import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
+
+@Suite("The order of first evaluations")
+struct EvaluationOrderTests {
+    private let test: TestStore
+    private let table: Table
+    private let evaluator: Evaluator
+
+    init() throws {
+        test = try TestStore(durability: .memory)
+        try test.store.write { for id in 0..<5_000 { try $0.add(Note(id: id, score: id)) } }
+        table = try test.store.core.storage.table(of: Note.self)
+        evaluator = Evaluator(test.store.core.storage)
+    }
+
+    private func tree(_ filter: Filter<Note>) -> SharedTree {
+        SharedTree(QueryPlan(table: table, filter: filter.expression, sort: []).tree, table)
+    }
+
+    /// The number of rows of each tree that was evaluated, by the messages it came in.
+    private static func note(_ message: Upkeep.Message, in replies: Watched<[[Int]]>) {
+        guard case .evaluated(let trees, _) = message else { return replies.update { $0.append([-1]) } }
+        replies.update { $0.append(trees.map { $0.1.count }.sorted()) }
+    }
+
+    @Test("of those that wait together, lookups come before scans")
+    func together() throws {
+        let replies = Watched<[[Int]]>([])
+        let trees = (0..<20).map { tree(\.score >= $0 * 100) } + [tree(\.id == 7), tree(\.id == 8)]
+        evaluator.evaluate(trees) { Self.note($0, in: replies) }
+        try replies.wait("all trees") { $0.joined().count == trees.count }
+        #expect(replies.value.first == [1, 1])
+        evaluator.stop()
+    }
+
+    @Test("a lookup that is asked for while a table is scanned does not wait for the end of the scan")
+    func amidAScan() throws {
+        let replies = Watched<[[Int]]>([])
+        let lookups = Watched(0)
+        let scan = tree(\.score >= 0)
+        let (first, second) = (tree(\.id == 7), tree(\.id == 8))
+        evaluator.evaluate([scan, first]) { [evaluator] message in
+            Self.note(message, in: replies)
+            lookups.update { $0 += 1 }
+            // This is the evaluator's thread, so the scan goes on afterwards.
+            if lookups.value == 1 { evaluator.evaluate([second]) { Self.note($0, in: replies) } }
+        }
+        try replies.wait("all trees") { $0.joined().count == 3 }
+        #expect(replies.value == [[1], [1], [5_000]])
+        evaluator.stop()
+    }
+}
