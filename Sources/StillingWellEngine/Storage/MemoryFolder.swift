@@ -47,24 +47,23 @@ enum MemoryFolder {
         path.replacing("%", with: "%25").replacing("=", with: "%3D").replacing("/", with: "=")
     }
 
-    /// What is behind a link, or can be changed by others, is not used.
+    /// Throws unless the folder is the user's, and nobody else can change what is in it. It is not opened: the folder of another user
+    /// could not be.
     private static func checkOwner(_ folder: String) throws(StoreError) {
-        let file = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         var status = stat()
-        guard file >= 0, fstat(file, &status) == 0 else {
-            let isLink = errno == ENOTDIR || errno == ELOOP
-            if file >= 0 { close(file) }
-            if isLink { errno = ELOOP }
-            throw FolderLock.failure("open folder", folder)
+        guard lstat(folder, &status) == 0 else { throw FolderLock.failure("look up folder", folder) }
+        let remedy = "have it removed, or put the store in a folder of your own on a memory file system"
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: break
+        case S_IFLNK: throw .cannotOpen(path: folder, reason: "it is a symbolic link; \(remedy)")
+        default: throw .cannotOpen(path: folder, reason: "it is no folder; \(remedy)")
         }
-        close(file)
         guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             throw .cannotOpen(
                 path: folder,
                 reason: """
                     it belongs to user \(status.st_uid) with mode 0\(String(status.st_mode & 0o7777, radix: 8)), and must be \
-                    this user's (\(geteuid())) alone; have it removed, or put the store in a folder of your own on a memory \
-                    file system
+                    this user's (\(geteuid())) alone; \(remedy)
                     """)
         }
     }

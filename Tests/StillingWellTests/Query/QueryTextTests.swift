@@ -9,6 +9,8 @@ import Testing
 final class Odd: StoredObject {
     @Stored var `in` = 0
     @Stored var größe = 0.0
+    @Stored var 🐶 = 0
+    @Stored var 👍🏽_👨‍👩‍👧 = 0
 }
 
 @Suite("Queries as text")
@@ -98,6 +100,10 @@ struct QueryTextTests {
             let odd = try connection.objects(Odd.self)
             let found = try odd.where("`in` > 1 AND größe < 2")
             #expect(found.query.plan == odd.where(\.in > 1 && \.größe < 2).query.plan)
+            let symbols = try odd.where("🐶 > 1 AND 👍🏽_👨‍👩‍👧 < 2")
+            let typed = \Odd.🐶 > 1 && \.👍🏽_👨‍👩‍👧 < 2
+            #expect(symbols.query.plan == odd.where(typed).query.plan)
+            try #expect(odd.where("\(typed)").query.plan == symbols.query.plan)
             let refined = try connection.objects(Note.self).sorted(by: \.title).limited(to: 9).where(
                 "done == $0 LIMIT(12)", true)
             let whole = try connection.objects(Note.self, "done == true sort(title) limit(9)")

@@ -98,10 +98,14 @@ struct PrivacyTests {
         }
         try FileManager.default.moveItem(atPath: user, toPath: "\(root)/elsewhere")
         try FileManager.default.createSymbolicLink(atPath: user, withDestinationPath: "\(root)/elsewhere")
-        #expect(refused().contains("symbolic link"))
+        func expectRemedy(_ what: String) {
+            let text = refused()
+            #expect(text.contains(user) && text.contains(what) && text.contains("have it removed"), "\(text)")
+        }
+        expectRemedy("symbolic link")
         try FileManager.default.removeItem(atPath: user)
         try Data().write(to: URL(fileURLWithPath: user))
-        #expect(refused().contains(user))
+        expectRemedy("no folder")
         try FileManager.default.removeItem(atPath: user)
         let long = "/" + String(repeating: "x", count: 300)
         #expect(refusal { _ = try MemoryFolder.take(for: long, root: root) }.contains("at most 255 bytes"))

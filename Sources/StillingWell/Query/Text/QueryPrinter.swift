@@ -22,7 +22,8 @@ struct QueryPrinter {
 
         func name(_ column: Int) -> String {
             guard columns.indices.contains(column) else { return "#\(column)" }
-            return QueryKeyword(word: columns[column]) == nil ? columns[column] : "`\(columns[column])`"
+            let name = columns[column]
+            return QueryKeyword(word: name) == nil && QueryLexer.isWord(name) ? name : "`\(name)`"
         }
     }
 

@@ -82,9 +82,21 @@ struct QueryLexer {
     }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { scalar >= "0" && scalar <= "9" }
-    private static func startsWord(_ scalar: Unicode.Scalar) -> Bool { scalar == "_" || scalar.properties.isAlphabetic }
+    /// Letters, and symbols as those of emoji.
+    private static func startsWord(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.isEmojiPresentation
+            || scalar.properties.generalCategory == .otherSymbol
+    }
+
+    /// Also what joins and varies the scalars of one character.
     private static func continuesWord(_ scalar: Unicode.Scalar) -> Bool {
         startsWord(scalar) || isDigit(scalar) || scalar.properties.generalCategory == .nonspacingMark
+            || scalar.properties.isJoinControl
+    }
+
+    /// Whether `text` reads as one word without backquotes.
+    static func isWord(_ text: String) -> Bool {
+        text.unicodeScalars.first.map(startsWord) ?? false && text.unicodeScalars.allSatisfy(continuesWord)
     }
 
     private mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
