@@ -19,17 +19,18 @@ extension LiveObject {
     /// Calls `body` on the connection's scheduler when properties of this object were written, or it was deleted. There
     /// is no initial call; several commits may come as one, with the values of the last delivery as the old ones.
     ///
-    /// O(1) per commit that does not touch the object.
+    /// O(1) per commit that does not touch the object. Of `@LinkingObjects` it is told when other objects lead here, which costs
+    /// the look at two rows for each changed object of that class.
     /// - Parameter keyPaths: the properties to hear of; nil means all.
     /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
-    ///   `notStored`, `closed`.
+    ///   `notStored`, `closed`; `unknownModel` and `otherClass` for a key path of `@LinkingObjects` that nothing leads along.
     public func observe(
         keyPaths: [PartialKeyPath<Self>]? = nil, file: String = #fileID, line: Int = #line,
         _ body: @escaping (ObjectChange<Self>) -> Void
     ) throws -> NotificationToken {
         guard let binding else { throw StoreError.notStored(type: "\(type(of: self))") }
-        let columns = keyPaths.map { binding.table.layout.mask(of: $0) } ?? .max
-        return try binding.connection.observe(binding, columns: columns, madeAt: "\(file):\(line)") { [self] change in
+        let properties = try observed(keyPaths, binding)
+        return try binding.connection.observe(binding, properties, madeAt: "\(file):\(line)") { [self] change in
             switch change {
             case .change(let changes): body(.change(self, changes))
             case .deleted: body(.deleted)

@@ -49,7 +49,7 @@ extension LiveObject {
         let (connection, table, id) = (binding.connection, binding.table, binding.id)
         let column = table.layout.column(keyPath)
         var observer: PropertyObserver?
-        let token = try connection.observe(binding, columns: 1 << UInt64(column), madeAt: "\(file):\(line)") {
+        let token = try connection.observe(binding, (1 << UInt64(column), []), madeAt: "\(file):\(line)") {
             [unowned connection] change in
             if case .change = change { observer?.recheck(connection.newestRow(table, id)) }
         }

@@ -75,8 +75,8 @@ extension LiveObject {
         }
         return Feed(connection, take: take) { feed in
             guard let binding = self.binding else { throw StoreError.notStored(type: "\(Self.self)") }
-            let columns = keyPaths.map { binding.table.layout.mask(of: $0) } ?? .max
-            return try binding.connection.observe(binding, columns: columns, madeAt: "a publisher of an object") {
+            let properties = try self.observed(keyPaths, binding)
+            return try binding.connection.observe(binding, properties, madeAt: "a publisher of an object") {
                 [weak feed] change in
                 guard let feed else { return }
                 switch change {

@@ -5,6 +5,8 @@ final class AccessTrace {
     /// The key paths of the properties that are read, and of the count that a list at the end may be followed by.
     private var properties: [AnyKeyPath] = []
     private var count: AnyKeyPath?
+    /// Where in its object the backlink property lies that is read.
+    private(set) var backlinkOffset: Int?
     /// False once something was read that is not on the way.
     private(set) var isPath = true
     /// What a stored property is read as; nil for its own value.
@@ -22,6 +24,14 @@ final class AccessTrace {
         columns.append(column)
         properties.append(property)
         self.count = count
+        place = nil
+    }
+
+    /// A property of `owner` is read that is the way back along links.
+    func noteBacklink(_ owner: StoredObject, _ property: AnyKeyPath, at offset: Int) {
+        isPath = isPath && owner === place
+        properties.append(property)
+        backlinkOffset = offset
         place = nil
     }
 

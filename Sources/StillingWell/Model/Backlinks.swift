@@ -9,9 +9,9 @@ import StillingWellBasis
 ///     }
 ///
 /// It takes no column, may be added and removed freely, and cannot be set: it changes with the links. Filters and orders
-/// cannot name it. Use it on the object's connection only.
+/// cannot name it; observers of the object are told when other objects lead to it. Use it on the object's connection only.
 @propertyWrapper
-public struct LinkingObjects<Source: StoredObject>: Columnless {
+public struct LinkingObjects<Source: StoredObject>: AnyBacklink {
     private let path: PartialKeyPath<Source>
     private let find: (StoredObject) throws -> Results<Source>
     /// Of the object the wrapper is in, as it stood in the store then.
@@ -37,6 +37,12 @@ public struct LinkingObjects<Source: StoredObject>: Columnless {
         wrapped wrapped: KeyPath<Owner, Backlinks<Source>>,
         storage storage: ReferenceWritableKeyPath<Owner, LinkingObjects<Source>>
     ) -> Backlinks<Source> {
+        if let trace = owner.trace {
+            let offset = withUnsafeMutablePointer(to: &owner[keyPath: storage]) {
+                UnsafeMutableRawPointer($0) - owner.address
+            }
+            trace.noteBacklink(owner, wrapped, at: offset)
+        }
         guard owner.trace == nil, let binding = owner.binding else {
             return Backlinks(live: nil, type: "\(Owner.self)")
         }
@@ -54,6 +60,52 @@ public struct LinkingObjects<Source: StoredObject>: Columnless {
             // A property cannot throw, and an empty collection would be a lie.
             stopProgram("@LinkingObjects(\(wrapper.path)) of \(Owner.self): \(error)")
         }
+    }
+}
+
+extension LinkingObjects {
+    static var source: StoredObject.Type { Source.self }
+
+    static func ordinal(at address: UnsafeRawPointer) -> Int {
+        ModelLayout.of(Source.self).column(address.assumingMemoryBound(to: Self.self).pointee.path)
+    }
+}
+
+extension StoredObject {
+    /// What observers of the object are told of, given key paths.
+    /// - Returns: the columns, as bits, and the ways back along links. All of them without key paths.
+    /// - Throws: `unknownModel`, `otherClass` for a way back from where nothing leads here.
+    func observed<Object: StoredObject>(
+        _ keyPaths: [PartialKeyPath<Object>]?, _ binding: RowBinding
+    ) throws(StoreError) -> (columns: UInt64, backlinks: [Backlink]) {
+        let layout = ModelLayout.of(Object.self)
+        guard let keyPaths else {
+            // From a class that is no model of the store nothing ever leads here.
+            return (.max, layout.backlinks.compactMap { try? backlink($0, binding) })
+        }
+        var plain: [PartialKeyPath<Object>] = []
+        var backlinks: [Backlink] = []
+        for keyPath in keyPaths {
+            if let property = layout.backlink(keyPath) {
+                backlinks.append(try backlink(property, binding))
+            } else {
+                plain.append(keyPath)
+            }
+        }
+        return (binding.table.layout.mask(of: plain), backlinks)
+    }
+
+    private func backlink(
+        _ property: ModelLayout.BacklinkProperty, _ binding: RowBinding
+    ) throws(StoreError) -> Backlink {
+        let source = try binding.connection.core.storage.table(of: property.wrapper.source)
+        let ordinal = withExtendedLifetime(self) { property.wrapper.ordinal(at: address + property.offset) }
+        let column = source.layout.column(ordinal)
+        guard let edge = source.links?.edge(column), edge.target == binding.table.id else {
+            throw .otherClass(
+                type: "\(type(of: self))", expected: source.schema.columns[column].target ?? "no object")
+        }
+        return Backlink(name: property.name, edge: edge)
     }
 }
 

@@ -76,3 +76,18 @@ extension ColumnPath {
         return property
     }
 }
+
+extension ModelLayout {
+    /// The backlink property that a key path names; nil for any other.
+    func backlink<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> BacklinkProperty? {
+        if backlinks.isEmpty { return nil }
+        let object = Object()
+        let trace = AccessTrace(object)
+        object.trace = trace
+        _ = object[keyPath: keyPath]
+        guard let offset = trace.backlinkOffset, trace.isPath, trace.likeness(to: keyPath) != .other else {
+            return nil
+        }
+        return backlinks.first { $0.offset == offset }
+    }
+}

@@ -20,8 +20,16 @@ final class ModelLayout: @unchecked Sendable {
         var target: StoredObject.Type? { wrapper.target }
     }
 
+    /// A property that is the way back along links, and has no column.
+    struct BacklinkProperty {
+        let name: String
+        let offset: Int
+        let wrapper: any AnyBacklink.Type
+    }
+
     let typeName: String
     let properties: [Property]
+    let backlinks: [BacklinkProperty]
     /// Properties of the class that are nothing of the store's, by name: what is set there is lost with the instance.
     let unstored: [String]
     /// Whether somebody has been told of them.
@@ -59,7 +67,7 @@ final class ModelLayout: @unchecked Sendable {
     private static func find(_ type: StoredObject.Type) -> ModelLayout {
         let key = ObjectIdentifier(type)
         if let known = layouts.withLock({ $0[key] }) ?? outlines[key] { return known }
-        let (properties, unstored, isAllStored) = properties(of: type)
+        let (properties, backlinks, unstored, isAllStored) = properties(of: type)
         // A layout is needed to make an instance, and an instance to learn the roles: so the first one goes without.
         let outline = ModelLayout("\(type)", properties)
         let roles = $outlines.withValue(outlines.merging([key: outline]) { $1 }) {
@@ -67,7 +75,8 @@ final class ModelLayout: @unchecked Sendable {
             return properties.map { $0.wrapper.role(at: sample.address + $0.offset) }
         }
         let layout = ModelLayout(
-            "\(type)", properties, unstored: unstored, primaryKeys: roles.indices.filter { roles[$0] == .primaryKey },
+            "\(type)", properties, backlinks: backlinks, unstored: unstored,
+            primaryKeys: roles.indices.filter { roles[$0] == .primaryKey },
             indexed: roles.indices.filter { roles[$0] == .indexed }, isObservable: type is any Observable.Type,
             isAllStored: isAllStored)
         // Of threads that come here at once, the first one's stays: others use it without holding it.
@@ -82,14 +91,15 @@ final class ModelLayout: @unchecked Sendable {
     }
 
     init(
-        _ typeName: String, _ properties: [Property], unstored: [String] = [], primaryKeys: [Int] = [],
-        indexed: [Int] = [], isObservable: Bool = false, isAllStored: Bool = false
+        _ typeName: String, _ properties: [Property], backlinks: [BacklinkProperty] = [], unstored: [String] = [],
+        primaryKeys: [Int] = [], indexed: [Int] = [], isObservable: Bool = false, isAllStored: Bool = false
     ) {
         self.isAllStored = isAllStored
         self.unstored = unstored
         self.isObservable = isObservable
         self.typeName = typeName
         self.properties = properties
+        self.backlinks = backlinks
         self.primaryKeys = primaryKeys
         ordinalOffsets = properties.map { $0.offset + $0.wrapper.ordinalOffset }
         self.indexed = properties.indices.filter { indexed.contains($0) || properties[$0].type == .link }
@@ -139,14 +149,16 @@ final class ModelLayout: @unchecked Sendable {
 
     private static func properties(
         of type: StoredObject.Type
-    ) -> (stored: [Property], unstored: [String], isAllStored: Bool) {
-        var (stored, unstored): ([Property], [String]) = ([], [])
+    ) -> (stored: [Property], backlinks: [BacklinkProperty], unstored: [String], isAllStored: Bool) {
+        var (stored, backlinks, unstored): ([Property], [BacklinkProperty], [String]) = ([], [], [])
         var fields = 0
         forEachField(of: type) { name, offset, fieldType in
             if offset >= ownSize { fields += 1 }
             if let wrapper = fieldType as? any AnyStored.Type {
                 // The wrapper of `score` is the field `_score`.
                 stored.append(Property(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
+            } else if let wrapper = fieldType as? any AnyBacklink.Type {
+                backlinks.append(BacklinkProperty(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
             } else if offset >= ownSize, !(fieldType is any Columnless.Type), !name.hasPrefix("$__lazy"),
                 !name.hasPrefix("_$")
             {
@@ -154,7 +166,7 @@ final class ModelLayout: @unchecked Sendable {
                 unstored.append(name)
             }
         }
-        return (stored, unstored, stored.count == fields)
+        return (stored, backlinks, unstored, stored.count == fields)
     }
 
     /// How much of each instance is `StoredObject`'s own.

@@ -23,7 +23,8 @@ extension Connection {
     }
 
     func observe(
-        _ binding: RowBinding, columns: UInt64, madeAt place: String, _ body: @escaping (DeliveredObjectChange) -> Void
+        _ binding: RowBinding, _ properties: (columns: UInt64, backlinks: [Backlink]), madeAt place: String,
+        _ body: @escaping (DeliveredObjectChange) -> Void
     ) throws -> NotificationToken {
         let (live, upkeep) = try observing()
         guard transaction == nil else { throw StoreError.observedInWrite }
@@ -35,9 +36,11 @@ extension Connection {
         // deliveries may pass the change by.
         let known = deliveredRow(binding.table, binding.id) ?? row
         let state = ObjectToken(
-            binding.table, binding.id, columns: columns, since: shown?.version ?? 0, known: known, body)
+            binding.table, binding.id, columns: properties.columns, backlinks: properties.backlinks,
+            since: shown?.version ?? 0, known: known, body)
         live.observedObjects[ObjectIdentifier(state)] = state
-        upkeep.begin(.watch(live.mailbox, state, seen: row.copy(binding.table.layout)))
+        let seen = row.copy(binding.table.layout)
+        upkeep.begin(.watch(live.mailbox, state, seen: seen, at: state.backlinks.isEmpty ? nil : shown))
         return live.makeToken(state, madeAt: place) { [weak state] in state.map { .object($0) } }
     }
 

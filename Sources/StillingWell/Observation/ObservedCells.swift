@@ -85,7 +85,7 @@ final class ObservedCells {
         _ table: Table, _ row: Row, _ tracked: TrackedRow, _ connection: Connection
     ) -> NotificationToken? {
         let binding = RowBinding(connection: connection, table: table, row: row.id)
-        return try? connection.observe(binding, columns: .max, madeAt: "withObservationTracking") {
+        return try? connection.observe(binding, (.max, []), madeAt: "withObservationTracking") {
             [weak self, weak tracked] change in
             guard let tracked else { return }
             switch change {

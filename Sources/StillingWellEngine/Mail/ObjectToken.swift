@@ -8,8 +8,8 @@ package enum DeliveredObjectChange {
     case failed(StoreError)
 }
 
-/// One property that changed, with its values at the last delivery and now. Links are the targets' ids; a list has no
-/// values here.
+/// One property that changed, with its values at the last delivery and now. Links are the targets' ids; a list, and the objects
+/// that lead here, have no values here.
 public struct PropertyChange: Sendable, Equatable {
     /// The property.
     public let name: String
@@ -30,6 +30,8 @@ struct ObjectChangeEntry {
     /// The last of the versions in it.
     var version: UInt64
     var columns: UInt64
+    /// Bit i: the objects of the token's backlink property i are others.
+    var backlinks: UInt64 = 0
     var isDeletion: Bool
     /// Observers that are not to hear of it.
     var skippedBy: [TokenState] = []
@@ -63,10 +65,22 @@ package struct ObjectUpdate {
     private mutating func add(_ entry: ObjectChangeEntry) {
         if let last = entries.last, last.skippedBy.isEmpty, entry.skippedBy.isEmpty, !last.isDeletion {
             entries[entries.count - 1] = ObjectChangeEntry(
-                version: entry.version, columns: last.columns | entry.columns, isDeletion: entry.isDeletion)
+                version: entry.version, columns: last.columns | entry.columns,
+                backlinks: last.backlinks | entry.backlinks, isDeletion: entry.isDeletion)
         } else {
             entries.append(entry)
         }
+    }
+}
+
+/// A property that is the way back along a link or a list of links.
+package struct Backlink: Sendable {
+    let name: String
+    let edge: LinkEdge
+
+    package init(name: String, edge: LinkEdge) {
+        self.name = name
+        self.edge = edge
     }
 }
 
@@ -78,6 +92,8 @@ package final class ObjectToken: TokenState, @unchecked Sendable {
     package let id: ObjectID
     /// Bit i: changes of column i are told.
     private let columns: UInt64
+    /// Backlink properties whose changes are told.
+    package let backlinks: [Backlink]
     /// Changes up to this version were made before there was the observer.
     package let since: UInt64
     /// Place of the waiting news in the mailbox, −1 when there is none. Guarded by the mailbox's lock.
@@ -87,12 +103,13 @@ package final class ObjectToken: TokenState, @unchecked Sendable {
     private var deliver: ((DeliveredObjectChange) -> Void)?
 
     package init(
-        _ table: Table, _ id: ObjectID, columns: UInt64, since: UInt64, known: RowReader,
+        _ table: Table, _ id: ObjectID, columns: UInt64, backlinks: [Backlink], since: UInt64, known: RowReader,
         _ deliver: @escaping (DeliveredObjectChange) -> Void
     ) {
         self.table = table
         self.id = id
         self.columns = columns
+        self.backlinks = backlinks
         self.since = since
         self.known = known.copy(table.layout)
         self.deliver = deliver
@@ -108,13 +125,17 @@ package final class ObjectToken: TokenState, @unchecked Sendable {
         if let failure = update.failure { return .failed(failure) }
         let before = known
         known = nil
-        var written: UInt64 = 0
+        var (written, led): (UInt64, UInt64) = (0, 0)
         for entry in update.entries where !entry.skippedBy.contains(where: { $0 === self }) {
             if entry.isDeletion { return .deleted }
             written |= entry.columns
+            led |= entry.backlinks
         }
-        guard let new, written & columns != 0 else { return nil }
-        return .change(changes(written & columns, old, before, new))
+        guard let new, written & columns != 0 || led != 0 else { return nil }
+        let others = backlinks.indices.filter { led >> UInt64($0) & 1 != 0 }.map {
+            PropertyChange(name: backlinks[$0].name, oldValue: .null, newValue: .null)
+        }
+        return .change(changes(written & columns, old, before, new) + others)
     }
 
     private func changes(

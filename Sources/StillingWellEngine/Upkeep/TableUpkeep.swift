@@ -1,14 +1,6 @@
 // What upkeep keeps per table: the shared trees, the index that routes a changed row to those it may touch, and the
 // observed objects. Upkeep thread only.
 
-/// One connection's interest in one object.
-struct ObjectWatch {
-    let connection: ConnectedMailbox
-    let token: ObjectToken
-    /// The row at `token.since`.
-    let seen: [UInt8]
-}
-
 final class TableUpkeep {
     let table: Table
     @exclusivity(unchecked) private var index: QueryIndex

@@ -119,6 +119,9 @@ extension Upkeep {
         for (table, trees) in dependants {
             tables[table]?.apply([], changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
         }
+        if !backlinks.isEmpty {
+            backlinks.find(changes, skips, from: old, to: newest) { connections.add($1, to: $0.connection) }
+        }
         // Silent changes that leave nothing to tell here still have to reach what their observers were last told.
         for (query, tree) in plannedSkips.values.map(\.subject) { publish(tree, query) }
         plannedSkips = [:]
@@ -127,11 +130,12 @@ extension Upkeep {
 
     private func wanted(_ table: UInt32) -> Table? {
         if let upkeep = tables[table] { return upkeep.table }
-        return dependencies.isWatched(table) ? storage.tablesByID[table] : nil
+        return dependencies.isWatched(table) || backlinks.isWatched(table) ? storage.tablesByID[table] : nil
     }
 
     private func allWanted() -> [Table] {
-        tables.values.map(\.table) + dependencies.tables.filter { tables[$0.id] == nil }
+        let others = Set(dependencies.tables.map(\.id) + backlinks.tables).subtracting(tables.keys)
+        return tables.values.map(\.table) + others.compactMap { storage.tablesByID[$0] }
     }
 
     /// Adds a query's new root to the mail of everyone who watches it.

@@ -33,6 +33,7 @@ package final class Upkeep: @unchecked Sendable {
     @exclusivity(unchecked) var snapshot: Snapshot
     @exclusivity(unchecked) private(set) var tables: [UInt32: TableUpkeep] = [:]
     @exclusivity(unchecked) private(set) var dependencies: Dependencies
+    var backlinks = BacklinkWatches()
     @exclusivity(unchecked) var connections = ConnectionList()
     private(set) var slot: Int?
     private var lastOfferVersion: UInt64
@@ -201,7 +202,7 @@ package final class Upkeep: @unchecked Sendable {
         case .detach(let query): detach(query)
         case .hold(let mailbox, let query, let attachment, let at):
             hold(Hold(mailbox: mailbox, query: query, attachment: attachment, at: at))
-        case .watch(let mailbox, let token, let seen): watch(mailbox, token, seen: seen)
+        case .watch(let mailbox, let token, let seen, let at): watch(mailbox, token, seen: seen, at: at)
         case .unwatch(let token): unwatch(token)
         case .observeStore(let mailbox, let observes):
             if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
@@ -279,11 +280,16 @@ package final class Upkeep: @unchecked Sendable {
         if !isWatching, let slot { storage.page.setVersion(SharedPage.noVersion, ofSlot: slot) }
     }
 
-    /// - Parameter seen: the row at `token.since`.
-    private func watch(_ mailbox: Mailbox, _ token: ObjectToken, seen: [UInt8]) {
+    /// - Parameters:
+    ///   - seen: the row at `token.since`.
+    ///   - at: the snapshot of that version, for a token with backlinks.
+    private func watch(_ mailbox: Mailbox, _ token: ObjectToken, seen: [UInt8], at: Snapshot?) {
         guard let connection = connections[mailbox] else { return }
         let watch = ObjectWatch(connection: connection, token: token, seen: seen)
         upkeep(of: token.table).watch(watch, at: snapshot.version)
+        if let at, let missed = backlinks.watch(watch, seen: at, now: snapshot) {
+            connections.add(missed, to: connection)
+        }
         // Its connection may stand behind: what has happened since is in no step to come.
         guard token.since < snapshot.version else { return }
         let missed = entries(of: token, seen: seen)
@@ -302,6 +308,7 @@ package final class Upkeep: @unchecked Sendable {
     }
 
     func unwatch(_ token: ObjectToken) {
+        if !token.backlinks.isEmpty { backlinks.unwatch(token) }
         guard let upkeep = tables[token.table.id] else { return }
         upkeep.unwatch(token)
         forget(upkeep)

@@ -10,7 +10,8 @@ extension Upkeep {
         case detach(ConnectionQuery)
         /// Bring the first root as it was at an older version, at which the connection stays.
         case hold(Mailbox, ConnectionQuery, attachment: Int, at: Snapshot)
-        case watch(Mailbox, ObjectToken, seen: [UInt8])
+        /// - Parameter at: the snapshot at `token.since`, for a token with backlinks.
+        case watch(Mailbox, ObjectToken, seen: [UInt8], at: Snapshot?)
         case unwatch(ObjectToken)
         case observeStore(Mailbox, Bool)
         /// Bring one connection's mail to this version or later, then say so.

@@ -1,7 +1,10 @@
 // The way back along links as a property of the model.
 import Foundation
-import StillingWell
+import StillingWellSeededRandom
 import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
 
 private final class Owner: StoredObject {
     @Stored(.primaryKey) var id = 0
@@ -77,6 +80,151 @@ struct LinkingObjectsTests {
         #expect(pets.map(\.name) == ["", ""])
         try feed.catchUp()
         #expect(feed.takeLog() == ["~1>1"] && pets.map(\.name) == ["", "Rex"])
+    }
+
+    private func names(_ change: ObjectChange<Owner>) -> String {
+        switch change {
+        case .change(_, let changes): changes.map(\.name).joined(separator: " ")
+        case .deleted: "deleted"
+        case .error(let error): "\(error)"
+        }
+    }
+
+    @Test("a change of them is told to observers of the object")
+    func observed() throws {
+        let feed = try Feed(test.store)
+        let ada = try #require(try feed.connection.object(Owner.self, forPrimaryKey: 1))
+        feed.keep(try ada.observe { feed.note(names($0)) })
+        func told(_ body: @escaping (Owner, Owner, Results<Pet>) throws -> Void) throws -> [String] {
+            try test.store.write { connection in
+                let owners = try connection.objects(Owner.self)
+                try body(owners[0], try #require(owners.last), connection.objects(Pet.self))
+            }
+            try feed.catchUp()
+            return feed.takeLog()
+        }
+        #expect(try told { _, bob, pets in pets[0].owner = bob } == ["pets"])
+        #expect(try told { ada, _, pets in pets[0].owner = ada } == ["pets"])
+        #expect(try told { _, _, pets in pets[1].owner = nil } == [])
+        #expect(try told { _, _, pets in pets[0].name = "Rex" } == [])
+        #expect(try told { _, _, pets in try pets.connection.delete(pets[2]) } == ["pets"])
+        #expect(try told { _, bob, _ in bob.friends.remove(at: 0) } == ["admirers"])
+        let two = try told { ada, _, pets in
+            pets[1].owner = ada
+            ada.friends.append(ada)
+        }
+        #expect(two == ["friends pets admirers"])
+        #expect(try told { _, bob, _ in try #require(bob.connection).delete(bob) } == ["admirers"])
+        #expect(try told { ada, _, _ in try #require(ada.connection).delete(ada) } == ["deleted"])
+    }
+
+    @Test("observers by key paths are told of these alone, and a silent write tells the others")
+    func observedByKeyPaths() throws {
+        let feed = try Feed(test.store)
+        let ada = try #require(try feed.connection.object(Owner.self, forPrimaryKey: 1))
+        let pets = feed.keep(try ada.observe(keyPaths: [\.pets]) { feed.note("pets: \(names($0))") })
+        feed.keep(try ada.observe(keyPaths: [\.friends]) { feed.note("friends: \(names($0))") })
+        feed.keep(try ada.observe(keyPaths: [\.id, \.admirers]) { feed.note("admirers: \(names($0))") })
+        func change(_ body: (Owner, Owner, Pet) throws -> Void, silentFor tokens: [NotificationToken] = []) throws {
+            try test.store.write(withoutNotifying: tokens) { connection in
+                let owners = try connection.objects(Owner.self)
+                try body(owners[0], owners[1], connection.objects(Pet.self)[0])
+            }
+            try feed.catchUp()
+        }
+        try change { _, bob, pet in pet.owner = bob }
+        #expect(feed.takeLog() == ["pets: pets"])
+        try change { ada, bob, pet in
+            pet.owner = ada
+            bob.friends.removeAll()
+        }
+        #expect(feed.takeLog().sorted() == ["admirers: admirers", "pets: pets"])
+        try change({ _, bob, pet in pet.owner = bob }, silentFor: [pets])
+        #expect(feed.takeLog() == [])
+        pets.invalidate()
+        try change { ada, bob, pet in
+            pet.owner = ada
+            bob.friends.append(ada)
+            ada.friends.append(bob)
+        }
+        #expect(feed.takeLog().sorted() == ["admirers: admirers", "friends: friends"])
+    }
+
+    @Test("what happened before there was the observer is not told, wherever upkeep stands")
+    func observedAheadAndBehind() throws {
+        let feed = try Feed(test.store)
+        let ada = try #require(try feed.connection.object(Owner.self, forPrimaryKey: 1))
+        let bob = try #require(try feed.connection.object(Owner.self, forPrimaryKey: 2))
+        let pet = try feed.connection.objects(Pet.self)[0]
+        let upkeep = try HeldUpkeep(test.store)
+        // Upkeep stands before a write that the observer's connection shows.
+        try upkeep.close()
+        try feed.connection.write { pet.owner = bob }
+        feed.keep(try ada.observe { feed.note("ada \(names($0))") })
+        try upkeep.open()
+        try feed.catchUp()
+        #expect(feed.takeLog() == [])
+        // Upkeep crosses the start of an observer and a change in one step.
+        try upkeep.close()
+        try feed.connection.write { pet.owner = ada }
+        feed.keep(try bob.observe { feed.note("bob \(names($0))") })
+        try feed.connection.write { pet.owner = bob }
+        try upkeep.open()
+        try feed.catchUp()
+        #expect(feed.takeLog().contains("bob pets"))
+        // Upkeep stands behind a write that the observer's connection does not show.
+        let late = try Feed(test.store)
+        let shown = try #require(try late.connection.object(Owner.self, forPrimaryKey: 1))
+        try test.store.write { try $0.objects(Pet.self)[0].owner = $0.objects(Owner.self)[0] }
+        try feed.catchUp()
+        late.keep(try shown.observe { late.note(names($0)) })
+        try late.catchUp()
+        #expect(late.takeLog() == ["pets"])
+    }
+
+    @Test("a commit of too many rows to be listed is told too")
+    func observedWithoutLog() throws {
+        let feed = try Feed(test.store)
+        let ada = try #require(try feed.connection.object(Owner.self, forPrimaryKey: 1))
+        let bob = try #require(try feed.connection.object(Owner.self, forPrimaryKey: 2))
+        feed.keep(try ada.observe { feed.note("ada \(names($0))") })
+        feed.keep(try bob.observe { feed.note("bob \(names($0))") })
+        try test.store.write { connection in
+            let ada = try connection.objects(Owner.self)[0]
+            for id in 10..<ChangeLog.maxEntriesPerCommit + 20 { try connection.add(Pet(id, ada)) }
+        }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["ada pets"])
+    }
+
+    @Test("whatever the commits, a change of them is told, and nothing without one", arguments: 0..<6)
+    func observedHistories(_ round: Int) throws {
+        let seed = SeededRandom.base &+ UInt64(round)
+        var random = SeededRandom(seed: seed)
+        let feed = try Feed(test.store)
+        let owners = try feed.connection.objects(Owner.self).map(\.self)
+        for owner in owners { feed.keep(try owner.observe { feed.note("\(owner.id) \(names($0))") }) }
+        for _ in 0..<40 {
+            let before = owners.map { $0.pets.map(\.id) }
+            var touched: Set<Int> = []
+            for _ in 0..<1 + random.below(3) {
+                try test.store.write { connection in
+                    let id = random.below(8)
+                    let known = try connection.object(Pet.self, forPrimaryKey: id)
+                    if let owner = known?.owner { touched.insert(owner.id) }
+                    if let known, random.oneIn(4) { return try connection.delete(known) }
+                    let pet = known ?? Pet(id, nil)
+                    if known == nil { try connection.add(pet) }
+                    pet.owner = random.oneIn(3) ? nil : try connection.objects(Owner.self)[random.below(2)]
+                    if let owner = pet.owner { touched.insert(owner.id) }
+                }
+            }
+            try feed.catchUp()
+            let told = Set(feed.takeLog())
+            let changed = owners.indices.filter { owners[$0].pets.map(\.id) != before[$0] }.map { owners[$0].id }
+            #expect(told.isSuperset(of: changed.map { "\($0) pets" }), "TIDEGAUGE_SEED=\(seed)")
+            #expect(told.isSubset(of: touched.map { "\($0) pets" }), "TIDEGAUGE_SEED=\(seed)")
+        }
     }
 
     @Test("of a plain object are none; added in a write that is cancelled, it is a plain one again")
