@@ -112,6 +112,7 @@ struct RunCommand: ParsableCommand {
 
     private func start() throws -> Outcome {
         let plan = try RunPlan(header)
+        for warning in plan.warnings { printError("\(warning)") }
         try refusingFolder { try ReportFolder.prepare(out, links: true) }
         let environment = EnvironmentReport.capture(storeDirectories: [out, PrivateFolder.memoryFileSystem])
         return try measure(plan, root: out, runID: runID(environment.commit), environment, nil)

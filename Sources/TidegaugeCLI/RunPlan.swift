@@ -14,6 +14,8 @@ struct RunPlan {
 
     let header: RunHeader
     let jobs: [Runner.Job]
+    /// Limits that will have too few samples.
+    let warnings: [ScenarioProblem]
 
     /// Every trial of every scenario asked for, or the exit that says what is wrong.
     /// - Parameter header: its `binary` and `scenarios` are filled in.
@@ -25,11 +27,19 @@ struct RunPlan {
         let loaded = ScenarioPaths.withoutServers(
             try ScenarioPaths.load(header.paths, trace: trace), asked: header.paths)
         let wanted = loaded.filter { scenario in header.filter.map { fnmatch($0, scenario.name, 0) == 0 } ?? true }
-        if wanted.isEmpty { throw ValidationError("no scenario matches --filter '\(header.filter ?? "")'") }
+        if wanted.isEmpty {
+            let filter = header.filter ?? ""
+            throw ValidationError(
+                "no scenario matches --filter '\(filter)'" + Nearest.several(to: filter, among: loaded.map(\.name)))
+        }
+        var warnings: [ScenarioProblem] = []
         jobs = try wanted.map { scenario in
             let drivers = Self.drivers(of: scenario, asked: header.drivers)
             var overrides = overrides
             if header.traceFile != nil { try Self.cover(scenario, header.profile, &overrides) }
+            if header.counter == nil {
+                warnings += scenario.limitsWithoutSamples(in: header.profile, overrides: overrides)
+            }
             var trials = try refusing(
                 try scenario.trials(profile: header.profile, drivers: drivers, seed: header.seed, overrides: overrides))
             // A guest is measured, and not judged: once will do.
@@ -54,6 +64,7 @@ struct RunPlan {
                 leftOut: header.drivers.isEmpty ? Drivers.leftOut(scenario) : [],
                 repeatsVoid: Self.judges(header.profile))
         }
+        self.warnings = warnings
         if let objection = Self.objection(jobs, wanted, asked: header.drivers) { throw ValidationError(objection) }
         if let hosts { try Self.check(hosts, header.hostsFile ?? "", jobs) }
         var header = header

@@ -18,6 +18,17 @@ public struct HistogramRecord: Codable, Sendable, Equatable {
     public var negatedMax: Int64?
     /// The censored ones alone, where there are any.
     public var bounds: String?
+    /// The slowest sample of each moment, and of each two that overlap the quicker one (`StallAccount`). Nil of samples of which
+    /// nobody told when they were under way.
+    public var slowest: String?
+    public var joined: String?
+
+    /// Without what only limits are judged by.
+    public var samplesAlone: HistogramRecord {
+        var record = self
+        (record.slowest, record.joined) = (nil, nil)
+        return record
+    }
 }
 
 extension LatencyHistogram {
@@ -25,12 +36,16 @@ extension LatencyHistogram {
     public func record(for metric: Metric, lengthNs: Int64) -> HistogramRecord? {
         guard let max, let min else { return nil }
         let everything = everything
+        let stalls = stalls.counts()
+        let tellsStalls = stalls.slowest.totalCount > 0
         return HistogramRecord(
             metric: metric, lengthNs: lengthNs, max: max,
             samples: HistogramCode.encode(everything.positive.indexedCounts()),
             negated: everything.negated.map { HistogramCode.encode($0.indexedCounts()) },
             negatedMax: min < 0 ? Int64(clamping: min.magnitude) : nil,
-            bounds: bounds.map { HistogramCode.encode($0.indexedCounts()) })
+            bounds: bounds.map { HistogramCode.encode($0.indexedCounts()) },
+            slowest: tellsStalls ? HistogramCode.encode(stalls.slowest.indexedCounts()) : nil,
+            joined: tellsStalls ? HistogramCode.encode(stalls.joined.indexedCounts()) : nil)
     }
 }
 
@@ -51,6 +66,19 @@ public struct ValueDistribution: Sendable, Equatable {
         for (index, count) in positive + under.map({ (-1 - $0.index, $0.count) }) {
             counts[index, default: 0] += count
             total += count
+        }
+    }
+
+    /// Samples of which each bucket's lowest and highest value are beyond a bound, so that none is beyond it by rounding alone.
+    public func count(beyond isBeyond: (Int64) -> Bool) -> Int {
+        counts.reduce(0) { sum, entry in
+            let magnitude = entry.key >= 0 ? entry.key : -1 - entry.key
+            let sign: Int64 = entry.key >= 0 ? 1 : -1
+            let edges = [
+                TimeWeightedHistogram.lowerEdge(ofBucket: magnitude),
+                TimeWeightedHistogram.upperEdge(ofBucket: magnitude),
+            ]
+            return edges.allSatisfy { isBeyond(sign * $0) } ? sum + Int(clamping: entry.value) : sum
         }
     }
 

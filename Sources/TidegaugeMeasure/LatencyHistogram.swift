@@ -20,6 +20,8 @@ public struct LatencyHistogram: Sendable {
     /// Samples under zero, which are what they are: a callback may be entered before the commit it reports has returned. Cut
     /// off at zero, the slower the machine the faster a store would look.
     public private(set) var negativeCount = 0
+    /// When samples were under way, of those of which that was told.
+    private(set) var stalls = StallAccount()
 
     public init() {}
 
@@ -44,8 +46,15 @@ public struct LatencyHistogram: Sendable {
         bounds?.record(UInt64(value))
     }
 
+    /// Adds the time between two moments; if the second has not come, that it is later than `endNs`.
+    package mutating func record(_ fromNs: Int64, _ untilNs: Int64?, seenUntil endNs: Int64) {
+        if let untilNs { record(untilNs - fromNs) } else { recordCensored(endNs - fromNs) }
+        stalls.add(fromNs: fromNs, lengthNs: (untilNs ?? endNs) - fromNs)
+    }
+
     /// Adds all samples of `other`.
     public mutating func add(_ other: LatencyHistogram) {
+        stalls.add(other.stalls)
         complete.add(other.complete)
         if let otherBounds = other.bounds {
             if bounds == nil { bounds = Histogram(numberOfSignificantValueDigits: .three) }

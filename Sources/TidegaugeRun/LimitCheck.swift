@@ -11,6 +11,10 @@ struct LimitCheck {
         var figure: Figure
         /// What disturbed the trial, as its flag says; nil: nothing that counts.
         var noise: String?
+        /// The distribution that the figure is of, if there is one and this run has measured it.
+        var samples: HistogramRecord?
+        /// The smallest sample of that distribution.
+        var lowest: Double?
     }
 
     let scenario: String
@@ -44,7 +48,8 @@ struct LimitCheck {
         let quiet = entries.filter { $0.noise == nil }
         let isCounted = limit.metric.entry.kind.isCounted
         let isDisturbed = !isCounted && quiet.isEmpty
-        let figures = (isCounted || quiet.isEmpty ? entries : quiet).map(\.figure)
+        let counting = isCounted || quiet.isEmpty ? entries : quiet
+        let figures = counting.map(\.figure)
         let values = figures.compactMap(\.value)
         let judged: [Double]
         if limit.metric.entry.kind == .event {
@@ -67,21 +72,38 @@ struct LimitCheck {
         let yardstickNs = reading?.meanNs ?? 1
         let bound = limit.boundInUnit(yardstickNs: yardstickNs)
         func isKept(_ value: Double) -> Bool { limit.holds(for: value, yardstickNs: yardstickNs) }
+        // A time between two hosts is an interval.
+        let uncertaintyNs = figures.lazy.flatMap(\.flags).compactMap(\.uncertaintyNs).max() ?? 0
+        let samples = LimitSamples(limit, counting) { value in
+            !isKept(value - uncertaintyNs) && !isKept(value + uncertaintyNs)
+        }
+        let reasons = Set(entries.compactMap(\.noise)).sorted().joined(separator: ", ")
         guard let worst = judged.first(where: { !isKept($0) }) ?? judged.first else {
             let flags = Set(figures.flatMap(\.flags).map(\.text)).sorted().joined(separator: ", ")
-            let reason = "no value (\(flags.isEmpty ? "too few samples" : flags))"
+            let why = flags.isEmpty ? "too few samples" : flags
+            let found = samples.map { "\($0.text) (no value: \(why))" } ?? "no value (\(why))"
+            if samples?.isBroken ?? false, !isDisturbed {
+                return judgement(.broken, "\(limit.text(digits: 3)): \(found)", nil, bound: bound, because: nil)
+            }
+            let reason = isDisturbed ? "\(found), noisy machine: \(reasons)" : found
             return judgement(.unknown, "\(limit.text(digits: 3)): \(reason)", nil, bound: bound, because: reason)
         }
         let holds = isKept(worst)
-        // A time between two hosts is an interval.
-        let uncertaintyNs = figures.lazy.flatMap(\.flags).compactMap(\.uncertaintyNs).max() ?? 0
         if [worst - uncertaintyNs, worst + uncertaintyNs].contains(where: { isKept($0) != holds }) {
             let reason = "clocks of hosts known to ± \(Humanised.text(uncertaintyNs, unit: "ns"))"
             return judgement(.unknown, "\(Self.text(limit, worst)) (\(reason))", worst, bound: bound, because: reason)
         }
+        if !holds, !isDisturbed, let samples, !samples.isBroken {
+            let reason = "\(samples.text), which may be chance"
+            return judgement(.unknown, "\(Self.text(limit, worst)) (\(reason))", worst, bound: bound, because: reason)
+        }
+        let bounds = figures.count { $0.flags.contains(.atLeast) }
+        if holds, limit.isUpper, 2 * bounds >= figures.count, bounds > 0 {
+            let reason = "at least that: \(figures.reduce(0) { $0 + $1.censored }) samples had not ended"
+            return judgement(.unknown, "\(Self.text(limit, worst)) (\(reason))", worst, bound: bound, because: reason)
+        }
         let isDoubtful = !holds && isDisturbed
         let one = limit.yardstick.map { " (one \($0.rawValue) is \(Humanised.text(yardstickNs, unit: "ns")))" } ?? ""
-        let reasons = Set(entries.compactMap(\.noise)).sorted().joined(separator: ", ")
         let reason = isDoubtful ? "noisy machine: \(reasons)" : nil
         return judgement(
             holds ? .kept : isDoubtful ? .unknown : .broken,

@@ -147,7 +147,12 @@ public final class Runner {
             let reason = trial.figures.lazy.flatMap(\.flags).compactMap(\.disturbance).first
             if let reason { noise[[spec.driver, spec.variant]] = reason }
             let (driver, variant) = (spec.driver, spec.variant)
-            entries += trial.figures.map { .init(driver: driver, variant: variant, figure: $0, noise: reason) }
+            entries += trial.figures.map { figure in
+                let samples = trial.samples.first { $0.metric == figure.metric }
+                return .init(
+                    driver: driver, variant: variant, figure: figure, noise: reason, samples: samples,
+                    lowest: trial.value(figure.metric, .min))
+            }
             return true
         }
         for spec in job.trials where !interruption.isRaised {
@@ -226,7 +231,9 @@ public final class Runner {
         group.voids = voids
         let figures = group.figures()
         try delegate.measured(figures, of: spec, group.measured)
-        return KnownTrial(figures: figures, record: TrialRecord(group.measured, of: spec))
+        return KnownTrial(
+            figures: figures, record: TrialRecord(group.measured, of: spec),
+            samples: group.measured.recordings.histograms)
     }
 
     /// nil when interrupted before the measured trial was through.

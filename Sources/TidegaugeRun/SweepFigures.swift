@@ -12,8 +12,12 @@ import TidegaugeTrial
 public struct KnownTrial: Sendable {
     public var figures: [Figure]
     public var record: TrialRecord
+    /// Samples of its distributions; empty of a trial of an earlier part of the run, of which figures alone are kept.
+    public var samples: [HistogramRecord]
 
-    public init(figures: [Figure], record: TrialRecord) { (self.figures, self.record) = (figures, record) }
+    public init(figures: [Figure], record: TrialRecord, samples: [HistogramRecord] = []) {
+        (self.figures, self.record, self.samples) = (figures, record, samples)
+    }
 
     var spec: TrialSpec { record.spec }
 

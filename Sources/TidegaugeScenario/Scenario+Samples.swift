@@ -1,42 +1,106 @@
 // Limits of which can be said before anything runs that there will be too few samples to judge them: a percentile wants ten
 // beyond it, and an open load says how many commits there will be. A closed loop does not, and nothing is said of it. Pure.
+import Glibc
 
 extension Scenario {
     /// What no trial of a profile will have the samples for, a line for each such limit with the remedy, in file order. Empty
     /// in the smoke profile, which judges nothing.
-    public func limitsWithoutSamples(in profile: Profile) -> [ScenarioProblem] {
-        guard profile != .smoke, let points = try? settings(profile, [:]) else { return [] }
+    public func limitsWithoutSamples(
+        in profile: Profile, overrides: [String: String] = [:]
+    ) -> [ScenarioProblem] {
+        guard profile != .smoke, let points = try? settings(profile, overrides) else { return [] }
         return limits.compactMap { limit in
-            guard case .distribution(let samples) = limit.metric.entry.shape, let place = conditionPlaces[limit],
-                let needed = Statistic(rawValue: limit.statistic)?.neededSamples
-            else { return nil }
+            guard let (samples, needed, place) = wants(limit) else { return nil }
             let counts = points.filter { limit.applies(to: $0.variant) }.compactMap { point in
-                atMost(samples, at: point.settings).map { (point: point, count: $0) }
+                expected(samples, at: point.settings).map { (point: point, count: $0) }
             }
             guard let fewest = counts.min(by: { $0.count < $1.count }), fewest.count < Double(needed) else {
                 return nil
             }
             let variant = fewest.point.variant.isEmpty ? "" : " at \(fewest.point.variant)"
-            let count = Humanised.grouped(Int(fewest.count.rounded()))
             return ScenarioProblem(
                 place,
                 "'\(limit.metric.rawValue).\(limit.statistic)' cannot be judged in the profile '\(profile.rawValue)'"
-                    + "\(variant): \(samples == .deliveries ? "at most" : "about") \(count) samples a trial, and "
-                    + "\(limit.statistic) needs \(Humanised.grouped(Int(needed))): "
-                    + remedy(samples, fewest.point.settings, times: Double(needed) / fewest.count))
+                    + "\(variant): \(shortage(limit, fewest.count, needed, samples, fewest.point.settings))")
         }
     }
 
-    /// How many samples a trial has, or more than it can have; nil where that is not known beforehand.
-    private func atMost(_ samples: MetricEntry.Samples, at settings: Settings) -> Double? {
+    /// Reports limits that have too few samples at every point of both profiles that judge limits.
+    func checkSamples(into problems: inout ProblemList) {
+        guard !limits.isEmpty, let points = try? settings(.ci, [:]) + settings(.full, [:]) else { return }
+        for limit in limits where !problems.isFull {
+            guard let (samples, needed, place) = wants(limit) else { continue }
+            let meant = points.filter { limit.applies(to: $0.variant) }.map(\.settings)
+            let counts = meant.compactMap { settings in
+                most(samples, at: settings).map { (settings: settings, count: $0) }
+            }
+            guard counts.count == meant.count, let best = counts.max(by: { $0.count < $1.count }),
+                best.count < Double(needed)
+            else { continue }
+            problems.add(
+                place,
+                "'\(limit.metric.rawValue).\(limit.statistic)' can be judged neither in the profile 'ci' nor in 'full': "
+                    + shortage(
+                        limit, expected(samples, at: best.settings) ?? best.count, needed, samples, best.settings))
+        }
+    }
+
+    /// What a limit on a percentile takes: samples of which kind, how many, and where it stands. Nil of other limits.
+    private func wants(_ limit: Limit) -> (samples: MetricEntry.Samples, needed: UInt64, place: ScenarioProblem.Place)?
+    {
+        guard case .distribution(let samples) = limit.metric.entry.shape, let place = conditionPlaces[limit],
+            let needed = Statistic(rawValue: limit.statistic)?.neededSamples
+        else { return nil }
+        return (samples, needed, place)
+    }
+
+    private func shortage(
+        _ limit: Limit, _ count: Double, _ needed: UInt64, _ samples: MetricEntry.Samples, _ settings: Settings
+    ) -> String {
+        "about \(Humanised.count(max(1, Int(count.rounded())), "sample")) a trial, and \(limit.statistic) needs "
+            + "\(Humanised.grouped(Int(needed))): \(remedy(samples, settings, times: Double(needed) / count))"
+    }
+
+    /// Samples that a trial has on average; nil where that is not known beforehand.
+    func expected(_ samples: MetricEntry.Samples, at settings: Settings) -> Double? {
         let observers = settings.observers.count
         return switch samples {
         case .commits: commits(settings)
         // Where nobody watches there is no figure, and nothing to be judged.
-        case .deliveries: observers > 0 ? commits(settings).map { $0 * Double(observers) } : nil
+        case .deliveries:
+            observers > 0 ? commits(settings).map { $0 * Double(observers) * concerningShare(settings) } : nil
         case .observers: observers > 0 ? Double(observers) : nil
         case .others: nil
         }
+    }
+
+    /// Samples that no trial has more of: every commit concerns every observer, and random due times are close together.
+    private func most(_ samples: MetricEntry.Samples, at settings: Settings) -> Double? {
+        guard samples == .commits || samples == .deliveries else { return expected(samples, at: settings) }
+        let observers = samples == .commits ? 1 : settings.observers.count
+        guard observers > 0, let commits = commits(settings) else { return nil }
+        let isDrawn = settings.writers.arrivals != .uniform && settings.writers.arrivals != .trace
+        let spread = isDrawn ? 5 * commits.squareRoot() * Double(settings.writers.burst) : 0
+        return Double(observers) * (commits.rounded(.up) + spread + Double(settings.writers.count))
+    }
+
+    /// Share of the commits that an observer is to be told of; 1 where a few rows that are drawn decide.
+    private func concerningShare(_ settings: Settings) -> Double {
+        let (observers, writers) = (settings.observers, settings.writers)
+        guard writers.keys == .uniform, writers.arrivals != .trace, observers.sort != .list else { return 1 }
+        let match = observers.queries == .ranges ? observers.match / Double(observers.count) : observers.match
+        let weights = writers.changes.values.reduce(0, +)
+        let share = writers.changes.reduce(0.0) { sum, change in
+            let own: Double =
+                switch WritersSpec.ChangeKind(rawValue: change.key) {
+                // The row is in the query before or after.
+                case .updateScore: 1 - (1 - match) * (1 - match)
+                case .move: 1
+                case .touch, .insert, .delete, nil: match
+                }
+            return sum + own * change.value / weights
+        }
+        return 1 - pow(1 - share, Double(writers.rowsPerCommit))
     }
 
     /// Commits that are due in the measured window.

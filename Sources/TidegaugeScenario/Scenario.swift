@@ -62,6 +62,8 @@ public struct Scenario: Sendable {
                 scenario.checkLimits(reader.limitPlaces, into: &problems)
                 try problems.check()
                 return scenario
+                scenario.checkSamples(into: &problems)
+                try problems.check()
             }
         }
         throw ScenarioErrors(problems.sorted)

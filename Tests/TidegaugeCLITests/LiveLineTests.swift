@@ -16,6 +16,7 @@ import Testing
         warm_up: 10ms
         duration: 50ms
         repeat: 3
+        profiles: { full: { duration: 1s } }
 
         """
 

@@ -120,10 +120,15 @@ import TidegaugeRun
         #expect(broken.status == 1, "\(broken.errors)")
         #expect(broken.output.contains("limit broken: a: model: missed_final.value >= 1 count: 0"))
         // 100 commits carry no p99.9.
-        try folder.write("a.yaml", scenario("model", extra: "limits: { end_to_end_latency.p99_9: \"< 1s\" }"))
+        try folder.write(
+            "a.yaml",
+            scenario(
+                "model",
+                extra: "limits: { end_to_end_latency.p99_9: \"< 1s\" }\nprofiles: { full: { duration: 1000s } }"))
         let missing = try Binary.fixture.run(["run", "a.yaml", "--driver", "model"], in: folder)
         #expect(missing.status == 0, "\(missing.errors)")
         #expect(missing.output.contains("limit unknown"))
+        #expect(missing.errors.contains("'end_to_end_latency.p99_9' cannot be judged in the profile 'ci': about"))
         let end = "of 1 scenario: nothing lost, nothing wrong, nothing hung\nlimits: 0 of 1 kept, 1 unknown"
         #expect(missing.output.contains(end))
     }

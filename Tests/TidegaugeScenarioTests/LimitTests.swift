@@ -16,6 +16,7 @@ import Testing
             gate: delivery_latency
             duration: 1s
             limits: \(text)
+            profiles: { full: { duration: 1000s } }
             """
         return try parse(file).limits
     }

@@ -110,7 +110,7 @@ extension SideTrial {
         let tails = Self.tails(run.result, beside: own)
         self.init(
             fate: run.result.fate, values: own + foreign + tails + (spec.turns == nil ? [Self.switches(run)] : []),
-            samples: run.result.recordings.histograms, noise: run.noise,
+            samples: run.result.recordings.histograms.map(\.samplesAlone), noise: run.noise,
             dueCommits: isPaced ? run.result.counts["measured_commits"] : nil,
             notes: run.result.fate == .completed ? [] : run.result.notes + run.result.violations)
     }

@@ -116,7 +116,7 @@ struct PairFigures {
         let missed = history.missed.filter {
             $0.queries.contains(log.observer.query) && window.contains($0.dueNs) && view.counts($0.writer)
         }
-        for commit in missed { endToEnd.recordCensored(endNs - commit.dueNs) }
+        for commit in missed { endToEnd.record(commit.dueNs, nil, seenUntil: endNs) }
     }
 
     /// Apart, because integrating it costs more than the rest together.
@@ -186,13 +186,6 @@ struct PairFigures {
 
     /// Affecting commits covered per callback, over measured commits and all callbacks of the window.
     var coalescingRatio: Double? { callbacks > 0 ? Double(coveredPairs) / Double(callbacks) : nil }
-}
-
-extension LatencyHistogram {
-    /// Adds the time between two moments; where the second has not come, that it is later than what was seen.
-    fileprivate mutating func record(_ fromNs: Int64, _ untilNs: Int64?, seenUntil endNs: Int64) {
-        if let untilNs { record(untilNs - fromNs) } else { recordCensored(endNs - fromNs) }
-    }
 }
 
 /// Which callback covers which commit: the first one whose version reaches the commit's. Every affecting commit counts,

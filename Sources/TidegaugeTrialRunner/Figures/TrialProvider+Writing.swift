@@ -5,14 +5,14 @@ import TidegaugeTrial
 
 extension TrialProvider {
     static let writing: [Metric: TrialProvider] = [
-        .scheduleDelay: .events(.schedule) { $0.fromDue { $0.beginNs - $0.dueNs } },
+        .scheduleDelay: .events(.schedule) { $0.fromDue(\.beginNs) },
         .scheduleStarted: .number { $0.spec.writers.load == .open ? $0.scheduleStarted : nil },
         .unmadeCommits: .number {
             $0.spec.writers.load == .open ? (Double($0.missed.count), $0.measured.count + $0.missed.count) : nil
         },
-        .writeServiceTime: .events { $0.writer { $0.committedNs - $0.beginNs } },
-        .writeResponseTime: .events(.schedule) { $0.fromDue { $0.committedNs - $0.dueNs } },
-        .lockWait: .events { $0.writer { $0.lockedNs - $0.beginNs } },
+        .writeServiceTime: .events { $0.writer(from: \.beginNs, to: \.committedNs) },
+        .writeResponseTime: .events(.schedule) { $0.fromDue(\.committedNs) },
+        .lockWait: .events { $0.writer(from: \.beginNs, to: \.lockedNs) },
         .achievedRate: .number { ($0.achievedRate, $0.measured.count) },
         .objectRate: .number { $0.spec.writers.load == .closed ? ($0.objectRate, $0.measured.count) : nil },
         .writerShareMin: .number { $0.spec.writers.threads > 1 ? ($0.writerShareMin, $0.measured.count) : nil },
@@ -22,16 +22,18 @@ extension TrialProvider {
 }
 
 extension FigureSheet {
-    fileprivate func writer(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
+    fileprivate func writer(from: KeyPath<CommitRecord, Int64>, to: KeyPath<CommitRecord, Int64>) -> LatencyHistogram {
         var histogram = LatencyHistogram()
-        for record in measured { histogram.record(timeNs(record)) }
+        for record in measured {
+            histogram.record(record[keyPath: from], record[keyPath: to], seenUntil: record[keyPath: to])
+        }
         return histogram
     }
 
     /// From a due time: what was not made is at least as late as its writer was when it gave up.
-    fileprivate func fromDue(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
-        var histogram = writer(timeNs)
-        for commit in missed { histogram.recordCensored(window.startNs + spec.givesUpNs - commit.dueNs) }
+    fileprivate func fromDue(_ to: KeyPath<CommitRecord, Int64>) -> LatencyHistogram {
+        var histogram = writer(from: \.dueNs, to: to)
+        for commit in missed { histogram.record(commit.dueNs, nil, seenUntil: window.startNs + spec.givesUpNs) }
         return histogram
     }
 
@@ -49,10 +51,10 @@ extension FigureSheet {
     /// Objects written per second that writers spent in their commits: neither drawing changes nor recording is in it.
     fileprivate var objectRate: Double? {
         let records = measured
-        let writingNs = records.reduce(Int64(0)) { $0 + $1.committedNs - $1.beginNs }
+        let writingNs = records.reduce(0.0) { $0 + Double($1.committedNs - $1.beginNs) }
         guard writingNs > 0 else { return nil }
         let rowsPerCommit = spec.workload?.meanCommit ?? Double(spec.writers.rowsPerCommit)
-        return Double(records.count * spec.writers.threads) * rowsPerCommit * 1e9 / Double(writingNs)
+        return Double(records.count * spec.writers.threads) * rowsPerCommit * 1e9 / writingNs
     }
 
     /// Commits of the writer that made fewest, over what each would have in equal shares.

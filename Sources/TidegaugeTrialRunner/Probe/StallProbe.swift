@@ -61,7 +61,7 @@ final class StallProbe: Companion, Sendable {
         if let fault { throw TrialFault.store("a call on \(site.name) failed: \(fault)") }
         var histogram = LatencyHistogram()
         for sample in samples where findings.window.contains(sample.beginNs) {
-            histogram.record(sample.grantedNs - sample.beginNs)
+            histogram.record(sample.beginNs, sample.grantedNs, seenUntil: sample.grantedNs)
         }
         findings.stalls = histogram
     }

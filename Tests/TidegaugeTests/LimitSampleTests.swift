@@ -1,0 +1,99 @@
+// Limits on percentiles: judged by how many samples are beyond the bound, with a value or without.
+import Testing
+import TidegaugeScenario
+
+@testable import TidegaugeMeasure
+@testable import TidegaugeRun
+@testable import TidegaugeTrial
+
+@Suite struct LimitSampleTests {
+    /// A trial's figures of a latency whose samples begin `everyNs` after one another.
+    private func entries(
+        _ lengthsNs: [Int64], everyNs: Int64 = 10_000_000, flags: [FigureFlag] = [], noise: String? = nil,
+        keepsSamples: Bool = true
+    ) -> [LimitCheck.Entry] {
+        var histogram = LatencyHistogram()
+        for (place, lengthNs) in lengthsNs.enumerated() {
+            let fromNs = Int64(place) * everyNs
+            histogram.record(fromNs, fromNs + lengthNs, seenUntil: .max)
+        }
+        let record = keepsSamples ? histogram.record(for: .endToEndLatency, lengthNs: 1) : nil
+        return histogram.figures(for: .endToEndLatency, flags: flags).map {
+            .init(
+                driver: "d", variant: "", figure: $0, noise: noise, samples: record,
+                lowest: histogram.min.map { Double($0) })
+        }
+    }
+
+    private func judged(
+        _ statistic: String, _ comparison: Limit.Comparison, _ boundNs: Double, _ entries: [LimitCheck.Entry]
+    ) throws -> Judgement {
+        let limit = Limit(.endToEndLatency, statistic: statistic, comparison, boundNs)
+        return try #require(LimitCheck(scenario: "s", limits: [limit], entries: entries).judgements().first)
+    }
+
+    @Test(arguments: [true, false]) func aLimitThatEverySampleBreaksIsBroken(keepsSamples: Bool) throws {
+        let slow = entries(Array(repeating: 143_000, count: 109), keepsSamples: keepsSamples)
+        let judgement = try judged("p99", .less, 1_000, slow)
+        #expect(judgement.verdict == .broken)
+        #expect(judgement.text.contains("109 of 109 samples are beyond it"), "\(judgement.text)")
+    }
+
+    @Test func aStoreThatFallsBehindBreaksTheLimitThatItNeverKeeps() throws {
+        let late = (0..<200).map { 1_330_000_000 + Int64($0) * 10_000_000 }
+        #expect(try judged("p99", .less, 16e6, entries(late, flags: [.notSteady])).verdict == .broken)
+        // The samples before it fell behind make no difference.
+        let later = Array(repeating: Int64(1_000), count: 20) + late
+        #expect(try judged("p99", .less, 16e6, entries(later, flags: [.notSteady])).verdict == .broken)
+    }
+
+    @Test func aStallCountsOnce() throws {
+        // 300 ms, of which each of 30 samples had to wait for the rest.
+        let stall = (0..<30).map { 300_000_000 - Int64($0) * 10_000_000 }
+        let calm = Array(repeating: Int64(100_000), count: 400)
+        let once = try judged("p99", .less, 1e6, entries(calm + stall + calm))
+        #expect(once.verdict == .unknown)
+        #expect(once.text.contains("30 of 830 samples are beyond it (1 stall)"), "\(once.text)")
+        let often = (0..<40).flatMap { _ in calm.prefix(20) + stall }
+        #expect(try judged("p99", .less, 1e6, entries(often)).verdict == .broken)
+    }
+
+    @Test func aDisturbedTrialStaysUnknownAndSaysSo() throws {
+        let slow = entries(Array(repeating: 143_000, count: 109), noise: "steal=3.1%")
+        let judgement = try judged("p99", .less, 1_000, slow)
+        #expect(judgement.verdict == .unknown)
+        #expect(judgement.held?.reason?.contains("noisy machine: steal=3.1%") ?? false, "\(judgement.text)")
+    }
+
+    @Test func aValueBeyondTheBoundByChanceIsUnknown() throws {
+        // 1,020 samples, of which 11 are beyond: the percentile is too, by one sample.
+        let near = (0..<1_020).map { $0 % 90 == 0 ? Int64(2_000_000) : 100_000 }
+        let judgement = try judged("p99", .less, 1e6, entries(near))
+        #expect(judgement.verdict == .unknown && judgement.text.contains("may be chance"), "\(judgement.text)")
+        let far = (0..<1_020).map { $0 % 30 == 0 ? Int64(2_000_000) : 100_000 }
+        #expect(try judged("p99", .less, 1e6, entries(far)).verdict == .broken)
+        #expect(try judged("p99", .less, 3e6, entries(far)).verdict == .kept)
+    }
+
+    @Test func lowerBoundsAreJudgedByTheSamplesUnderThem() throws {
+        let quick = entries(Array(repeating: 1_000, count: 15))
+        #expect(try judged("p50", .greaterOrEqual, 1e6, quick).verdict == .broken)
+        #expect(try judged("p50", .greaterOrEqual, 500, entries(Array(repeating: 1_000, count: 30))).verdict == .kept)
+    }
+
+    @Test func aBucketThatTheBoundLiesInIsNotBeyondIt() throws {
+        // The highest value of the bucket of 999,900 ns is above a millisecond.
+        #expect(try judged("p99", .less, 1e6, entries(Array(repeating: 999_900, count: 109))).verdict == .unknown)
+    }
+
+    @Test func aValueThatIsOnlyALowerBoundKeepsNoLimit() throws {
+        var histogram = LatencyHistogram()
+        for place in 0..<30 { histogram.record(Int64(place), nil, seenUntil: 1_000) }
+        let censored = histogram.figures(for: .endToEndLatency).map {
+            LimitCheck.Entry(driver: "d", variant: "", figure: $0, noise: nil)
+        }
+        let judgement = try judged("p50", .less, 1e6, censored)
+        #expect(
+            judgement.verdict == .unknown && judgement.text.contains("30 samples had not ended"), "\(judgement.text)")
+    }
+}
