@@ -1,5 +1,6 @@
 // `tidegauge check`: validates scenario files and runs nothing.
 import ArgumentParser
+import TidegaugeReport
 import TidegaugeScenario
 
 struct CheckCommand: ParsableCommand {
@@ -16,7 +17,7 @@ struct CheckCommand: ParsableCommand {
             for problem in scenario.limitsWithoutSamples(in: profile) { printError("\(problem)") }
             let gate = scenario.namesGate ? "" : ", compared by \(scenario.gate.rawValue) (it names no gate)"
             for (_, reason) in Drivers.leftOut(scenario) { printError("\(scenario.path): \(reason)") }
-            print("\(scenario.path): \(scenario.name): ok\(gate)")
+            print(Escaped.visible("\(scenario.path): \(scenario.name): ok\(gate)"))
         }
     }
 }

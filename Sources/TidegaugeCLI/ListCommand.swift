@@ -45,7 +45,10 @@ struct ListCommand: ParsableCommand {
     private func table() throws -> (keys: [String], rows: [[String]]) {
         switch kind {
         case .scenarios:
-            (["name", "purpose", "path"], try scenarios.load().map { [$0.name, $0.purpose, $0.path] })
+            (
+                ["name", "purpose", "path"],
+                try scenarios.load().map { [$0.name, $0.purpose, $0.path].map { Escaped.visible($0) } }
+            )
         case .drivers:
             (
                 ["name", "capabilities", "remarks"],

@@ -232,7 +232,7 @@ struct RunCommand: ParsableCommand {
         try report.end(environment: complete)
         console.printVerdict(try baselines.end(outcome), answers: pages.lastLines)
         if !RunPlan.judges(plan.header.profile) {
-            print("limits are not judged in the smoke profile: its trials are short")
+            print(TerminalOutput.wrapped("limits are not judged in the smoke profile: its trials are short"))
         }
         print("Report: \(report.directory)/\(FinalReports.htmlName)")
         if outcome == .interrupted { printError("go on with it: tidegauge run --resume \(report.directory)") }

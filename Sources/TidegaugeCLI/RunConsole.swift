@@ -95,18 +95,20 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     ///   - baseline: what a baseline has to say, in the same way.
     ///   - answers: what a reader asks first, a line each.
     func printVerdict(_ baseline: (details: [String], summary: [String]), answers: [String]) {
-        print()
-        for line in answers { print(line) }
-        print()
+        print("")
+        for line in answers { print(TerminalOutput.wrapped(line)) }
+        print("")
         for verdict in [Judgement.Verdict.unknown, .broken] {
             for judgement in judgements where judgement.verdict == verdict {
-                print(TerminalOutput.coloured("limit \(verdict.rawValue): \(judgement.scenario): \(judgement.text)"))
+                let line = Escaped.visible("limit \(verdict.rawValue): \(judgement.scenario): \(judgement.text)")
+                print(TerminalOutput.coloured(TerminalOutput.wrapped(line)))
             }
         }
-        for line in baseline.details { print(line) }
-        print("\(Humanised.count(trials, "trial")) of \(Humanised.count(scenarios.count, "scenario")): \(fates)")
-        if !judgements.isEmpty { print(limits) }
-        for line in baseline.summary { print(line) }
+        for line in baseline.details { print(TerminalOutput.wrapped(line)) }
+        let ran = "\(Humanised.count(trials, "trial")) of \(Humanised.count(scenarios.count, "scenario")): \(fates)"
+        for line in [ran] + (judgements.isEmpty ? [] : [limits]) + baseline.summary {
+            print(TerminalOutput.wrapped(line))
+        }
     }
 
     private var fates: String {

@@ -3,8 +3,10 @@ import ArgumentParser
 import Foundation
 import Synchronization
 import TidegaugeDriver
+import TidegaugeMeasure
 import TidegaugeNoopDriver
 import TidegaugeRun
+import TidegaugeScenario
 
 /// Runs the command line on `drivers` and exits with its outcome. Call once, from `main`.
 /// - Parameters:
@@ -14,10 +16,14 @@ import TidegaugeRun
 public func tidegaugeMain(
     drivers: [any StoreDriver], peers: [any StoreDriver] = [], commands: [any ParsableCommand.Type] = []
 ) -> Never {
+    StandardStream.takeClosed()
     raiseFileLimit()
+    // A file that grows beyond `ulimit -f` is an error of the write, here and in the trials, and no signal.
+    signal(SIGXFSZ, SIG_IGN)
     Tidegauge.further.withLock { $0 = commands }
     Drivers.set([NoopDriver()] + drivers + peers, askedFor: Set(peers.map(\.name) + ["noop"]))
     do {
+        try refuseUnknownCommand(CommandLine.arguments.dropFirst().first)
         var command = try Tidegauge.parseAsRoot()
         try command.run()
     } catch {
@@ -28,7 +34,18 @@ public func tidegaugeMain(
             printError("error: \((error as? CocoaError)?.sentence ?? "\(error)")")
             exit(Outcome.fault.rawValue)
         }
+        // What was given may hold what moves a cursor.
+        if Tidegauge.exitCode(for: error) == .validationFailure {
+            printError(Tidegauge.fullMessage(for: error))
+            exit(ExitCode.validationFailure.rawValue)
+        }
         Tidegauge.exit(withError: error)
+    }
+    var code = OutputFailure.code.load(ordering: .relaxed)
+    if code == 0, fflush(nil) != 0 { code = errno }
+    guard code == 0 else {
+        printError("error: standard output cannot be written: \(String(cString: strerror(code)))")
+        exit(Outcome.fault.rawValue)
     }
     exit(Outcome.pass.rawValue)
 }
@@ -46,6 +63,27 @@ private func raiseFileLimit() {
         printError(
             "the limit of open files stays as it is (\(String(cString: strerror(errno)))): raise it with ulimit -n")
     }
+}
+
+/// Throws, with what was probably meant, if the first word is no command.
+private func refuseUnknownCommand(_ word: String?) throws {
+    let all = Tidegauge.configuration.subcommands
+    let known = all.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
+    guard let word, !word.hasPrefix("-"), word != "help", !all.contains(where: { $0._commandName == word }) else {
+        return
+    }
+    throw ValidationError("unknown command '\(word)' \(Nearest.hint(for: word, among: known))")
+}
+
+/// Names a limit of files, beyond which neither stores nor reports can grow.
+func warnOfFileLimit() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(Int64.max) else {
+        return
+    }
+    printError(
+        "no file may grow beyond \(limit.rlim_cur / 1_024) kB here (ulimit -f): a store or a report that would ends its trial or the "
+            + "run; raise it with ulimit -f unlimited")
 }
 
 extension CocoaError {

@@ -62,7 +62,7 @@ struct TrialCommandLine: ParsableCommand {
         if protocols { return print(String(decoding: try TrialProtocol(Drivers.all).json(), as: UTF8.self)) }
         try asChild {
             try TrialCommand.run(
-                spec: FileHandle.standardInput.readDataToEndOfFile(), drivers: Drivers.all,
+                spec: FileHandle.standardInput.readToEnd() ?? Data(), drivers: Drivers.all,
                 resultDirectory: resultDir, storeDirectory: storeDir,
                 hosts: try hosts.map { try JSONDecoder().decode([HostEntry].self, from: Data($0.utf8)) } ?? [])
         }

@@ -42,7 +42,9 @@ public final class ConsoleSummary: ReportFormat {
             let overSweep = rows.filter { $0.scenario == scenario && $0.variant == RunRow.overSweep }
             lines += overSweep.filter { $0.figure.statistic != .count }.map(sweepLine)
             lines += table.notes.map { "! " + $0 }
-            return scenario + "\n" + lines.map { "  \($0)\n" }.joined()
+            // Names may hold what moves a cursor.
+            return ([scenario] + lines.map { "  \($0)" }).map { Escaped.visible($0, keepingLines: true) + "\n" }
+                .joined()
         }.joined(separator: "\n")
     }
 

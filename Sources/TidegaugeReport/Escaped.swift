@@ -1,9 +1,9 @@
 // Strings from outside (names of scenarios and drivers, notes of engines) on their way into a format that would take
 // parts of them for its own. Pure.
 
-enum Escaped {
+package enum Escaped {
     /// Control characters, line ends and what turns the direction of text, each as one visible character.
-    static func visible(_ text: String, keepingLines: Bool = false) -> String {
+    package static func visible(_ text: String, keepingLines: Bool = false) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar.value {

@@ -8,7 +8,8 @@ public struct ReportError: Error, CustomStringConvertible, Equatable {
     public var reason: String
 
     init(_ action: String, _ path: String, errno code: Int32) {
-        self.init(action, path, reason: String(cString: strerror(code)))
+        let remedy = code == EFBIG ? " (the limit of 'ulimit -f')" : ""
+        self.init(action, path, reason: String(cString: strerror(code)) + remedy)
     }
 
     init(_ action: String, _ path: String, reason: String) {

@@ -23,7 +23,7 @@ import Testing
     /// Runs it with both outputs on a terminal; what the terminal was sent.
     /// - Parameter columns: how wide the terminal says that it is.
     private func onTerminal(
-        _ arguments: [String], in folder: Folder, columns: UInt16 = 80, noColour: String? = nil
+        _ arguments: [String], in folder: Folder, columns: UInt16 = 80, noColour: String? = nil, kind: String? = "xterm"
     ) throws -> String {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         // TIOCSPTLCK and TIOCGPTN, which no header gives to Swift.
@@ -36,7 +36,7 @@ import Testing
         try #require(ioctl(terminal, UInt(TIOCSWINSZ), &size) == 0)
         let process = Binary.tidegauge.process(arguments, in: folder)
         var environment = ProcessInfo.processInfo.environment
-        environment["NO_COLOR"] = noColour
+        (environment["NO_COLOR"], environment["TERM"]) = (noColour, kind)
         process.environment = environment
         process.standardOutput = FileHandle(fileDescriptor: terminal)
         process.standardError = FileHandle(fileDescriptor: terminal)
@@ -74,6 +74,25 @@ import Testing
         let live = text.components(separatedBy: "\r\u{1B}[2K").filter { $0.hasPrefix("[") || $0.contains(" left ") }
         #expect(live.contains { $0.contains(/^[0-9]+:[0-9][0-9] left \[[2-9]\//) }, "\(live)")
         #expect(live.allSatisfy { !$0.contains(" left ") || $0.contains(/^[0-9]+:[0-9][0-9] left \[/) }, "\(live)")
+    }
+
+    @Test("A terminal that moves no cursor gets text alone", arguments: [nil, "", "dumb"])
+    func dumb(kind: String?) throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", Data(Self.scenario.utf8))
+        let text = try onTerminal(["run", "a.yaml", "--out", "out", "--set", "repeat=1"], in: folder, kind: kind)
+        #expect(!text.contains("\u{1B}") && text.contains("Report: out/"), "\(text)")
+    }
+
+    @Test("Answers and the machine's line break between words", arguments: [60, 80] as [UInt16])
+    func answers(columns: UInt16) throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", Data(Self.scenario.utf8))
+        let text = try onTerminal(
+            ["run", "a.yaml", "--out", "out", "--profile", "smoke"], in: folder, columns: columns, noColour: "1")
+        let lines = shown(text).drop { !$0.hasPrefix("How fast?") }
+        #expect(lines.contains { $0.hasPrefix("Machine: ") }, "\(lines)")
+        for line in lines where !line.hasPrefix("Report: ") { #expect(line.count <= columns, "\(line)") }
     }
 
     @Test("Tables fit the terminal, and are whole where there is none", arguments: [50, 72, 200] as [UInt16])

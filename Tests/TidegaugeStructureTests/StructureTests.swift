@@ -116,6 +116,20 @@ import Testing
         }
     }
 
+    /// The calls of `FileHandle` that throw nothing end the process instead, as on a closed descriptor or a full disk.
+    @Test func fileHandlesAreUsedByCallsThatThrow() {
+        let calls = [
+            "FileHandle.standardError.write(D", "FileHandle.standardOutput.write(D", "readDataToEndOfFile()",
+            ".availableData",
+            ".seekToEndOfFile()", ".synchronizeFile()", ".closeFile()",
+        ]
+        for call in calls {
+            for (file, line) in Module.all.flatMap(\.files).flatMap({ $0.places(of: call) }) {
+                Issue.record("\(file.path):\(line + 1): \(call) traps: use StandardStream, or the call that throws")
+            }
+        }
+    }
+
     /// A trial reads as a story: what stands beside its load is a `Companion`, and no fault has a name here.
     @Test func aTrialIsAStory() throws {
         let file = try #require(

@@ -14,6 +14,7 @@ final class CompareRun {
     init(isQuiet: Bool) {
         // A binary that dies before it has read its spec is a failed trial, not the end of this process.
         signal(SIGPIPE, SIG_IGN)
+        warnOfFileLimit()
         signals = StopSignals(interruption)
         progress = Progress(isQuiet: isQuiet)
     }

@@ -95,7 +95,7 @@ final class HostLink {
             reader.add(bytes)
             heardNs = MonotonicClock.nowNs()
         case .errors:
-            FileHandle.standardError.write(Data(bytes))
+            StandardStream.errors.write(bytes)
             errors = (errors + bytes).suffix(Self.mostErrorBytes)
         }
     }

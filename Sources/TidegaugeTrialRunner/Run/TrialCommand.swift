@@ -2,6 +2,7 @@
 // every binary that has drivers, so that the parent can run itself, and one commit's binary another's.
 import Foundation
 import TidegaugeDriver
+import TidegaugeMeasure
 import TidegaugeScenario
 import TidegaugeTrial
 
@@ -22,9 +23,8 @@ public enum TrialCommand {
             let names = drivers.map(\.name).joined(separator: ", ")
             throw Refusal(description: "trial spec: this binary has no driver '\(spec.driver)' (it has \(names))")
         }
-        let output = FileHandle.standardOutput
         let result = Trial.run(spec, on: driver, storeDirectory: storeDirectory, hosts: hosts) { progress in
-            if let line = try? JSONEncoder().encode(progress) { output.write(line + Data("\n".utf8)) }
+            if let line = try? JSONEncoder().encode(progress) { StandardStream.output.write(line + Data("\n".utf8)) }
         }
         let path = "\(resultDirectory)/\(TrialResult.fileName)"
         // In one step: a parent that finds the file finds all of it.

@@ -47,8 +47,8 @@ struct RelayCommand: ParsableCommand {
         let (input, output) = (Pipe(), Pipe())
         (process.standardInput, process.standardOutput) = (input, output)
         try process.run()
-        input.fileHandleForReading.closeFile()
-        output.fileHandleForWriting.closeFile()
+        try? input.fileHandleForReading.close()
+        try? output.fileHandleForWriting.close()
         var there = Way(from: 0, to: input.fileHandleForWriting.fileDescriptor, delayMs: thereMs)
         var back = Way(from: output.fileHandleForReading.fileDescriptor, to: 1, delayMs: backMs)
         var endNs: UInt64?
@@ -87,7 +87,7 @@ struct RelayCommand: ParsableCommand {
             process.waitUntilExit()
         case .cut: break
         case .garble:
-            FileHandle.standardOutput.write(Data("kernel: something else on this line\n".utf8))
+            try? FileHandle.standardOutput.write(contentsOf: Data("kernel: something else on this line\n".utf8))
             fallthrough
         case .silence:
             // Until whoever started this gives up.
