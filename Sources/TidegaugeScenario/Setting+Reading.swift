@@ -96,16 +96,31 @@ extension Setting {
         let rest = text.dropFirst(start.count)
         let query = rest.firstIndex(of: "?").map { rest[rest.index(after: $0)...] } ?? ""
         let keys = query.split(separator: "&").map { $0.prefix { $0 != "=" }.lowercased() }
-        let user = rest.prefix { $0 != "/" && $0 != "?" }.split(separator: "@", omittingEmptySubsequences: false)
-            .dropLast()
-        if user.contains(where: { $0.contains(":") })
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        let parts = authority.split(separator: "@", omittingEmptySubsequences: false)
+        let user = parts.dropLast()
+        // A password with a '/' or '?' that is not escaped ends the authority early: its '@' stands behind.
+        if user.contains(where: { $0.contains(":") }) || rest[authority.endIndex...].contains("@")
             || keys.contains(where: { $0.contains("pass") || $0.contains("%") })
         {
             throw ValueFault(
                 "holds a password, which reports would show: leave it out, and give it by PGPASSWORD or by the file ~/.pgpass"
             )
         }
+        guard (parts.last ?? "").split(separator: ",").allSatisfy(hasPort) else {
+            throw ValueFault(
+                "has a port that is not a number, which may be a part of a password (write postgresql://user@host:5432/database)"
+            )
+        }
         return text
+    }
+
+    /// Whether a host has no port, or one that is a number. An address of IPv6 stands in brackets.
+    private static func hasPort(_ host: Substring) -> Bool {
+        let behind = host.hasPrefix("[") ? host[(host.lastIndex(of: "]") ?? host.startIndex)...].dropFirst() : host
+        guard let colon = behind.firstIndex(of: ":") else { return true }
+        let port = behind[behind.index(after: colon)...]
+        return port.allSatisfy { $0.isASCII && $0.isNumber } && port.count <= 5
     }
 }
 

@@ -69,7 +69,10 @@ import Testing
         #expect(Set(unsaid) == Set(Self.unkeyed), "a property without a row, or one that has one now")
     }
 
-    @Test(arguments: ["postgresql://me@db.example:5432/test?sslmode=require", "postgres:///test?host=/run/postgresql"])
+    @Test(arguments: [
+        "postgresql://me@db.example:5432/test?sslmode=require", "postgres:///test?host=/run/postgresql",
+        "postgresql://me@[2001:db8::7]:5432/test", "postgresql://a:5432,b:5433/test", "postgresql://db.example:/test",
+    ])
     func anAddressIsTakenAsItIs(_ text: String) throws {
         #expect(try Setting.serverURL.value(from: text) == .url(text))
     }
@@ -79,7 +82,10 @@ import Testing
         "postgresql://me:s3cret@db.example/test", "postgres://db.example/test?password=s3cret",
         "postgres://db.example/?sslmode=require&sslpassword=s3cret", "postgresql://me@db.example/?%70assword=s3cret",
         "postgres:///test?user=me&PassWord=s3cret", "postgresql://me:s3@cret@db.example", "host=db password=s3cret",
-        "s3cret",
+        "s3cret", "postgresql://me:s3/cret@db.example/test", "postgresql://me:s3?cret@db.example/test",
+        "postgresql://me:1/s3@db.example/test", "postgresql://me:1?s3@db.example/test",
+        "postgresql://me:s3#cret@db.example",
+        "postgresql://db.example:s3cret/test", "postgresql://a:5432,b:s3cret/test", "postgresql://[::1]:s3cret/test",
     ])
     func aPasswordIsRefused(_ text: String) {
         #expect {
