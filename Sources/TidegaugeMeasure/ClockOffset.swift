@@ -59,7 +59,11 @@ public struct ClockOffset: Sendable {
     public var exchanges: Int { known.count }
 
     /// The most that θ changes within `ns`, rounded up.
-    private func driftNs(_ ns: Int64) -> Int64 { (ns * driftPPM + 999_999) / 1_000_000 }
+    private func driftNs(_ ns: Int64) -> Int64 {
+        let product = ns.multipliedFullWidth(by: driftPPM)
+        guard product.high == 0, product.low <= UInt64(Int64.max) - 999_999 else { return .max / 4 }
+        return (Int64(product.low) + 999_999) / 1_000_000
+    }
 
     /// Learns from one more exchange, which is not older than those before. Amortised O(1) where exchanges are regular.
     /// - Throws: where no θ explains it beside the others, which stay as they are.

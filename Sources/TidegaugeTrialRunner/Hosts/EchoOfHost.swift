@@ -21,6 +21,7 @@ extension Echo {
             let (callbacks, indices, items) = try link.reading {
                 (try seen.callbacks.elements(), try seen.indices.elements(), try seen.items.elements())
             }
+            try link.reading { try station.numbers.check(seen, callbacks, indices: indices.count) }
             let observer = Observer(
                 "observer \(seen.observer) on \(host)", query: plan.queryOfObserver[seen.observer], site: site,
                 recorder: try CallbackRecorder(isDistant ? station.local(callbacks) : callbacks, indices: indices),

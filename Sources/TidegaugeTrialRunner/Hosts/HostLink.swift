@@ -25,6 +25,8 @@ final class HostLink {
     private(set) var clock = HostClock(isSame: false)
     /// When it was asked last what its clock shows.
     private(set) var pingedNs = Int64.min
+    /// Moments of the pings that are not answered yet, ascending.
+    private var unanswered: [Int64] = []
 
     /// Starts the agent. It need not be reached by now.
     /// - Throws: `TrialFault.host`.
@@ -136,11 +138,16 @@ final class HostLink {
     /// Asks what its clock shows. The answer is taken whenever it comes.
     func ping() {
         pingedNs = MonotonicClock.nowNs()
+        unanswered.append(pingedNs)
         send(HostFrame(.ping, integers: [pingedNs]))
     }
 
     private func takePong(_ frame: HostFrame) throws {
         let moments = try frame.integers(3)
+        // Answers come in the order of the pings, of which none is lost.
+        guard moments[0] == unanswered.first else { throw HostNumber("the ping of", moments[0], "none was sent then") }
+        unanswered.removeFirst()
+        for moment in moments { try HostNumber.check("a moment", moment, in: -HostNumber.mostNs...HostNumber.mostNs) }
         try clock.add(
             ClockExchange(
                 sentNs: moments[0], arrivedNs: moments[1], leftNs: moments[2], returnedNs: max(heardNs, moments[0])))

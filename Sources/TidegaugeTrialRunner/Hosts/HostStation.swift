@@ -26,11 +26,16 @@ final class HostStation {
     private var observed: [UInt8] = []
     private(set) var observations: [HostObservation] = []
 
+    /// Most commits of one of its writers.
+    private let mostCommits: Int
+
     private static let firstExchanges = 32
+    /// Of what its observers have recorded and not sent to the end: as much as one of them may record.
+    private static let mostObservedBytes = 1 << 30
     private static let pingsNs: Int64 = 4_000_000_000
 
-    init(_ link: HostLink, writers: Range<Int>, observes: Bool = false) {
-        (self.link, self.writers, self.observes) = (link, writers, observes)
+    init(_ link: HostLink, writers: Range<Int>, observes: Bool = false, mostCommits: Int = 1 << 24) {
+        (self.link, self.writers, self.observes, self.mostCommits) = (link, writers, observes, mostCommits)
         shownRecords = Array(repeating: [], count: writers.count)
     }
 
@@ -77,9 +82,13 @@ final class HostStation {
     /// - Returns: what has been done to its process, on this clock.
     func take(_ frame: HostFrame) throws -> HostFaultReport? {
         switch frame.kind {
-        case .progress: commits = Int(try link.integers(frame, 1)[0])
+        case .progress:
+            let told = try link.integers(frame, 1)[0]
+            try link.reading { try HostNumber.check("a number of commits", told, in: 0...1 << 40) }
+            commits = Int(told)
         case .fault:
             var done = try link.decoded(frame, HostFaultReport.self)
+            try link.reading { try numbers.check(done) }
             done.hitNs = link.clock.local(done.hitNs).ns
             done.releasedNs = done.releasedNs.map { link.clock.local($0).ns }
             done.lastCommittedNs = done.lastCommittedNs.map { link.clock.local($0).ns }
@@ -89,12 +98,15 @@ final class HostStation {
             guard writers.contains(part.writer) else {
                 throw link.fault("it sent records of writer \(part.writer), and its own are \(writers)")
             }
-            shownRecords[part.writer - writers.lowerBound] += part.records
+            let place = part.writer - writers.lowerBound
+            try link.reading { try numbers.check(part.records, behind: shownRecords[place].count) }
+            shownRecords[place] += part.records
         case .loaded: hasLoaded = true
         case .observed: try takeObserved(frame)
         case .done:
             let report = try link.decoded(frame, HostReport.self)
             if let failure = report.failure { throw failure.fault(on: link.host) }
+            try link.reading { try numbers.check(report) }
             self.report = report
             commits = shownRecords.reduce(0) { $0 + $1.count }
         case .hello, .ping, .pong, .order, .ready, .start, .stop, .settle:
@@ -105,10 +117,18 @@ final class HostStation {
 
     private func takeObserved(_ frame: HostFrame) throws {
         observed += frame.payload.dropFirst()
+        try link.reading {
+            try HostNumber.check("a number of bytes", observed.count, in: 0...Self.mostObservedBytes)
+        }
         guard frame.payload.first == 1 else { return }
         let whole = HostFrame(kind: .observed, payload: observed)
         observations.append(try link.decoded(whole, HostObservation.self))
         observed = []
+    }
+
+    /// What it may tell now.
+    var numbers: HostNumbers {
+        HostNumbers(nowNs: link.clock.remote(MonotonicClock.nowNs()), mostCommits: mostCommits)
     }
 
     /// Of each writer, on this process's clock.
