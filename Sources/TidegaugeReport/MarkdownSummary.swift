@@ -37,7 +37,10 @@ enum MarkdownSummary {
 
     /// The engines that were to come through; how many there were besides, which were to hang.
     private static func drivers(_ record: RunRecord) -> String {
-        let controls = Set(Choreographies(record).rows.flatMap(\.controls).map(\.driver))
+        let plays = Choreographies(record)
+        // A store that stops itself in one choreography is a control there, and an engine in all others.
+        let engines = plays.engines + record.trials.filter { $0.spec.choreography == nil }.map(\.spec.driver)
+        let controls = Set(plays.rows.flatMap(\.controls).map(\.driver)).subtracting(engines)
         let all = Digest.inOrder(record.trials.map(\.spec.driver))
         let named = all.filter { !controls.contains($0) }.map { Escaped.markdown($0) }
         let rest = all.count - named.count

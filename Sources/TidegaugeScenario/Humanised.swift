@@ -21,6 +21,11 @@ public enum Humanised {
         return (count < 0 ? "-" : "") + groups.reversed().joined(separator: "\u{A0}")
     }
 
+    /// `500`, `10 000`, `2.5`, `0.4`: what a scenario file says, to three significant digits.
+    public static func rate(_ perSecond: Double) -> String {
+        perSecond == perSecond.rounded() && perSecond < 1e15 ? grouped(Int(perSecond)) : text(perSecond, unit: "1")
+    }
+
     /// `1 trial`, `51 trials`.
     public static func count(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
 

@@ -2,6 +2,11 @@
 import StillingWellBasis
 
 extension Scenario {
+    /// The path of a trace that a file names.
+    private func beside(_ name: String, _ source: String) -> String {
+        source.lastIndex(of: "/").map { source[...$0] + name } ?? name
+    }
+
     /// Reads the traces that the scenario names anywhere, each once.
     mutating func readTraces(_ bytes: [UInt8], _ files: NamedFiles, into problems: inout ProblemList) {
         let layers = [base.given] + profiles.keys.sorted { $0.rawValue < $1.rawValue }.map { profiles[$0]!.values }
@@ -29,8 +34,10 @@ extension Scenario {
             do throws(ValueFault) {
                 traces[name] = try Trace(contents)
             } catch {
+                // The trace is wrong, and not the scenario that follows it.
                 problems.add(
-                    given.place, "'writers.trace': the file '\(files.trace?.name ?? name)' \(error.message)")
+                    .path(files.trace?.name ?? beside(name, source)),
+                    "the trace \(error.message) (\(path) follows it)")
             }
         }
         if hashed.count > bytes.count { sha256 = SHA256.hexadecimal(hashed) }

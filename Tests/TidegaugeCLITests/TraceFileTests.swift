@@ -34,9 +34,9 @@ import Testing
             ("0.1\n", ["commit-latency"], 64, "'commit-latency' follows no trace"),
             (
                 "0 commit 2\n insert Note a\n", [], 65,
-                "the file 'mine.txt' has in line 1 a commit of 2 operations, and only 1"
+                "mine.txt: the trace has in line 1 a commit of 2 operations, and only 1"
             ),
-            ("0 commit 1\n insert Note a\n", [], 65, "the file 'mine.txt' stops in line 2 without 'end'"),
+            ("0 commit 1\n insert Note a\n", [], 65, "mine.txt: the trace stops in line 2 without 'end'"),
         ] as [(String?, [String], Int32, String)])
     func whatCannotBePlayedBackIsRefused(_ trace: String?, _ paths: [String], _ status: Int32, _ words: String) throws {
         let folder = try Folder()

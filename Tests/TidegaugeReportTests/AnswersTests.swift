@@ -86,6 +86,65 @@ struct AnswersTests {
         #expect(answers.count { $0.figure == Answer.none } == 7)
     }
 
+    @Test("What was measured and has no value is not called unmeasured")
+    func absent() throws {
+        var record = Self.record()
+        record.rows.removeAll { $0.scenario == "commit-latency" }
+        record.trials[0].spec.measure = ["end_to_end_latency", "coalescing_ratio"]
+        record.rows += RunRow.rows(
+            [Figure(.endToEndLatency, .p50, nil, n: 12)], of: record.trials[0].spec, runID: "r", environment: .fixed)
+        #expect(
+            try answer(.howFast, record).meaning
+                == "end_to_end_latency had 12 samples in commit-latency, and p50 needs 20")
+        var failed = record
+        for index in failed.trials.indices { failed.trials[index].fate = .hang }
+        #expect(
+            try answer(.howFast, failed).meaning
+                == "1 trial that should have measured end_to_end_latency did not complete")
+        failed.trials[0].spec.measure = []
+        #expect(try answer(.howFast, failed).meaning == "no scenario measures end_to_end_latency")
+        var passing = record
+        passing.trials[0].spec.workload = WorkloadSpec()
+        #expect(try answer(.howFast, passing).meaning.hasPrefix("no query of the trace of commit-latency is watched"))
+        var unpaired = record
+        unpaired.rows.removeAll { $0.figure.metric == .upkeepCost }
+        unpaired.trials[0].spec.measure = ["upkeep_cost"]
+        unpaired.rows += RunRow.rows(
+            [Figure(.upkeepCost, .value, nil, n: 0, flags: [.noBaseline])], of: record.trials[0].spec, runID: "r",
+            environment: .fixed)
+        #expect(try answer(.upkeep, unpaired).meaning == "upkeep_cost has no value in commit-latency: no_baseline")
+    }
+
+    @Test(
+        "A slow rate is told as it is",
+        arguments: [(0.4, "0.400 commits/s"), (2.5, "2.50 commits/s"), (3, "3 commits/s")])
+    func slowRates(rateHz: Double, words: String) throws {
+        var record = Self.record()
+        record.trials[0].spec.writers.rateHz = rateHz
+        let meaning = try answer(.howFast, record).meaning
+        #expect(meaning.contains(", \(words), "), "\(meaning)")
+    }
+
+    @Test("The first driver that was named is the one that others stand beside")
+    func firstNamed() throws {
+        var record = Self.record()
+        record.header.scenarios[0].name = "commit-latency"
+        record.header.scenarios[0].gate = .endToEndLatency
+        let rows = record.rows.filter { $0.scenario == "commit-latency" }
+        for row in rows {
+            var other = row
+            other.driver = "keel"
+            record.rows.append(other)
+        }
+        var trial = record.trials[0]
+        trial.spec.driver = "keel"
+        record.trials.append(trial)
+        #expect(EngineRatios.all(record).map(\.engine) == ["stillingwell"])
+        record.header.drivers = ["keel", "stillingwell"]
+        #expect(EngineRatios.all(record).map(\.engine) == ["keel"])
+        #expect(EngineRatios.all(record).first?.lines.first?.hasPrefix("keel beside stillingwell: ") ?? false)
+    }
+
     @Test("A broken limit is the answer's as well, and what is about the harness answers nothing")
     func broken() throws {
         var record = Self.record()

@@ -119,6 +119,7 @@ struct ComparisonReportTests {
             // Two fresh pairs have no interval; with those of the screen they do.
             #expect(judged.gates[0].pairs == 10 && judged.gates[0].low != nil)
             let console = ComparisonConsole.render(judged)
+            #expect(console.contains(#/\n! interrupted after [0-9]+ pairs: .* and no verdict; --resume goes on\n/#))
             let top = try #require(console.split(separator: "\n").dropFirst(2).first)
             #expect(
                 top.hasPrefix("! suspected: slow stillingwell durability=memory write_service_time p50 +8."), "\(top)")

@@ -5,7 +5,7 @@ import TidegaugeScenario
 extension SubjectFigures {
     var howFast: Answer {
         guard let place = places(.endToEndLatency, .p50, preferably: "commit-latency").first else {
-            return .unknown(.howFast, "no scenario measures end_to_end_latency")
+            return .unknown(.howFast, absence(of: .endToEndLatency, .p50))
         }
         let tail = [Statistic.p99, .p90].lazy.compactMap { statistic in
             self.places(.endToEndLatency, statistic, of: place.scenario).first { $0.variant == place.variant }
@@ -19,7 +19,7 @@ extension SubjectFigures {
     /// In a scenario with enough commits to say how old the oldest unseen one is for one moment in a hundred.
     var howStale: Answer {
         guard let place = places(.staleness, .p99, preferably: "commit-latency").first else {
-            return .unknown(.howStale, "no scenario has enough commits for a p99 of staleness")
+            return .unknown(.howStale, absence(of: .staleness, .p99))
         }
         return answer(
             .howStale, Digest.cell(place.figures), place, "age of the oldest unseen change, p99 over time" + load(place)
@@ -30,7 +30,7 @@ extension SubjectFigures {
     var coalesced: Answer {
         let all = places(.coalescingRatio, .value, preferably: "burst-coalesce")
         guard let place = all.max(by: { $0.median < $1.median }) else {
-            return .unknown(.coalesced, "no scenario measures coalescing_ratio")
+            return .unknown(.coalesced, absence(of: .coalescingRatio, .value))
         }
         var words = ["commits per callback" + load(place)]
         if let steady = places(.endToEndLatency, .p50, preferably: "commit-latency").first,
@@ -48,7 +48,7 @@ extension SubjectFigures {
     var upkeep: Answer {
         let all = places(.upkeepCost, .value, preferably: "result-size")
         guard let place = all.max(by: { items($0) < items($1) }) else {
-            return .unknown(.upkeep, "no scenario measures upkeep_cost")
+            return .unknown(.upkeep, absence(of: .upkeepCost, .value))
         }
         var words = ["CPU per commit at \(Humanised.grouped(items(place))) rows"]
         if let small = all.min(by: { items($0) < items($1) }), items(small) < items(place) {
@@ -63,7 +63,7 @@ extension SubjectFigures {
 
     var bendsWhere: Answer {
         guard let low = places(.sustainableRate, .low, preferably: "rate-sweep").first else {
-            return .unknown(.bendsWhere, "no scenario looks for the highest rate that is kept up with")
+            return .unknown(.bendsWhere, absence(of: .sustainableRate, .low))
         }
         let high = places(.sustainableRate, .high, of: low.scenario).first?.median
         let knee = places(.kneeRate, .value, of: low.scenario).first?.median
@@ -90,7 +90,7 @@ extension SubjectFigures {
         } else if writers.load == .open, writers.arrivals == .trace {
             words.append("at the times of a trace")
         } else if writers.load == .open, writers.rateHz > 0 {
-            words.append("\(Humanised.grouped(Int(writers.rateHz.rounded()))) commits/s")
+            words.append("\(Humanised.rate(writers.rateHz)) commits/s")
         } else {
             words.append(writers.load == .lockstep ? "nothing else under way" : "closed loop")
         }

@@ -1,6 +1,6 @@
 // The figures of the one store that a run is about, found by metric. A run with several engines is about the one with the most
 // trials, the first of them where several have as many: the store beside the no-op driver, or the engine that a scenario names
-// first. Pure.
+// first. A run that `--driver` was given to is about the first that it named. Pure.
 import TidegaugeMeasure
 import TidegaugeScenario
 import TidegaugeStatistics
@@ -20,6 +20,8 @@ struct SubjectFigures {
 
     private static func subject(_ record: RunRecord) -> String {
         let drivers = record.trials.map(\.spec.driver)
+        // Drivers that were named are compared with the first of them.
+        if let named = record.header.drivers.first(where: drivers.contains), named != "noop" { return named }
         let counts = Dictionary(grouping: drivers) { $0 }.mapValues(\.count)
         let most = counts.values.max()
         return drivers.first { counts[$0] == most } ?? ""
@@ -62,6 +64,41 @@ struct SubjectFigures {
             Place(
                 scenario: scenario, variant: variant, figures: rows.filter { $0.variant == variant }.map(\.figure))
         }
+    }
+
+    /// Why there is no figure of a metric, which may have been measured all the same.
+    func absence(of metric: Metric, _ statistic: Statistic) -> String {
+        let name = metric.rawValue
+        let own = record.trials.filter {
+            $0.spec.driver == driver && $0.spec.measure.contains(name)
+                && record.scenario($0.spec.scenario)?.gate.entry.subject != .harness
+        }
+        guard !own.isEmpty else { return "no scenario measures \(name)" }
+        let completed = own.filter { $0.fate == .completed }
+        guard let one = completed.first else {
+            return "\(Humanised.count(own.count, "trial")) that should have measured \(name) did not complete"
+        }
+        if one.spec.writers.load == .closed, metric == .endToEndLatency {
+            return "\(one.spec.scenario) commits in a closed loop, which has no \(name): 'load: open' has due times"
+        }
+        if let workload = one.spec.workload, workload.lasting.isEmpty, metric.needsObservers {
+            return
+                "no query of the trace of \(one.spec.scenario) is watched from its first commit to its last, and none other is in "
+                + "a figure"
+        }
+        let rows = record.rows.filter {
+            $0.driver == driver && $0.figure.metric == metric && $0.figure.statistic == statistic
+        }
+        guard let most = rows.max(by: { $0.figure.n < $1.figure.n }) else {
+            return "\(one.spec.scenario) measured \(name), and found nothing to measure"
+        }
+        if let needed = statistic.neededSamples, UInt64(clamping: most.figure.n) < needed {
+            return
+                "\(name) had \(Humanised.count(most.figure.n, "sample")) in \(most.scenario), and \(statistic.rawValue) needs "
+                + Humanised.grouped(Int(needed))
+        }
+        let flags = most.figure.flags.map(\.text).joined(separator: ", ")
+        return "\(name) has no value in \(most.scenario)" + (flags.isEmpty ? "" : ": \(flags)")
     }
 
     func spec(_ place: Place) -> TrialSpec? {

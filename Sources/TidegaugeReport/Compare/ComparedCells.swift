@@ -94,6 +94,14 @@ public enum ComparisonConsole {
             lines.append(
                 "void pairs, run again: " + reasons.map { "\($0.value.count) \($0.key)" }.joined(separator: ", "))
         }
+        if !judged.record.isFinished {
+            let pairs = judged.engine.tracks.reduce(0) { $0 + $1.attempts }
+            lines += [
+                "",
+                "! interrupted after \(Humanised.count(pairs, "pair")): this is what they say so far, and no verdict; --resume "
+                    + "goes on",
+            ]
+        }
         return (lines + ["", verdict(judged)]).map { Escaped.visible($0) }.joined(separator: "\n") + "\n"
     }
 

@@ -68,13 +68,22 @@ enum WeakComparison {
 }
 
 extension ComparisonConsole {
+    /// What to do, with the commits as far as the runs know them.
+    private static func remedy(_ base: RunRecord, _ head: RunRecord) -> String {
+        let commits = [base, head].map { String($0.environment.commit.prefix(12)) }
+        guard commits.allSatisfy({ $0.first?.isHexDigit ?? false && $0.allSatisfy(\.isHexDigit) }) else {
+            return "tidegauge compare of the two commits or binaries can tell (a run was made outside a repository)"
+        }
+        guard commits[0] != commits[1] else { return "both are of the commit \(commits[0])" }
+        return "tidegauge compare \(commits[0]) \(commits[1]) can tell"
+    }
+
     /// Two runs that were measured one after the other.
     static func weak(_ rows: [ComparedRow], _ base: RunRecord, _ head: RunRecord) -> String {
         var lines = [
             "\(base.runID) → \(head.runID): finished runs, one after the other. What the machine did in between is in "
                 + "one side alone, and about one such comparison in four sees a change that is none. Nothing here is a "
-                + "regression; tidegauge compare \(base.environment.commit.prefix(12)) "
-                + "\(head.environment.commit.prefix(12)) can tell.", "",
+                + "regression; \(remedy(base, head)).", "",
         ]
         if base.environment.cpuModel != head.environment.cpuModel || base.environment.cores != head.environment.cores {
             lines.insert("the machines differ: \(base.environment.cpuModel), \(head.environment.cpuModel)", at: 1)
