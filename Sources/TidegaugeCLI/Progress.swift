@@ -13,12 +13,17 @@ final class Progress: Sendable {
 
     init(isQuiet: Bool) { self.isQuiet = isQuiet }
 
-    func began(_ title: String, index: Int, of total: Int) {
+    /// - Parameter leftSeconds: how long it takes to the end, if the caller knows.
+    func began(_ title: String, index: Int, of total: Int, leftSeconds: Double? = nil) {
         line.withLock {
             $0.began(title, index: index, of: total)
+            $0.leftSeconds = leftSeconds
             show("starting", &$0)
         }
     }
+
+    /// What is still to come, by its plan: how long that takes follows from what the plan of the past took.
+    func planned(leftNs: Int64) { line.withLock { $0.planned(leftNs: leftNs) } }
 
     func progressed(_ progress: TrialProgress) {
         var text = progress.phase.rawValue
@@ -47,13 +52,25 @@ private struct ProgressLine {
     private var startNs = MonotonicClock.nowNs()
     private var printedNs = MonotonicClock.nowNs()
     private var title = ""
+    /// Of who knows better than the trials so far.
+    var leftSeconds: Double?
     private var index = 0
     /// The first trial that ran, behind those that a resumed run has kept.
     private var first: Int?
     private var total = 0
+    /// Of the plan: what was left when the first trial began, and what is left now.
+    private var firstLeftNs: Int64?
+    private var leftNs: Int64?
+
+    mutating func planned(leftNs: Int64) {
+        if firstLeftNs == nil { firstLeftNs = leftNs }
+        self.leftNs = leftNs
+    }
 
     mutating func began(_ title: String, index: Int, of total: Int) {
-        if first == nil || index < self.index { (first, startNs) = (index, MonotonicClock.nowNs()) }
+        if first == nil || index < self.index {
+            (first, startNs, firstLeftNs) = (index, MonotonicClock.nowNs(), leftNs)
+        }
         (self.title, self.index, self.total) = (title, index, total)
     }
 
@@ -71,8 +88,15 @@ private struct ProgressLine {
     /// From what the trials so far took; nothing before there are any.
     private var timeLeft: String {
         guard let first, index > first else { return "" }
-        let perTrial = Double(MonotonicClock.nowNs() - startNs) / 1e9 / Double(index - first)
-        let seconds = Int(perTrial * Double(total - index + 1))
+        let tookNs = Double(MonotonicClock.nowNs() - startNs)
+        let perTrial = tookNs / 1e9 / Double(index - first)
+        var left = perTrial * Double(total - index + 1)
+        if let firstLeftNs, let leftNs {
+            // A fifth of a second of plan at least, or one short trial would speak for all.
+            left = Double(leftNs) / 1e9 * tookNs / Double(max(firstLeftNs - leftNs, 200_000_000))
+        }
+        if let leftSeconds { left = leftSeconds }
+        let seconds = Int(left)
         return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60) left "
     }
 }

@@ -120,12 +120,19 @@ struct RunCommand: ParsableCommand {
 
     private func goOn(_ directory: String) throws -> Outcome {
         let resumption = try resuming(try Resumption(directory))
-        let plan = try RunPlan(resumption.record.header)
+        let plan: RunPlan
+        do { plan = try RunPlan(resumption.record.header) } catch {
+            printError(
+                "--resume: the run's paths (\(resumption.record.header.paths.joined(separator: ", "))) count from the folder that it "
+                    + "began in: go on from there")
+            throw error
+        }
         let differences = resumption.differences(
             binary: plan.header.binary, scenarios: plan.header.scenarios, trials: plan.jobs.flatMap(\.trials))
         if !differences.isEmpty {
             throw ValidationError(
-                "--resume: \(directory) cannot be gone on with:\n  " + differences.joined(separator: "\n  "))
+                "--resume: \(directory) cannot be gone on with, or not from this folder (go on from the one that the run began "
+                    + "in):\n  " + differences.joined(separator: "\n  "))
         }
         // `latest` is a link: the run itself is meant.
         let folder = URL(fileURLWithPath: directory).resolvingSymlinksInPath()
@@ -194,6 +201,7 @@ struct RunCommand: ParsableCommand {
     private func measure(
         _ plan: RunPlan, root: String, runID: String, _ environment: EnvironmentReport, _ resumption: Resumption?
     ) throws -> Outcome {
+        warnOfFileLimit()
         var baselines = try RunBaselines(plan.header, in: root)
         var environment = environment
         environment.begin(waitForQuiet(plan.header))

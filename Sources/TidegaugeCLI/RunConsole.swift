@@ -29,6 +29,8 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         progress.began(words.filter { !$0.isEmpty }.joined(separator: " "), index: index, of: total)
     }
 
+    func planned(leftNs: Int64) { progress.planned(leftNs: leftNs) }
+
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress) { self.progress.progressed(progress) }
 
     func ended(_ spec: TrialSpec, _ result: TrialResult) {

@@ -71,14 +71,25 @@ public struct ComparisonEngine: Sendable {
     }
 
     /// Pairs still to come, as far as can be known.
-    public var pairsLeft: Int {
-        tracks.reduce(queue.count) { sum, track in
-            switch track.state {
-            case .screening where !track.isCutShort: sum + max(0, plan.pairs - track.screen.count)
-            case .confirming where !track.isCutShort: sum + max(0, looks.mostPairs - track.confirm.count)
-            default: sum
-            }
+    public var pairsLeft: Int { tracks.reduce(queue.count) { $0 + pairsLeft($1) } }
+
+    private func pairsLeft(_ track: GateTrack) -> Int {
+        switch track.state {
+        case .screening where !track.isCutShort: max(0, plan.pairs - track.screen.count)
+        case .confirming where !track.isCutShort: max(0, looks.mostPairs - track.confirm.count)
+        default: 0
         }
+    }
+
+    /// What these take, each as long as those of its subject so far; no more than a budget has left. Nil before the first pair.
+    public var secondsLeft: Double? {
+        let known = tracks.filter { $0.attempts > 0 }
+        guard let meanSeconds = mean(known.map(\.secondsPerPair)) else { return nil }
+        let seconds = tracks.reduce(0.0) { sum, track in
+            sum + Double(pairsLeft(track)) * (track.attempts > 0 ? track.secondsPerPair : meanSeconds)
+        }
+        // A budget is spent as long as anything is undecided, whatever was planned.
+        return plan.budgetSeconds.map { max(0, $0 - spentSeconds) } ?? seconds
     }
 
     private var hasTime: Bool { plan.budgetSeconds.map { spentSeconds < $0 } ?? true }

@@ -68,6 +68,12 @@ public final class HangReports: ReportFormat {
         try ReportFile.replace(path.replacing(".json", with: ".trace.json"), with: text.utf8)
     }
 
+    /// The trial of a record; nil of the titles.
+    static func trial(_ record: [String]) -> TrialKey? {
+        guard record.count == columns.count, let trial = Int(record[4]) else { return nil }
+        return TrialKey(scenario: record[1], driver: record[2], variant: record[3], trial: trial)
+    }
+
     /// One row with its line end.
     static func line(_ hang: HangRecord, of spec: TrialSpec, runID: String, replay: String) -> String {
         CSV.line([

@@ -12,6 +12,10 @@ public enum ReportFolder {
     ///   it there: see `checkOwners`.
     public static func make(_ path: String) throws {
         guard !path.isEmpty else { throw ReportError(use, "''", reason: "its name is empty") }
+        guard path != "~", !path.hasPrefix("~/") else {
+            throw ReportError(
+                use, path, reason: "a shell expands '~' outside quotes alone (write $HOME, or ./~ for that name)")
+        }
         guard path.utf8.count <= longest else { throw ReportError(use, path, errno: ENAMETOOLONG) }
         for part in ancestors(path) where mkdir(part, 0o777) != 0 {
             let code = errno

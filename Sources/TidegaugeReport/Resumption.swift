@@ -63,6 +63,15 @@ public struct Resumption: Sendable {
             }
             try ReportFile.replace(seriesPath, with: kept.map(CSV.line).joined().utf8)
         }
+        let hangsPath = "\(directory)/\(HangReports.fileName)"
+        if let text = try? String(contentsOfFile: hangsPath, encoding: .utf8) {
+            let kept = CSV.records(text).filter { HangReports.trial($0).map(keys.contains) ?? false }
+            if kept.isEmpty {
+                guard unlink(hangsPath) == 0 else { throw ReportError("remove it", hangsPath, errno: errno) }
+            } else {
+                try ReportFile.replace(hangsPath, with: ([HangReports.columns] + kept).map(CSV.line).joined().utf8)
+            }
+        }
         let inOrder = record.trials.filter { $0.fate != .interrupted }.map { RunEvent.trial($0) }
         let lines = try ([RunEvent(run: record.header)] + inOrder).map { try $0.line() }
         try ReportFile.replace("\(directory)/\(Journal.fileName)", with: lines.joined().utf8)

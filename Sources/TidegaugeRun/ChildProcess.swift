@@ -41,7 +41,7 @@ public final class ChildProcess: TrialExecutor {
             // This very binary, even if the file has been replaced since.
             let program = other?.path ?? "/proc/\(getpid())/exe"
             let isUnderCallgrind = spec.count?.counter == InstructionCounter.callgrind.rawValue
-            var arguments = ["trial", "--result-dir", folder.results, "--store-dir", folder.store]
+            var arguments = ["trial", "--result-dir=\(folder.results)", "--store-dir=\(folder.store)"]
             if !hosts.isEmpty {
                 arguments += ["--hosts", String(decoding: try JSONEncoder().encode(hosts), as: UTF8.self)]
             }

@@ -8,6 +8,8 @@ import TidegaugeTrial
 /// What a run tells as it goes: on the running thread, but for `progressed`.
 public protocol RunnerDelegate: AnyObject, Sendable {
     func began(_ spec: TrialSpec, role: String, index: Int, of total: Int)
+    /// Called before a trial begins: what all trials from this one on take, by their specs alone.
+    func planned(leftNs: Int64)
     /// Any thread.
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress)
     func ended(_ spec: TrialSpec, _ result: TrialResult)
@@ -21,6 +23,7 @@ public protocol RunnerDelegate: AnyObject, Sendable {
 
 extension RunnerDelegate {
     public func known(_ spec: TrialSpec) -> KnownTrial? { nil }
+    public func planned(leftNs: Int64) {}
 }
 
 /// Runs scenarios. One thread.
@@ -64,6 +67,8 @@ public final class Runner {
     private var outcome = Outcome.pass
     private var index = 0
     private var total = 0
+    /// What trials that have not begun take, by their specs.
+    private var leftNs: Int64 = 0
     /// Of the job under way.
     private var repeatsLeft = 0
     /// Of the job under way: trials on the no-op driver, which all drivers at one point share.
@@ -85,6 +90,11 @@ public final class Runner {
     public func run(_ jobs: [Job]) throws -> Outcome {
         let jobs = jobs.map(feasible)
         total = jobs.reduce(0) { $0 + processes($1) }
+        leftNs = jobs.reduce(0) { sum, job in
+            let own = job.trials.reduce(0) { $0 + plannedNs(makeGroup($1)) }
+            let steps = Int64(Set(job.trials.map(\.driver)).count * job.searchSteps)
+            return sum + own + steps * (job.trials.first.map { plannedNs(makeGroup($0)) } ?? 0)
+        }
         for job in jobs where !interruption.isRaised { try run(job) }
         return interruption.isRaised ? .interrupted : outcome
     }
@@ -100,6 +110,13 @@ public final class Runner {
         let searching = Set(job.trials.map(\.driver)).count * job.searchSteps
         return listed + searching * (job.trials.first.map { makeGroup($0).members.count } ?? 0)
     }
+
+    /// A process that starts and ends, and loads a small dataset.
+    private static let overheadNs: Int64 = 200_000_000
+
+    private func plannedNs(_ spec: TrialSpec) -> Int64 { spec.warmUpNs + spec.durationNs + Self.overheadNs }
+
+    private func plannedNs(_ group: TrialGroup) -> Int64 { group.members.reduce(0) { $0 + plannedNs($1.spec) } }
 
     /// Without the trials that their driver cannot do.
     private func feasible(_ job: Job) -> Job {
@@ -206,6 +223,7 @@ public final class Runner {
     private func known(_ spec: TrialSpec) -> KnownTrial? {
         guard let known = delegate.known(spec) else { return nil }
         index += makeGroup(spec).members.count
+        leftNs -= plannedNs(makeGroup(spec))
         outcome = outcome.worse(Outcome(known.record.fate, isUnavailable: known.record.isUnavailable))
         return known
     }
@@ -225,6 +243,7 @@ public final class Runner {
             guard let disturbance, repeatsLeft > 0 else { break }
             repeatsLeft -= 1
             total += makeGroup(spec).members.count
+            leftNs += plannedNs(makeGroup(spec))
             voids.append(disturbance)
         } while !interruption.isRaised
         guard var group = run else { return nil }
@@ -241,10 +260,13 @@ public final class Runner {
         var results: [TrialGroup.Role: TrialResult] = [:]
         for (role, spec) in group.members {
             index += 1
+            let beforeNs = leftNs
+            leftNs -= plannedNs(spec)
             if role == .noop, let known = noops.first(where: { $0.spec == spec }) {
                 results[role] = known.result
                 continue
             }
+            delegate.planned(leftNs: max(beforeNs, 0))
             delegate.began(spec, role: role.rawValue, index: index, of: total)
             let result = executor.run(spec) { [delegate] in delegate.progressed(spec, $0) }
             delegate.ended(spec, result)

@@ -62,6 +62,10 @@ struct ExtendedFile {
         case .unreadable(let path, let why):
             problems.add(node.position, "'extends' names '\(path)': \(why)")
             return nil
+        case .found(let path, _) where !path.hasSuffix(".yaml"):
+            // Refusals quote what they are about, and another file is nobody's scenario.
+            problems.add(node.position, "'extends' names '\(Quantity.clipped(path))', and a scenario is a *.yaml file")
+            return nil
         case .found(let path, let bytes):
             let trail = problems.paths + [path]
             if problems.paths.contains(path) || trail.count > maximumFiles {

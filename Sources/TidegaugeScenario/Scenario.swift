@@ -58,12 +58,13 @@ public struct Scenario: Sendable {
             problems = reader.problems
             scenario?.readTraces(file.bytes, files, into: &problems)
             if let scenario {
+                problems.removable = ExtendedFile.removable
                 for profile in Profile.allCases { scenario.check(profile, reader.measurePositions, into: &problems) }
                 scenario.checkLimits(reader.limitPlaces, into: &problems)
                 try problems.check()
-                return scenario
                 scenario.checkSamples(into: &problems)
                 try problems.check()
+                return scenario
             }
         }
         throw ScenarioErrors(problems.sorted)

@@ -33,6 +33,13 @@ public struct ScenarioLibrary {
                 problems += error.problems
             }
         }
+        // In a cell of a table a program would take such a name for a formula.
+        for scenario in scenarios where scenario.name.first.map({ "=+-@".contains($0) }) ?? true {
+            problems.append(
+                ScenarioProblem(
+                    .path(scenario.path),
+                    "a scenario's name begins with a letter or a digit, for tables; rename the file"))
+        }
         // Reports name a scenario by its stem alone.
         for (name, group) in Dictionary(grouping: scenarios, by: \.name).sorted(by: { $0.key < $1.key })
         where group.count > 1 {

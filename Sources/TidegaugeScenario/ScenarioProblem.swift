@@ -51,6 +51,9 @@ struct ProblemList {
     private var seen: Set<ScenarioProblem> = []
     private var problems: [ScenarioProblem] = []
     private var refused: Set<Position> = []
+    /// Keys that a file can drop of the one it extends. Set once everything is read: what is wrong from there on is how values go
+    /// together, also those of files that are extended.
+    var removable: [String] = []
 
     init(path: String) { paths = [path] }
 
@@ -67,8 +70,19 @@ struct ProblemList {
     mutating func add(_ place: ScenarioProblem.Place, _ message: String) {
         guard !isFull else { return }
         // Names of a file may have line breaks in them.
-        let problem = ScenarioProblem(place, message.split(whereSeparator: \.isNewline).joined(separator: " "))
+        let text = message.split(whereSeparator: \.isNewline).joined(separator: " ") + remedyAbove(place, message)
+        let problem = ScenarioProblem(place, text)
         if seen.insert(problem).inserted { problems.append(problem) }
+    }
+
+    /// What to do about a key of a file that is extended, which its reader may not be able to edit.
+    private func remedyAbove(_ place: ScenarioProblem.Place, _ message: String) -> String {
+        guard !removable.isEmpty, case .file(let path, _, _) = place, path != paths[0], paths.contains(path) else {
+            return ""
+        }
+        let key = message.split(separator: "'").dropFirst(message.hasPrefix("'") ? 0 : 1).first.map(String.init) ?? ""
+        guard removable.contains(key) else { return "" }
+        return "; \(paths[0]) can drop it by 'without: [\(key)]'"
     }
 
     mutating func add(_ position: Position, _ message: String) {

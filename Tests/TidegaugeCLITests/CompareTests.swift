@@ -51,6 +51,39 @@ import Testing
         }
     }
 
+    /// Runs it in a clone that has its newest commit alone, or without git.
+    @Test func whatIsMissingOfARepositoryIsSaid() throws {
+        let folder = try Folder()
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = [
+            "-c",
+            "git init -q whole && cd whole && for n in 1 2; do git -c user.name=a -c user.email=a@b commit -q --allow-empty -m $n; "
+                + "done && git clone -q --depth 1 file://$PWD ../shallow",
+        ]
+        shell.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+        try shell.run()
+        shell.waitUntilExit()
+        try #require(shell.terminationStatus == 0)
+        func refusal(_ name: String, path: String? = nil) throws -> String {
+            let process = Binary.tidegauge.process(["compare", "HEAD~1", "HEAD"], in: folder)
+            process.currentDirectoryURL = URL(fileURLWithPath: "\(folder.path)/\(name)")
+            if let path { process.environment = ["PATH": path] }
+            process.standardOutput = try folder.handle("stdout")
+            process.standardError = try folder.handle("stderr")
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 64)
+            return folder.read("stderr")
+        }
+        let shallow = try refusal("shallow")
+        #expect(shallow.contains("git fetch --unshallow") && shallow.contains("fetch-depth: 0"), "\(shallow)")
+        let without = try refusal("whole", path: "/nowhere")
+        #expect(without.contains("git is not installed"), "\(without)")
+        let outside = try refusal("")
+        #expect(outside.contains("within their repository"), "\(outside)")
+    }
+
     @Test func closedLoopsTakeTurnsAndOpenOnesDoNot() throws {
         let folder = try folder()
         // Of turns of 10 ms some are lost where the machine is busy.

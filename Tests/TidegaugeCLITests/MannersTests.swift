@@ -54,6 +54,75 @@ import TidegaugeRun
         #expect(script.status == 0 && script.output.contains("---completion") && script.output.contains("drivers"))
     }
 
+    @Test(arguments: [
+        (["rnu"], "unknown command 'rnu' (did you mean 'run'?)"),
+        (["chekc", "a.yaml"], "unknown command 'chekc' (did you mean 'check'?)"),
+        (["zzzzzzzz"], "unknown command 'zzzzzzzz' (known here: init, run, "),
+        (["run", "a.yaml", "--filter", "b"], "no scenario matches --filter 'b'"),
+        (["run", "commit-latency", "--filter", "comit-latency"], "(did you mean 'commit-latency'?)"),
+        (["run", "a.yaml", "--out", "~"], "a shell expands '~' outside quotes alone"),
+        (["run", "a.yaml", "--out", "~/reports"], "a shell expands '~' outside quotes alone"),
+    ])
+    func aSlipIsAnswered(arguments: [String], words: String) throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", Data(Self.scenario.utf8))
+        let ran = try said(arguments, in: folder)
+        #expect(ran.status == 64 && ran.errors.contains(words), "\(ran.errors)")
+        #expect(!folder.exists("~") && !folder.exists("Reports"))
+    }
+
+    @Test func aFolderMayBeginWithADash() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", Data(Self.scenario.utf8))
+        let ran = try said(["run", "a.yaml", "--profile", "smoke", "--driver", "noop", "--out=-x"], in: folder)
+        #expect(ran.status == 0 && folder.exists("-x/latest/metrics.csv"), "\(ran.errors)")
+    }
+
+    @Test func whatMovesACursorIsShownAndNotDone() throws {
+        let folder = try Folder()
+        try folder.write("a\u{1B}[2Jb.yaml", Data(Self.scenario.utf8))
+        try folder.write("bad\u{1B}[2J.yaml", Data("purpose: [".utf8))
+        for arguments in [
+            ["check", "a\u{1B}[2Jb.yaml"], ["check", "bad\u{1B}[2J.yaml"], ["check", "gone\u{1B}[2J.yaml"],
+            ["list", "scenarios", "a\u{1B}[2Jb.yaml"],
+            ["run", "a\u{1B}[2Jb.yaml", "--profile", "smoke", "--driver", "noop"],
+            ["run", "a\u{1B}[2Jb.yaml", "--set", "x\u{1B}[2J"], ["frob\u{1B}[2J"],
+        ] {
+            let ran = try said(arguments, in: folder)
+            #expect(!(ran.output + ran.errors).contains("\u{1B}"), "\(arguments)")
+        }
+    }
+
+    @Test(arguments: ["=HYPERLINK(1),x", "+1", "-1", "@x"]) func aNameIsNoFormula(name: String) throws {
+        let folder = try Folder()
+        try folder.write("s/\(name).yaml", Data(Self.scenario.utf8))
+        let ran = try said(["run", "s"], in: folder)
+        #expect(ran.status == 65 && ran.errors.contains("begins with a letter or a digit"), "\(ran.errors)")
+    }
+
+    /// Of a file that is no scenario nothing is quoted.
+    @Test func anotherFileIsNotExtended() throws {
+        let folder = try Folder()
+        try folder.write("secret.txt", Data("root:x:0:0:root".utf8))
+        for name in ["/etc/passwd", "secret.txt"] {
+            try folder.write("a.yaml", Data("extends: \(name)\npurpose: Who is there?\n".utf8))
+            let ran = try said(["check", "a.yaml"], in: folder)
+            #expect(ran.status == 65 && ran.errors.contains("a scenario is a *.yaml file"), "\(ran.errors)")
+            #expect(!ran.errors.contains("root:"), "\(ran.errors)")
+        }
+    }
+
+    @Test func aRunIsGoneOnWithWhereItBegan() throws {
+        let folder = try Folder()
+        try folder.write("in/a.yaml", Data(Self.scenario.utf8))
+        let inside = try Folder()
+        try inside.write("a.yaml", Data(Self.scenario.utf8))
+        let first = try said(["run", "a.yaml", "--profile", "smoke", "--driver", "noop"], in: inside)
+        #expect(first.status == 0, "\(first.errors)")
+        let ran = try said(["run", "--resume", "\(inside.path)/Reports/latest"], in: folder)
+        #expect(ran.errors.contains("count from the folder that it began in: go on from there"), "\(ran.errors)")
+    }
+
     @Test func aPartOfNamesOfDriversIsAnswered() throws {
         let ran = try said(["run", "commit-latency", "--driver", "grdb"])
         #expect(

@@ -53,6 +53,17 @@ struct BudgetTests {
         #expect(red <= 19, "\(red) of \(comparisons)")
     }
 
+    @Test("What is left is what the budget has left, and without one what pairs took so far")
+    func secondsLeft() throws {
+        var world = World([grave, Truth()], seed: 3)
+        let engine = compare([grave, Truth()], budget: 20, seed: 3)
+        #expect(engine.secondsLeft == max(0, 20 - engine.spentSeconds))
+        let plan = world.plan(budget: nil, seed: 3)
+        #expect(ComparisonEngine(plan).secondsLeft == nil)
+        let whole = world.compare(plan)
+        #expect(whole.pairsLeft == 0 && whole.secondsLeft == 0)
+    }
+
     @Test("A confirmation that the budget cuts short is looked at once more, with the α that is left")
     func cutShort() {
         var called = 0

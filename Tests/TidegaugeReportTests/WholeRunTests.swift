@@ -5,6 +5,7 @@ import FoundationXML
 import Testing
 import TidegaugeMeasure
 import TidegaugeScenario
+import TidegaugeTrial
 
 @testable import TidegaugeReport
 
@@ -26,6 +27,32 @@ struct WholeRunTests {
             for (name, text) in zip(names, texts) { try Fixture.expectGolden(text, "run/\(name)") }
             try FinalReports().write(into: folder)
             #expect(try names.map(text) == texts)
+        }
+    }
+
+    @Test("Hangs of trials that are run again are not kept, and a table without rows is none")
+    func hangsOfAnotherPart() throws {
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root)
+            let folder = "\(root)/\(WholeRun.runID)"
+            let path = "\(folder)/\(HangReports.fileName)"
+            let resumption = try Resumption(folder)
+            let finished = try #require(resumption.finished.keys.first)
+            func row(_ key: TrialKey) -> String {
+                CSV.line([
+                    "r", key.scenario, key.driver, key.variant, "\(key.trial)", "1", "hang", "", "it hung", "1",
+                    "false", "",
+                ])
+            }
+            var other = finished
+            other.trial = 99
+            let titles = CSV.line(HangReports.columns)
+            try Data((titles + row(other) + row(finished)).utf8).write(to: URL(fileURLWithPath: path))
+            try resumption.clean(folder)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == titles + row(finished))
+            try Data((titles + row(other)).utf8).write(to: URL(fileURLWithPath: path))
+            try resumption.clean(folder)
+            #expect(!FileManager.default.fileExists(atPath: path))
         }
     }
 

@@ -101,6 +101,15 @@ import Testing
         #expect(try scenario.points(profile: .ci)[0].spec.writers.traceNs == [700_000_000])
     }
 
+    @Test func aConflictWithAFileAboveSaysHowToEndIt() {
+        let text = "extends: base.yaml\nwriters: { load: closed }"
+        let found = complaints(text, ["base.yaml": Self.base, "own.yaml": text])
+        #expect(found.first?.hasSuffix("; own.yaml can drop it by 'without: [writers.rate]'") ?? false, "\(found)")
+        // What is wrong in the file above by itself is mended there.
+        let wrong = Self.base.replacing("items: 1_000", with: "items: many")
+        #expect(!complaints("extends: base.yaml", ["base.yaml": wrong]).joined().contains("without"))
+    }
+
     @Test(arguments: [
         (
             "extends: nowhere",

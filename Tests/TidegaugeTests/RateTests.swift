@@ -40,7 +40,9 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
     var judgements: [Judgement] = []
     var highestIndex = 0
     var total = 0
+    var leftNs: [Int64] = []
 
+    func planned(leftNs: Int64) { self.leftNs.append(leftNs) }
     func began(_ spec: TrialSpec, role: String, index: Int, of total: Int) {
         highestIndex = max(highestIndex, index)
         self.total = total
@@ -104,6 +106,14 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(heard.figure(.sustainableRate, .high)?.value == 10_375)
         #expect(outcome == .pass && heard.judgements.map(\.verdict) == [.kept])
         #expect(heard.highestIndex <= heard.total)
+    }
+
+    /// By what trials take, and not by their number.
+    @Test func whatIsLeftIsPlanned() throws {
+        let (_, executor, heard) = try run([1_000, 2_000, 4_000], capacityHz: 1e9)
+        let eachNs = executor.ran[0].warmUpNs + executor.ran[0].durationNs
+        #expect(heard.leftNs.count == 3 && heard.leftNs == heard.leftNs.sorted(by: >))
+        #expect(heard.leftNs.allSatisfy { $0 >= eachNs } && heard.leftNs[0] == 3 * heard.leftNs[2])
     }
 
     @Test func theSearchGoesOnBeyondTheEnds() throws {

@@ -110,7 +110,8 @@ final class CompareRun {
             let subject = engine.plan.subjects[assignment.subject]
             progress.began(
                 "\(subject.title) pair \(assignment.number), \(assignment.stage.rawValue)", index: index,
-                of: index + engine.pairsLeft)
+                of: index + engine.pairsLeft,
+                leftSeconds: engine.secondsLeft)
             progress.show()
             guard var record = runner.run(assignment, atSeconds: engine.spentSeconds) else { break }
             // Noise comes in bursts of any length; a pair begun within one is void as well, and so many may not be. A budget

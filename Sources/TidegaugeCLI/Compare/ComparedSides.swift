@@ -93,7 +93,10 @@ struct ComparedSides {
         let place = folder(head, options)
         let loaded = ScenarioPaths.withoutServers(try ScenarioPaths.load([place]), asked: [place])
         let wanted = loaded.filter { options.isWanted($0.name) }
-        if wanted.isEmpty { throw ValidationError("no scenario matches \(options.scenario.joined(separator: ", "))") }
+        if wanted.isEmpty {
+            let near = options.scenario.first.map { Nearest.several(to: $0, among: loaded.map(\.name)) } ?? ""
+            throw ValidationError("no scenario matches \(options.scenario.joined(separator: ", "))\(near)")
+        }
         let all = try Subjects(
             wanted, areNamed: !options.scenario.isEmpty, profile: options.profile, drivers: options.driver,
             overrides: RunPlan.overrides(options.set))

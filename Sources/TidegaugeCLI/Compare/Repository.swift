@@ -20,7 +20,17 @@ struct Repository {
 
     /// - Throws: `ShellFailure` where `folder` is in no repository.
     init(containing folder: String = ".") throws {
-        root = try Shell.output(["git", "rev-parse", "--show-toplevel"], in: folder)
+        guard Subprocess.find("git") != nil else {
+            throw ShellFailure(
+                description: "git is not installed, and commits are read by it: install git, or name two binaries")
+        }
+        do {
+            root = try Shell.output(["git", "rev-parse", "--show-toplevel"], in: folder)
+        } catch {
+            throw ShellFailure(
+                description:
+                    "commits are compared within their repository: run it there, or name two binaries (\(error))")
+        }
     }
 
     /// - Throws: `ShellFailure` where `name` is no commit.
@@ -28,7 +38,12 @@ struct Repository {
         do {
             return Revision(name: name, commit: try git(["rev-parse", "--verify", "--quiet", "\(name)^{commit}"]))
         } catch {
-            throw ShellFailure(description: "'\(name)' is no commit of \(root) and no binary")
+            let isShallow = (try? git(["rev-parse", "--is-shallow-repository"])) == "true"
+            throw ShellFailure(
+                description: "'\(name)' is no commit of \(root) and no binary"
+                    + (isShallow
+                        ? "; this clone is shallow and has the newest commits alone: git fetch --unshallow, or 'fetch-depth: 0' "
+                            + "of actions/checkout, brings the others" : ""))
         }
     }
 
