@@ -157,7 +157,7 @@ final class ModelLayout: @unchecked Sendable {
             if let wrapper = fieldType as? any AnyStored.Type {
                 // The wrapper of `score` is the field `_score`.
                 stored.append(Property(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
-            } else if let wrapper = fieldType as? any AnyBacklink.Type {
+            } else if offset >= ownSize, let wrapper = fieldType as? any AnyBacklink.Type {
                 backlinks.append(BacklinkProperty(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
             } else if offset >= ownSize, !(fieldType is any Columnless.Type), !name.hasPrefix("$__lazy"),
                 !name.hasPrefix("_$")
