@@ -253,8 +253,27 @@ extension StoreError: CustomStringConvertible {
         // So much of a long line as shows the place.
         let start = max(0, column - 61)
         let part = scalars[min(start, scalars.count)..<min(start + 100, scalars.count)]
-        var shown = String.UnicodeScalarView()
-        for scalar in part { shown.append(scalar.value < 0x20 ? " " : scalar) }
-        return "    \(String(shown))\n    \(String(repeating: " ", count: column - 1 - start))^"
+        func text(_ part: ArraySlice<Unicode.Scalar>) -> String {
+            var shown = String.UnicodeScalarView()
+            for scalar in part { shown.append(scalar.value < 0x20 ? " " : scalar) }
+            return String(shown)
+        }
+        let width = text(part.prefix(column - 1 - start)).reduce(0) { $0 + $1.columns }
+        return "    \(text(part))\n    \(String(repeating: " ", count: width))^"
+    }
+}
+
+extension Character {
+    /// Columns that a terminal shows it in: two for emoji and for East Asian characters.
+    fileprivate var columns: Int {
+        let wide: [ClosedRange<UInt32>] = [
+            0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE4F,
+            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1_F300...0x1_F64F, 0x1_F900...0x1_F9FF, 0x2_0000...0x3_FFFD,
+        ]
+        let isWide = unicodeScalars.contains { scalar in
+            scalar.value == 0xFE0F || scalar.properties.isEmojiPresentation
+                || wide.contains { $0.contains(scalar.value) }
+        }
+        return isWide ? 2 : 1
     }
 }

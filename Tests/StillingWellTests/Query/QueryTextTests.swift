@@ -119,6 +119,11 @@ struct QueryTextTests {
                 "score > 50 AND\n  titel == 'x'",
                 "2:3: Note has no property 'titel' (did you mean 'title'?)\n      titel == 'x'\n      ^"
             ),
+            (
+                "title == '👨‍👩‍👧 家é' AND scoer > 1",
+                "1:25: Note has no property 'scoer' (did you mean 'score'?)\n    title == '👨‍👩‍👧 家é' AND scoer > 1\n"
+                    + String(repeating: " ", count: 4 + 22) + "^"
+            ),
             ("score >", "1:8: expected a constant, found the end"),
             (
                 "score 5",
