@@ -188,9 +188,10 @@ package final class Upkeep: @unchecked Sendable {
     // MARK: Messages
 
     private func handle(_ arrived: [Message]) {
+        if arrived.isEmpty { return }
         for message in arrived { handle(message) }
         evaluateWaiting()
-        if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+        connections.deliver(snapshot, isNew: false)
         bringHeld()
     }
 
