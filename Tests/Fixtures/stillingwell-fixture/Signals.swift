@@ -36,7 +36,8 @@ private func install(_ number: Int32, flags: Int32) {
 ///   - number: the signal that is sent.
 func takeSignals(_ configuration: Store.Configuration, _ kind: String, _ number: Int32) throws {
     switch kind {
-    case "default": break
+    // A sanitizer has handlers of its own.
+    case "default": signal(number, SIG_DFL)
     case "ignored": signal(number, SIG_IGN)
     case "deferring": install(number, flags: SA_SIGINFO)
     case "plain": install(number, flags: 0)
