@@ -2,6 +2,7 @@
 // stack by then, and its transaction referred to it.
 import CStillingWellEngine
 import Foundation
+import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWellEngine
@@ -94,5 +95,28 @@ struct EngineCallTests {
         let next = try tree.begin()
         #expect(tree.with(399) { engine_del(next, tree.table, &$0, nil) } == MDB_CORRUPTED)
         engine_abort(next)
+    }
+
+    @Test("keys are in the order of their bytes, whatever they have in common", arguments: seeds(20))
+    func keyOrder(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let tree = try Tree(keys: 0)
+        let transaction = try tree.begin()
+        defer { engine_abort(transaction) }
+        for _ in 0..<2_000 {
+            let common = (0..<random.below(20)).map { _ in UInt8(random.below(256)) }
+            let keys = (0..<2).map { _ in
+                let own = random.from(common.isEmpty ? 1...9 : 0...9)
+                return common + (0..<own).map { _ in random.one(of: [0, 1, 127, 128, 255] as [UInt8]) }
+            }
+            let order = keys[0].withUnsafeBytes { one in
+                keys[1].withUnsafeBytes { other in
+                    var (one, other) = (MDB_val(one), MDB_val(other))
+                    return mdb_cmp(transaction, tree.table, &one, &other).signum()
+                }
+            }
+            let expected: Int32 = keys[0].lexicographicallyPrecedes(keys[1]) ? -1 : keys[0] == keys[1] ? 0 : 1
+            #expect(order == expected, "\(keys)")
+        }
     }
 }
