@@ -7,6 +7,7 @@ import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
 import TidegaugeHarnessFixtures
+import TidegaugeMeasure
 import TidegaugeSQLiteHooksDriver
 import TidegaugeStillingWellDriver
 import TidegaugeTrial
@@ -150,6 +151,58 @@ private final class Card: StoredObject {
         }
     }
 
+    /// Of an application with a search field: each query is measured while it lives, though none spans the load.
+    @Test(arguments: ["model", "stillingwell"]) func queriesThatComeAndGoAreMeasured(driver: String) throws {
+        var lines = ["0 holds A 20"]
+        for commit in 0..<90 {
+            let time = String(format: "%.3f", 0.022 + 0.002 * Double(commit))
+            if commit % 30 == 2 { lines.append("\(time) subscribe q\(commit) A sort=x") }
+            if commit % 30 == 27 { lines.append("\(time) drop q\(commit - 25)") }
+            lines += ["\(time) commit 1", " insert A \(commit)"]
+        }
+        let text = (lines + ["0.210 end"]).joined(separator: "\n")
+        var spec = try spec(text, driver, testSeeds(1)[0])
+        spec.durationNs = 190_000_000
+        #expect(spec.observers.count == 0 && spec.workload?.passing.count == 3)
+        let engines: [any StoreDriver] = [ModelDriver(), StillingWellDriver()]
+        let engine = try #require(engines.first { $0.name == driver })
+        let result = try runTrial(spec, on: engine)
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        let count = try #require(result.value(.endToEndLatency, "count"))
+        // Of 24 commits in the life of each, those due before its first delivery are not waited for.
+        #expect(count > 0 && count <= 3 * 25, "\(count)")
+        #expect(try #require(result.value(.deliveryLatency, "max")) > 0)
+    }
+
+    /// By hand: the covering callback of each commit, and what was not told before the end.
+    @Test func aPassingQueryIsMeasuredBetweenItsFirstDeliveryAndItsEnd() throws {
+        var spec = TrialSpec.tiny()
+        (spec.warmUpNs, spec.durationNs) = (0, 1_000_000)
+        (spec.writers.threads, spec.observers.bystanders, spec.observers.count) = (1, 0, 1)
+        let dataset = Dataset(spec)
+        let plan = QueryAssignment(spec)
+        let records = (0..<10).map { place in
+            let dueNs = 100_000 * Int64(place)
+            return CommitRecord(
+                dueNs: dueNs, beginNs: dueNs, lockedNs: dueNs, committedNs: dueNs + 10, version: Int64(place + 1))
+        }
+        spec.writers.keys = .matching
+        let history = History(spec: spec, dataset: dataset, plan: plan, writers: [records])
+        let affecting = Set(history.queries[0].commits)
+        var pairs = PairFigures(history, Window(startNs: 0, endNs: 1_000_000), endNs: 2_000_000)
+        pairs.add(
+            PassingLog(
+                query: plan.queries[0],
+                callbacks: [
+                    .init(enterNs: 250_000, version: 3), .init(enterNs: 350_000, version: 4),
+                    .init(enterNs: 560_000, version: 6),
+                ], endNs: 750_000), query: 0)
+        // Due at 300, 400, 500, 600 and 700 µs: covered after 50, 160 and 60 µs, and two not before the end.
+        let due = (3...7).filter { affecting.contains(Int32($0)) }
+        #expect(pairs.pairs == due.count && pairs.endToEnd.censoredCount == due.filter { $0 > 5 }.count)
+        if due.contains(4) { #expect(pairs.endToEnd.max == 160_000) }
+    }
+
     @Test func commitsAreTheRecordedOnes() throws {
         let seed = testSeeds(1)[0]
         var random = SeededRandom(seed: seed)
@@ -179,7 +232,8 @@ private final class Card: StoredObject {
         // As much of the table as was found.
         let watched = plan.queries[0]
         let found = (0..<dataset.items).count { watched.scores!.contains(dataset.item(at: $0).score) }
-        #expect(plan.queries.count == 1 && plan.mainObservers == 1)
+        // All that come and go watch the same.
+        #expect(plan.queries.count == 2 && plan.mainObservers == 1 && Set(plan.queryOfObserver) == [0])
         #expect((12...28).contains(found), "\(found) of some 40, TIDEGAUGE_SEED=\(seed)")
     }
 

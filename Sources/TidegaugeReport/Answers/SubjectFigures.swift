@@ -83,8 +83,7 @@ struct SubjectFigures {
         }
         if let workload = one.spec.workload, workload.lasting.isEmpty, metric.needsObservers {
             return
-                "no query of the trace of \(one.spec.scenario) is watched from its first commit to its last, and none other is in "
-                + "a figure"
+                "no query of the trace of \(one.spec.scenario) is watched from its first commit to its last, as \(name) takes"
         }
         let rows = record.rows.filter {
             $0.driver == driver && $0.figure.metric == metric && $0.figure.statistic == statistic

@@ -28,7 +28,7 @@ struct FigureSheet {
     ) {
         (self.spec, self.history, self.verdict, self.findings) = (spec, history, verdict, findings)
         asked = spec.neededMetrics
-        hasObservers = plan.mainObservers > 0
+        hasObservers = plan.mainObservers > 0 || !findings.passing.isEmpty
         let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
         clockUncertaintyNs = Self.uncertaintyNs(findings.hosts, spec)
         var pairs = PairFigures(history, findings.window, endNs: endNs, uncertaintyNs: clockUncertaintyNs)
@@ -40,6 +40,9 @@ struct FigureSheet {
             if wantsStaleness { pairs.addStaleness(log) }
         }
         for echo in beside.isEmpty ? distant : beside { pairs.add(echo) }
+        for log in findings.passing {
+            if let query = plan.queries.firstIndex(of: log.query) { pairs.add(log, query: query) }
+        }
         self.pairs = pairs
         hearingAgainNs = findings.harmedNs.flatMap { harmedNs in
             Self.heardAgainNs(after: harmedNs, history, logs.prefix(plan.mainObservers)).map { $0 - harmedNs }

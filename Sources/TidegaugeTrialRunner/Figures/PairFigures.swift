@@ -119,6 +119,32 @@ struct PairFigures {
         for commit in missed { endToEnd.record(commit.dueNs, nil, seenUntil: endNs) }
     }
 
+    /// What a query was told that was watched for a part of the load: of the commits that were due between its first delivery and
+    /// its end.
+    mutating func add(_ passing: PassingLog, query number: Int) {
+        guard let first = passing.callbacks.first, let last = passing.callbacks.last else { return }
+        let query = history.queries[number]
+        let covered = query.affecting(before: history.covered(by: last.version))
+        // A commit that had not returned when the query ended is not waited for.
+        let end = query.commits.lastIndex { records[Int($0)].committedNs < passing.endNs }.map { $0 + 1 } ?? 0
+        let settled = end > covered && query.net(covered..<end).isEmpty ? covered : end
+        let view = View(writers: nil, window: window, endNs: passing.endNs, doubtNs: uncertaintyNs)
+        var spans: [Int: Int64] = [:]
+        let versions = query.commits.prefix(settled).lazy.map { [history] in history.commits[Int($0)].record.version }
+        let callbacks = passing.callbacks
+        Coverage.forEach(
+            commitVersions: versions, callbackCount: callbacks.count, callbackVersion: { callbacks[$0].version }
+        ) { place, callback in
+            let index = Int(query.commits[place])
+            guard records[index].dueNs >= first.enterNs, callback != 0 else { return }
+            if add(commit: index, enterNs: callback.map { callbacks[$0].enterNs }, view), let callback {
+                spans[callback, default: 0] += 1
+            }
+        }
+        for span in spans.values { batchSpan.record(span) }
+        self.callbacks += spans.count
+    }
+
     /// Apart, because integrating it costs more than the rest together.
     mutating func addStaleness(_ log: ObserverLog) {
         let query = history.queries[log.observer.query]

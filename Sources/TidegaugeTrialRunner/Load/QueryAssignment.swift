@@ -3,7 +3,7 @@ import TidegaugeDriver
 import TidegaugeScenario
 
 struct QueryAssignment: Sendable {
-    /// Distinct; the main ones first.
+    /// Distinct; the main ones first, those that are watched for a part of the load last.
     let queries: [Query]
     /// Of each observer, then of each bystander: the index of its query.
     let queryOfObserver: [Int]
@@ -26,7 +26,9 @@ struct QueryAssignment: Sendable {
         var distinct: [Query] = []
         for query in asked where !distinct.contains(query) { distinct.append(query) }
         let bystanders = (0..<observers.bystanders).map { Query(group: Int64($0 + 1)) }
-        queries = distinct + bystanders
+        let watched = distinct + bystanders
+        let passing = workload.passing.map { workload.query($0) }
+        queries = passing.reduce(into: watched) { all, query in if !all.contains(query) { all.append(query) } }
         queryOfObserver =
             asked.map { query in distinct.firstIndex(of: query)! } + bystanders.indices.map { distinct.count + $0 }
         mainObservers = asked.count

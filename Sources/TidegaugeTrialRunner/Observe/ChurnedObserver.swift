@@ -2,6 +2,7 @@
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
+import TidegaugeMeasure
 
 /// An observer that comes and goes. On its site; `isCalled` from any thread.
 final class ChurnedObserver: DeliverySink {
@@ -11,8 +12,14 @@ final class ChurnedObserver: DeliverySink {
     // Both are the site's own.
     nonisolated(unsafe) private var last: Int64 = .min
     nonisolated(unsafe) private var isCancelled = false
+    /// When it was called, and at which version; empty unless somebody wants to know.
+    nonisolated(unsafe) private(set) var callbacks: [PassingLog.Callback] = []
+    private let isRecorded: Bool
 
-    init(_ name: String, _ found: ChurnFindings) { (self.name, self.found) = (name, found) }
+    init(_ name: String, _ found: ChurnFindings, isRecorded: Bool = false) {
+        (self.name, self.found, self.isRecorded) = (name, found, isRecorded)
+        if isRecorded { callbacks.reserveCapacity(1_024) }
+    }
 
     var isCalled: Bool { called.load(ordering: .acquiring) }
 
@@ -20,7 +27,9 @@ final class ChurnedObserver: DeliverySink {
     func end() { isCancelled = true }
 
     func deliver(_ delivery: borrowing Delivery) {
+        let enterNs = isRecorded ? MonotonicClock.nowNs() : 0
         let version = delivery.version ?? 0
+        if isRecorded, !isCancelled { callbacks.append(.init(enterNs: enterNs, version: version)) }
         if isCancelled {
             complain("silence: \(name) was called (version \(version)) after its subscription had been cancelled")
         } else if delivery.isInitial == called.load(ordering: .relaxed) {
@@ -37,6 +46,19 @@ final class ChurnedObserver: DeliverySink {
     func fail(_ error: any Error) { complain("silence: the engine gave up on \(name): \(error)") }
 
     private func complain(_ violation: String) { found.withLock { $0.append(violation) } }
+}
+
+/// What a query that was watched for a part of the load was told.
+struct PassingLog: Sendable {
+    struct Callback: Sendable, Equatable {
+        var enterNs: Int64
+        var version: Int64
+    }
+
+    var query: Query
+    var callbacks: [Callback]
+    /// When it was cancelled, or looked at.
+    var endNs: Int64
 }
 
 typealias ChurnFindings = Guarded<[String]>

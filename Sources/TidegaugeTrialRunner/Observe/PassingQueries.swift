@@ -1,6 +1,6 @@
 // The queries of a recorded workload that are watched for a part of it, as those of screens are: each is subscribed when it
-// was, and cancelled when it was. They are in no figure; that each is called once to begin with, and not any more once it is
-// cancelled, is checked.
+// was, and cancelled when it was. Each is measured while it lives: by the commits that are due between its first delivery and its
+// end. That each is called once to begin with, and not any more once it is cancelled, is checked.
 //
 // What changes has a lock, which is a leaf.
 import StillingWellSync
@@ -19,6 +19,7 @@ final class PassingQueries: Companion, Sendable {
         var thread: TracedThread?
         var watched: [Int: Watched] = [:]
         var made = 0
+        var ended: [PassingLog] = []
         var fault: (any Error)?
     }
 
@@ -36,6 +37,8 @@ final class PassingQueries: Companion, Sendable {
     private let warmUpNs: Int64
     private let timeoutNs: Int64
     private let site: DeliveryContext
+    /// Versions of late stores are tokens until the load is over, and nobody puts versions in their place here.
+    private let isRecorded: Bool
     private let sleep: @Sendable (Int64) -> Void
     private let state = Guarded("passing queries", State())
     private let found = ChurnFindings("passing queries' findings", [])
@@ -52,6 +55,7 @@ final class PassingQueries: Companion, Sendable {
         sleep: @escaping @Sendable (Int64) -> Void
     ) {
         (self.store, self.sleep) = (store, sleep)
+        isRecorded = !(store is any LateVersions)
         (warmUpNs, timeoutNs) = (spec.warmUpNs, spec.hangTimeoutNs)
         queries = workload.passing.map { workload.query($0) }
         steps = Self.steps(workload.passing, endNs: spec.warmUpNs + spec.durationNs)
@@ -86,7 +90,7 @@ final class PassingQueries: Companion, Sendable {
     }
 
     private func begin(_ query: Int) throws {
-        let observer = ChurnedObserver("passing query \(query)", found)
+        let observer = ChurnedObserver("passing query \(query)", found, isRecorded: isRecorded)
         let subscription = try site.run(timeoutNs: timeoutNs) { [store, queries, site] in
             try store.subscribe(to: queries[query], at: site.deliverySite, sink: observer)
         }
@@ -98,9 +102,14 @@ final class PassingQueries: Companion, Sendable {
 
     private func end(_ query: Int) {
         guard let watched = state.withLock({ $0.watched.removeValue(forKey: query) }) else { return }
+        let endNs = MonotonicClock.nowNs()
         watched.subscription.cancel()
         // What comes to the site after this block has begun after it was cancelled.
-        site.perform { withExtendedLifetime(watched.subscription) { watched.observer.end() } }
+        site.perform { [self] in
+            withExtendedLifetime(watched.subscription) { watched.observer.end() }
+            let log = PassingLog(query: queries[query], callbacks: watched.observer.callbacks, endNs: endNs)
+            state.withLock { $0.ended.append(log) }
+        }
     }
 
     func end(into findings: inout Findings) throws {
@@ -108,6 +117,13 @@ final class PassingQueries: Companion, Sendable {
         let (fault, made) = state.withLock { ($0.fault, $0.made) }
         if let fault { throw fault }
         findings.counts["passing_queries"] = made
+        guard isRecorded else { return }
+        findings.passing = try site.run(timeoutNs: timeoutNs) { [self] in
+            let endNs = MonotonicClock.nowNs()
+            let (watched, ended) = state.withLock { ($0.watched, $0.ended) }
+            return ended
+                + watched.map { PassingLog(query: queries[$0], callbacks: $1.observer.callbacks, endNs: endNs) }
+        }
     }
 
     /// Those that are still watched are called once at least, and then cancelled.

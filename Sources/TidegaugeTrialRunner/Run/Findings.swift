@@ -31,6 +31,8 @@ struct Findings {
     var refusals = 0
     /// By the name they have in the result.
     var counts: [String: Int] = [:]
+    /// Of queries that were watched for a part of the load.
+    var passing: [PassingLog] = []
     /// What is wrong with the store, beside what the oracle sees.
     var violations: [String] = []
     /// Deliveries that were harmed on purpose; nil where none was to be.
