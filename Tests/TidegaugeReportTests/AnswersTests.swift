@@ -187,6 +187,22 @@ struct AnswersTests {
         }
     }
 
+    @Test("A store that has to stop itself in one choreography is named as an engine all the same")
+    func engineThatIsAControl() throws {
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root)
+            var record = try RunRecord.load("\(root)/\(WholeRun.runID)")
+            var trial = try #require(
+                record.trials.first { $0.spec.driver == "stillingwell" && $0.spec.choreography != nil })
+            trial.spec.scenario = "stops-itself"
+            trial.spec.choreography?.endings = ["stillingwell": .trap]
+            record.trials.append(trial)
+            let summary = MarkdownSummary.render(record)
+            #expect(
+                summary.contains(" scenarios on stillingwell, noop, 1 known-bad control, "), "\(summary.prefix(300))")
+        }
+    }
+
     @Test("A baseline's counts are the last answer, and why nothing is compared is one too")
     func worse() throws {
         var record = Self.record()
