@@ -50,7 +50,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
             }
             let rows = rows(stored)
             checkIndex(position, of: rows.count(near: position), stored.whatItHas)
-            return element(stored, rows.id(at: position))
+            return element(stored, rows, rows.id(at: position))
         }
         nonmutating set {
             guard let stored else { return box.elements[position] = newValue }
@@ -59,9 +59,9 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     }
 
     /// - Parameter id: nil where it cannot be read.
-    private func element(_ list: StoredList, _ id: UInt64?) -> Element {
+    private func element(_ list: StoredList, _ rows: ListRows, _ id: UInt64?) -> Element {
         if let element = id.flatMap({ shown(list, $0) }) ?? unreadable(list) { return element }
-        list.noteLostElement()
+        if list.connection.transaction != nil || rows.areCurrent { list.noteLostElement() }
         return nothing(list)
     }
 
@@ -84,12 +84,16 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     public func makeIterator() -> AnyIterator<Element> {
         guard let stored else { return AnyIterator(box.elements.makeIterator()) }
         let connection = stored.connection
-        var ids = rows(stored).ids.makeIterator()
+        let rows = rows(stored)
+        var ids = rows.ids.makeIterator()
         let epoch = connection.rowEpoch
         return AnyIterator {
             while let id = ids.next() {
                 if let element = shown(stored, id) ?? unreadable(stored) { return element }
-                if connection.transaction == nil, connection.rowEpoch == epoch { stored.noteLostElement() }
+                // Others may have removed an element that this connection has added since its last delivery.
+                if connection.rowEpoch == epoch, connection.transaction == nil, rows.areCurrent {
+                    stored.noteLostElement()
+                }
             }
             return nil
         }
