@@ -183,6 +183,13 @@ private final class Seat {
         }
     }
 
+    /// Restores what is known of own commits after `body`.
+    func keepingOwn(_ body: () throws -> Void) rethrows {
+        let kept = (overlays, hasOwn)
+        try body()
+        (overlays, hasOwn) = kept
+    }
+
     /// Forgets own commits.
     func forget() {
         overlays = ModelView.all.map { _ in [:] }
@@ -262,8 +269,7 @@ private final class History {
             states.append(model.state, oldestUsed: seats.map(\.connection.version).min()!)
         }
         if let seat {
-            // After earlier own writes, cancelling evaluates all of them anew, at the version of the last.
-            if !seat.hasOwn, random.oneIn(4) { try cancelWrite(seat, change) }
+            if random.oneIn(4) { try cancelWrite(seat, change) }
             try seat.connection.write(withoutNotifying: tokens) { try change(seat.connection) }
             try seat.checkShown(states, "after its write")
         } else {
@@ -278,14 +284,21 @@ private final class History {
     /// Makes a write that is cancelled, and forgets it.
     private func cancelWrite(_ seat: Seat, _ change: (Connection) throws -> Void) throws {
         let (before, kept) = (model, states)
-        #expect(throws: Cancelled.self) {
-            try seat.connection.write {
+        let byHand = random.oneIn(2)
+        try seat.keepingOwn {
+            if byHand {
+                try seat.connection.beginWrite()
                 try change(seat.connection)
-                throw Cancelled()
+                return try seat.connection.cancelWrite()
+            }
+            #expect(throws: Cancelled.self) {
+                try seat.connection.write {
+                    try change(seat.connection)
+                    throw Cancelled()
+                }
             }
         }
         (model, states) = (before, kept)
-        seat.forget()
         try seat.checkShown(states, "after a cancelled write")
     }
 
@@ -293,7 +306,7 @@ private final class History {
         if !gate.isClosed, random.oneIn(2) { return try refresh(seat) }
         let from = seat.connection.version
         seat.feed.scheduler.turnNow()
-        try judge(seat, from: from)
+        try seat.judge(states, from: from)
         if random.oneIn(4) { try seat.checkShown(states, "after a turn") }
     }
 
@@ -326,18 +339,8 @@ private final class History {
         while !seat.waiting.isEmpty {
             let from = seat.connection.version
             try seat.feed.scheduler.turn()
-            try judge(seat, from: from)
+            try seat.judge(states, from: from)
         }
-    }
-
-    /// Judges a turn. Behind an initial callback own writes are put on what is shown anew, all at once, which over links is
-    /// not the same as one after the other: what the model knows of them ends there.
-    private func judge(_ seat: Seat, from: UInt64) throws {
-        let waiting = seat.waiting.count
-        try seat.judge(states, from: from)
-        guard seat.hasOwn, seat.waiting.count < waiting else { return }
-        if gate.isClosed { try gate.open() }
-        try refresh(seat)
     }
 }
 

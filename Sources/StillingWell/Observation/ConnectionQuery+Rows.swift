@@ -23,7 +23,9 @@ extension ConnectionQuery {
             plan.tree.needsReach
             ? try connection.dependants(plan.tree, table, new) { next.overlay[$0] != nil }
             : new.compactMap { $0.table == table.id ? ObjectID(rawValue: $0.id) : nil }
+        let undo = connection.transaction == nil ? nil : openUndo(start, connection)
         for id in ids {
+            undo?.keys.append((id, next.overlay[id]))
             let old =
                 next.overlay[id]
                 ?? connection.deliveredRow(table, id).flatMap { key($0, id, connection.delivered) }
@@ -38,6 +40,14 @@ extension ConnectionQuery {
         next.applied = changes.count
         connection.own.noteUsed()
         return next
+    }
+
+    /// Returns the record of what the write in progress changes in the shown rows, beginning it if there is none.
+    private func openUndo(_ start: ShownTree, _ connection: LiveConnection) -> ShownUndo {
+        if let undo, undo.write == connection.rowEpoch { return undo }
+        let new = ShownUndo(start, write: connection.rowEpoch)
+        undo = new
+        return new
     }
 }
 

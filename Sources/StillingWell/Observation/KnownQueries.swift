@@ -8,6 +8,10 @@ struct KnownQueries {
 
     func known(_ plan: @autoclosure () -> QueryPlan) -> ConnectionQuery? { isEmpty ? nil : queries[plan()]?.query }
 
+    func forEach(_ body: (ConnectionQuery) -> Void) {
+        for known in queries.values { if let query = known.query { body(query) } }
+    }
+
     mutating func query(_ plan: QueryPlan, _ make: () -> ConnectionQuery) -> ConnectionQuery {
         if let known = queries[plan]?.query { return known }
         let query = make()

@@ -136,7 +136,17 @@ final class LiveConnection: Connection {
             start = shown
         } else if let fault = query.plan.fault {
             throw fault
+        } else if own.shownFrom == 0, let aside = query.shownAside, aside.epoch == epoch {
+            query.shownAside = nil
+            if aside.applied >= own.changes.count {
+                query.shown = aside
+                return aside.rows
+            }
+            start = aside
         } else {
+            if own.shownFrom > 0, let shown = query.shown, shown.epoch == epoch, shown.from == 0 {
+                query.shownAside = shown
+            }
             let delivered = query.deliveredRows
             let rows =
                 if let delivered { delivered } else { try evaluate(query.plan.tree, query.table).slice(query.window) }
@@ -210,12 +220,18 @@ final class LiveConnection: Connection {
             return show(snapshot)
         }
         reader.map(core.storage.recycle)
-        own.cancel()
+        hideWrite()
         epoch += 1
     }
 
+    /// Shows the write in progress no longer. The caller begins the next epoch.
+    private func hideWrite() {
+        queries.forEach { $0.cancelWrite(rowEpoch, from: epoch, to: epoch + 1) }
+        own.cancel()
+    }
+
     override func endWrite(keeping: Bool) {
-        if !keeping { own.cancel() }
+        if !keeping { hideWrite() }
         super.endWrite(keeping: keeping)
         if !keeping { observedCells?.didCancel(self) }
         repostMissedDelivery()

@@ -30,7 +30,11 @@ struct OwnWrites {
     mutating func noteUsed() { lastIsUsed = true }
 
     /// Forgets what was written since `begin`.
-    mutating func cancel() { changes.removeSubrange(countAtBegin...) }
+    mutating func cancel() {
+        changes.removeSubrange(countAtBegin...)
+        // Shown rows may have all that is left.
+        lastIsUsed = true
+    }
 
     mutating func noteCommit(_ transaction: WriteTransaction) {
         if transaction.isCommitted { versions.append(transaction.version) }
@@ -40,7 +44,8 @@ struct OwnWrites {
     /// have committed since it was asked last.
     mutating func isAlone(_ table: Table, from: UInt64, to: UInt64, _ source: any RowSource) -> Bool {
         let last = known[table.id] ?? (from, true)
-        guard last.isAlone, last.version < to else { return last.isAlone && last.version == to }
+        // A cancelled write has asked for a later version.
+        guard last.isAlone, last.version < to else { return last.isAlone }
         let own = versions.drop { $0 <= last.version }
         let isAlone =
             UInt64(own.count) == to - last.version

@@ -31,6 +31,10 @@ package final class ConnectionQuery: @unchecked Sendable {
     @exclusivity(unchecked) private var deliveredRanks: Range<Int>?
     /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
     @exclusivity(unchecked) package var shown: ShownTree?
+    /// Rows with all own writes, set while a callback reads the rows without them.
+    @exclusivity(unchecked) package var shownAside: ShownTree?
+    /// Changes of `shown` by the last write that read it; nil if none did.
+    @exclusivity(unchecked) package var undo: ShownUndo?
     package let form: TreeForm
     @exclusivity(unchecked) private var encoder: SortKeyEncoder
     private let residual: RowTest
@@ -94,6 +98,7 @@ package final class ConnectionQuery: @unchecked Sendable {
         delivered = update.tree
         deliveredRanks = update.ahead?.shown
         shown = nil
+        undo = nil
         return true
     }
 
@@ -101,7 +106,25 @@ package final class ConnectionQuery: @unchecked Sendable {
     package var isWaiting: Bool { isAttached && delivered == nil }
 
     /// Takes the first root in at the version the connection stays at; false where it is of no use any more.
-    package func hold(_ update: RootUpdate) -> Bool { isWaiting && accept(update) }
+    package func hold(_ update: RootUpdate) -> Bool {
+        // The root has the rows that were evaluated at this version before. Own writes stay on them.
+        let shown = shown
+        guard isWaiting, accept(update) else { return false }
+        self.shown = shown
+        return true
+    }
+
+    /// Removes from the shown rows what a cancelled write brought into them. Earlier own writes stay as they were shown.
+    /// - Parameters:
+    ///   - write: as `ShownUndo.write`.
+    ///   - next: the epoch that begins with the cancellation, after `epoch`.
+    package func cancelWrite(_ write: Int, from epoch: Int, to next: Int) {
+        if shownAside?.epoch == epoch { shownAside?.epoch = next }
+        defer { undo = nil }
+        guard shown?.epoch == epoch else { return }
+        shown?.epoch = next
+        if let undo, undo.write == write { shown?.revert(undo) }
+    }
 
     /// Tells every observer what changed since it was last told. One that is added meanwhile waits for the next delivery.
     /// - Parameters:
@@ -204,7 +227,7 @@ package final class ConnectionQuery: @unchecked Sendable {
 package struct ShownTree {
     @usableFromInline package var rows: TreeSlice
     /// The delivery or write this belongs to; of another one, it is worth nothing.
-    @usableFromInline package let epoch: Int
+    @usableFromInline package var epoch: Int
     /// Where the own changes begin that are shown.
     @usableFromInline package let from: Int
     /// How many of the connection's own changes are in.
@@ -219,6 +242,29 @@ package struct ShownTree {
         self.from = from
         self.applied = applied
         overlay = [:]
+    }
+
+    fileprivate mutating func revert(_ undo: ShownUndo) {
+        rows = undo.rows
+        applied = undo.applied
+        for (id, key) in undo.keys.reversed() { overlay[id] = key }
+    }
+}
+
+/// State of shown rows before a write in progress changed them.
+package final class ShownUndo {
+    /// The connection's `rowEpoch` during the write.
+    package let write: Int
+    /// As `ShownTree` has them.
+    fileprivate let rows: TreeSlice
+    fileprivate let applied: Int
+    /// Previous values of `ShownTree.overlay`, in the order of the changes.
+    package var keys: [(id: ObjectID, key: RankedKey??)] = []
+
+    package init(_ shown: ShownTree, write: Int) {
+        self.write = write
+        rows = shown.rows
+        applied = shown.applied
     }
 }
 

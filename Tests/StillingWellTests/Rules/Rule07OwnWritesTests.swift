@@ -1,8 +1,10 @@
 // Rule 7. What a connection shows changes by deliveries and by its own writes: at once by these, and never by somebody
 // else's. In Realm, beginning a write brings everybody's commits in first, so that an index taken from the screen names
 // another row by the time it is used.
-import StillingWell
 import Testing
+
+@testable import StillingWell
+@testable import StillingWellEngine
 
 @Suite("Rule 7: membership, order and indices change by deliveries, refresh and own writes only")
 struct Rule07OwnWriteTests {
@@ -25,6 +27,127 @@ struct Rule07OwnWriteTests {
         }
         #expect(notes.map(\.id) == [0, 2, 1])
         #expect(notes.map(\.score) == [0, 5, 10])
+    }
+
+    enum Ending: CaseIterable { case throwing, byHand, failing, foreignToken }
+
+    /// Writes, and ends the write without a commit.
+    private func cancel(_ connection: Connection, _ ending: Ending, _ body: () throws -> Void) throws {
+        struct Stop: Error {}
+        switch ending {
+        case .throwing:
+            #expect(throws: Stop.self) {
+                try connection.write {
+                    try body()
+                    throw Stop()
+                }
+            }
+        case .byHand:
+            try connection.beginWrite()
+            try body()
+            try connection.cancelWrite()
+        case .failing:
+            #expect(throws: StoreError.self) {
+                try connection.write {
+                    try body()
+                    connection.failWrite(StoreError.frozen)
+                }
+            }
+        case .foreignToken:
+            let other = try TestStore()
+            let token = try Feed(other.store).connection.objects(Note.self).observe { _ in }
+            #expect(throws: StoreError.foreignToken) { try connection.write(withoutNotifying: [token], body) }
+            token.invalidate()
+        }
+    }
+
+    @Test("a cancelled write leaves rows of own writes that somebody else has deleted", arguments: Ending.allCases)
+    func cancelledBehindOwn(_ ending: Ending) throws {
+        let test = try TestStore()
+        try test.store.write { for id in 0..<4 { try $0.add(Note(id: id, score: id * 10)) } }
+        let feed = try Feed(test.store)
+        let notes = try feed.connection.objects(Note.self).sorted(by: \.score)
+        let sections = notes.sectioned(by: \.done)
+        let unobserved = notes.where(\.score < 100).limited(to: 3)
+        try feed.observe("notes", notes)
+        func expectShown(_ ids: [Int], _ comment: Comment) {
+            #expect(notes.map(\.id) == ids, comment)
+            #expect(sections.map { $0.map(\.id) } == [ids], comment)
+            #expect(unobserved.map(\.id) == Array(ids.prefix(3)), comment)
+        }
+        try feed.connection.write { notes[2].score = 5 }
+        expectShown([0, 2, 1, 3], "first own write")
+        try test.store.write { try $0.delete(try #require(try $0.object(Note.self, forPrimaryKey: 2))) }
+        try feed.connection.write { notes[3].score = 7 }
+        expectShown([0, 2, 3, 1], "second own write")
+        for _ in 0..<2 {
+            try cancel(feed.connection, ending) {
+                notes[0].score = 90
+                expectShown([2, 3, 1, 0], "in a write")
+                try feed.connection.delete(notes[1])
+                expectShown([2, 1, 0], "further in the write")
+            }
+            expectShown([0, 2, 3, 1], "after a cancelled write")
+        }
+        // The last change of the last commit once more.
+        try feed.connection.write { notes[2].score = 6 }
+        try cancel(feed.connection, ending) { notes[2].score = 60 }
+        try feed.connection.write { notes[2].score = 70 }
+        expectShown([0, 2, 1, 3], "after a commit")
+        try feed.catchUp()
+        expectShown([0, 1, 3], "after a delivery")
+    }
+
+    @Test("a cancelled write leaves elements of lists that somebody else has removed", arguments: [true, false])
+    func cancelledBehindOwnElements(_ isObserved: Bool) throws {
+        let test = try TestStore([Human.self])
+        try test.store.write { connection in
+            let human = Human(1)
+            try connection.add(human)
+            human.tags.append("a")
+            human.friends.append(human)
+        }
+        let feed = try Feed(test.store)
+        let human = try #require(try feed.connection.objects(Human.self).first)
+        let friends = try human.friends.where(\.age < 50)
+        if isObserved {
+            try feed.observe("tags", human.tags)
+            try feed.observe("friends", human.friends)
+        }
+        var isLost = false
+        func expectShown(_ tags: [String], _ friends: Int, _ comment: Comment) {
+            // A value that somebody else has removed is nowhere any more.
+            #expect(human.tags.count == tags.count, comment)
+            #expect(Array(human.tags) == tags.filter { $0 != "b" || !isLost }, comment)
+            #expect(human.friends.count == friends, comment)
+        }
+        try feed.connection.write {
+            human.tags.append("b")
+            human.friends.append(human)
+        }
+        expectShown(["a", "b"], 2, "first own write")
+        try test.store.write {
+            let human = try #require(try $0.objects(Human.self).first)
+            human.tags.remove(at: 1)
+            human.friends.remove(at: 1)
+        }
+        expectShown(["a", "b"], 2, "before its delivery")
+        // Of a list that is not observed, rows are kept from the first time that others have changed it.
+        if isObserved {
+            try feed.connection.write { human.tags.append("c") }
+            isLost = true
+        }
+        let tags = isObserved ? ["a", "b", "c"] : ["a", "b"]
+        expectShown(tags, 2, "second own write")
+        try cancel(feed.connection, .throwing) {
+            human.tags.append("d")
+            _ = Array(human.tags)
+            human.friends.append(human)
+            _ = (human.friends.count, friends.count)
+        }
+        expectShown(tags, 2, "after a cancelled write")
+        try feed.catchUp()
+        expectShown(isObserved ? ["a", "c"] : ["a"], 1, "after a delivery")
     }
 
     @Test(
