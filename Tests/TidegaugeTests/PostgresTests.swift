@@ -68,7 +68,7 @@ struct PostgresTests {
         let driver = PostgresDriver(.notify)
         var spec = try shippedTrial("throughput/observed-writes.yaml", on: driver.name)
         (spec.writers.load, spec.writers.rateHz, spec.writers.keys) = (.lockstep, 0, .matching)
-        let result = try runTrial(spec, on: driver)
+        let result = try runTrial(spec, on: driver) { ($0.counts["commits"] ?? 0) > 1 }
         #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
         #expect((result.counts["commits"] ?? 0) > 1, "\(result.counts)")
     }
