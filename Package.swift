@@ -351,8 +351,7 @@ let package = Package(
             name: "StillingWellFixtures", dependencies: ["StillingWell", "StillingWellSync"],
             path: "Tests/Fixtures/StillingWellFixtures"),
         .executableTarget(
-            name: "stillingwell-fixture",
-            dependencies: ["CStillingWellPlatform", "StillingWell", "StillingWellFixtures", "StillingWellSync"],
+            name: "stillingwell-fixture", dependencies: ["StillingWell", "StillingWellFixtures", "StillingWellSync"],
             path: "Tests/Fixtures/stillingwell-fixture"),
 
         // The torture program (`make stress powercut damage`). No test depends on it, because its recorder replaces functions of

@@ -33,7 +33,7 @@ static __attribute__((noinline)) int compare_rest(const MDB_val *one, const MDB_
         if (order != 0) return order;
     } else {
         if (common == 0) leave_call();
-        // Of more than eight, the last eight: those that are among the first eight too are equal.
+        // The last eight bytes of more than eight. They may overlap the first eight, which are equal.
         uint64_t a = common < 8 ? ordered_few(first, common) : ordered_eight(first + common - 8);
         uint64_t b = common < 8 ? ordered_few(second, common) : ordered_eight(second + common - 8);
         if (a != b) return a < b ? -1 : 1;

@@ -22,7 +22,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// What is still to come, by its plan: how long that takes follows from what the plan of the past took.
+    /// Planned time of the trials to come. The time left follows from it and from how long past trials took beside their plan.
     func planned(leftNs: Int64) { line.withLock { $0.planned(leftNs: leftNs) } }
 
     func progressed(_ progress: TrialProgress) {
@@ -52,7 +52,7 @@ private struct ProgressLine {
     private var startNs = MonotonicClock.nowNs()
     private var printedNs = MonotonicClock.nowNs()
     private var title = ""
-    /// Of who knows better than the trials so far.
+    /// Seconds left, from a caller that knows better than the trials so far.
     var leftSeconds: Double?
     private var index = 0
     /// The first trial that ran, behind those that a resumed run has kept.

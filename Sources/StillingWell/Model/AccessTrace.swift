@@ -5,7 +5,7 @@ final class AccessTrace {
     /// The key paths of the properties that are read, and of the count that a list at the end may be followed by.
     private var properties: [AnyKeyPath] = []
     private var count: AnyKeyPath?
-    /// Where in its object the backlink property lies that is read.
+    /// Offset in its object of the backlink property that is read.
     private(set) var backlinkOffset: Int?
     /// False once something was read that is not on the way.
     private(set) var isPath = true

@@ -72,7 +72,7 @@ extension LinkingObjects {
 }
 
 extension StoredObject {
-    /// What observers of the object are told of, given key paths.
+    /// Columns and backlink properties whose changes observers of the object are told, given key paths.
     /// - Returns: the columns, as bits, and the ways back along links. All of them without key paths.
     /// - Throws: `unknownModel`, `otherClass` for a way back from where nothing leads here.
     func observed<Object: StoredObject>(

@@ -13,7 +13,7 @@ extension ColumnPath {
         }
         self = Self.read(keyPath)
         guard columns.count == 1 else { return }
-        // One that is kept lives for ever, so that no other comes to lie at its address.
+        // A key path that is kept lives for ever, so that no other one comes to lie at its address.
         let held = Unmanaged.passRetained(keyPath)
         if !Self.known.keep(column, held.toOpaque()) { held.release() }
     }

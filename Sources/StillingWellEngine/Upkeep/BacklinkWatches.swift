@@ -82,7 +82,7 @@ struct BacklinkWatches {
         }
         ahead.removeAll { $0.seen.version <= new.version }
         if let failure = old.failure ?? new.failure {
-            // What could not be read leads nowhere, which is no news.
+            // A row that could not be read leads nowhere, which is no news.
             for way in ways.values.flatMap(\.values).joined() {
                 found[ObjectIdentifier(way.watch.token)] = (way.watch, ObjectUpdate(way.watch.token, failure: failure))
             }
@@ -132,7 +132,7 @@ struct BacklinkWatches {
 }
 
 extension RowReader {
-    /// What a link of the row leads to.
+    /// Object that a link of the row leads to.
     fileprivate func target(_ column: Int) -> ObjectID? {
         isNull(column) ? nil : ObjectID(rawValue: slot(column))
     }

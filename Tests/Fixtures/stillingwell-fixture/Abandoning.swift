@@ -1,10 +1,8 @@
 // Writes that nobody ends. What the library logs goes to standard output, for the starter to read.
-import CStillingWellPlatform
 import Foundation
 import StillingWell
 import StillingWellFixtures
 import StillingWellSync
-import Synchronization
 
 /// Leaves a write in each way there is, and writes after each.
 func abandonWrites(_ store: Store) throws {
@@ -45,21 +43,17 @@ func abandonWrites(_ store: Store) throws {
     expectFree("thread ended")
     withExtendedLifetime(kept) {}
 
-    let exitingID = Atomic<Int32>(0)
-    Thread.detachNewThread {
+    // The end of the thread is waited for, not that of its body: the thread logs the cancelled write after it has released the lock.
+    TracedThread("exiting") {
         try? store.write { connection in
             try Batches.insert(connection)
-            exitingID.store(cp_thread_id(), ordering: .releasing)
             // AddressSanitizer does not see that a thread that exits leaves its frames; this function of its own says so.
             if let leave = dlsym(nil, "__asan_handle_no_return") {
                 unsafeBitCast(leave, to: (@convention(c) () -> Void).self)()
             }
             Thread.exit()
         }
-    }
-    // The last that the thread does is to log the cancelled write, after it has released the lock.
-    func isGone(_ id: Int32) -> Bool { id != 0 && access("/proc/self/task/\(id)", F_OK) != 0 }
-    while !isGone(exitingID.load(ordering: .acquiring)) { usleep(1_000) }
+    }.join()
     expectFree("exited in a block")
 
     try store.read { connection in
