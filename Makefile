@@ -87,8 +87,8 @@ damage: setup  ## damaged copies of store files, each opened, read and written b
 	$(BUILD) stillingwell-torture
 	.build/release/stillingwell-torture damage --copies $(or $(COPIES),1000) $(if $(SEED),--seed $(SEED))
 
-fuzz: setup  ## inputs that nobody has thought of, for all that reads what others may have written (SECONDS= for each, TARGET=row, SEED=)
-	FUZZ_SECONDS=$(SECONDS) $(if $(SEED),TIDEGAUGE_SEED=$(SEED)) Tools/test.sh --filter 'TidegaugeFuzzTests.*/$(TARGET)'
+fuzz: setup  ## fuzz every reader of untrusted input (for each SECONDS=, or INPUTS=1000000; TARGET=row, SEED=)
+	$(if $(INPUTS),FUZZ_INPUTS=$(INPUTS),FUZZ_SECONDS=$(SECONDS)) $(if $(SEED),TIDEGAUGE_SEED=$(SEED)) Tools/test.sh --filter 'TidegaugeFuzzTests.*/$(TARGET)'
 
 tsan: setup  ## the concurrent tests under ThreadSanitizer (FILTER=regular expression)
 	Tools/sanitize.sh thread '$(FILTER)'

@@ -307,14 +307,15 @@ let package = Package(
                 "TidegaugeTemplateDriver", "StillingWellTestThreads", "StillingWellSync", "TidegaugeTrialRunner",
                 "TidegaugeTrial", "tidegauge-fixture",
             ]),
-        // Inputs that nobody has thought of, for all that reads what others may have written (`make fuzz`).
+        // Fuzzes every reader of untrusted input (`make fuzz`).
         .testTarget(
             name: "TidegaugeFuzzTests",
             dependencies: [
-                "CStillingWellLMDB", "StillingWell", "StillingWellEngine", "StillingWellFixtures", "TidegaugeReport",
+                "CStillingWellLMDB", "StillingWell", "StillingWellEngine", "StillingWellFixtures", "TidegaugeCompare",
+                "TidegaugeDriver", "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeReport", "TidegaugeRun",
                 "TidegaugeScenario", "StillingWellSeededRandom",
                 "StillingWellTestThreads",
-                "TidegaugeTrial",
+                "TidegaugeTrial", "TidegaugeTrialRunner",
             ],
             exclude: ["Corpus"]),
         // Reads the sources and counts.

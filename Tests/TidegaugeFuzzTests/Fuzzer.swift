@@ -1,18 +1,23 @@
-// Inputs that nobody has thought of: what is known to be good, changed at random, over and over. What comes to an outcome of a
-// new kind is kept, and changed further: a poor man's coverage, which needs no build of its own. An input that ends the process is
-// left in a file.
+// Random changes of good inputs. An input whose outcome is of a new kind is kept and changed further: coverage without a build of
+// its own. An input that ends the process is left in a file.
 //
-// A run of the tests tries a number of inputs, whatever the machine's pace; `make fuzz` as many as there is time for.
+// A run of the tests tries a fixed number of inputs. `make fuzz` tries for a time (`SECONDS=`), or another number (`INPUTS=`).
 import Foundation
 import StillingWellSeededRandom
 import Testing
 
+@testable import TidegaugeScenario
+
 struct Fuzzer {
-    /// As of `make fuzz SECONDS=`; nil in a run of the tests.
+    /// Seconds for each target, of `make fuzz SECONDS=`. Nil in a run of the tests.
     private static let seconds = ProcessInfo.processInfo.environment["FUZZ_SECONDS"].flatMap { Double($0) }
+    /// Inputs for each target, of `make fuzz INPUTS=`. Nil in a run of the tests.
+    private static let inputs = ProcessInfo.processInfo.environment["FUZZ_INPUTS"].flatMap { Int($0) }
     private static let mostKept = 4_000
     private static let mostBytes = 1 << 16
-    /// What breaks arithmetic.
+    /// Numbers that break conversions to integers and sums.
+    private static let extremeTexts = ["-1", "0.5", "-1e-9", "5e-324", "1e10", "1e19", "-1e19", "1e308", "-1e308"]
+    /// Numbers that break arithmetic of integers.
     private static let extremes: [UInt64] = [
         0, 1, 7, 8, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff,
         0x7fff_ffff_ffff_ffff,
@@ -43,24 +48,38 @@ struct Fuzzer {
         return try names.sorted().map { Array(try Data(contentsOf: folder.appendingPathComponent($0))) }
     }
 
-    /// Has `body` take inputs; it says of what kind the outcome was, and records what is wrong.
-    /// - Parameter count: how many, in a run of the tests.
+    /// Passes inputs to `body`, which returns the kind of the outcome and records what is wrong.
+    /// - Parameter count: number of inputs in a run of the tests.
     mutating func run(_ count: Int, _ body: ([UInt8]) throws -> String) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("stillingwell-fuzz-\(name)")
         let last = try LastInput(file.path, most: Self.mostBytes)
+        // Other tests of the process have memory of their own.
+        let isAlone = Self.seconds != nil || Self.inputs != nil
+        var meter = InputMeter("fuzz \(name), TIDEGAUGE_SEED=\(seed)", file.path, checksMemory: isAlone)
+        defer { meter.end() }
         let until = Self.seconds.map { Date(timeIntervalSinceNow: $0) }
+        let most = Self.inputs ?? (until == nil ? count : .max)
         var tried = 0
-        for input in kept { seen.insert(try body(input)) }
-        while until.map({ $0 > Date() }) ?? (tried < count) {
+        for input in kept {
+            last.set(input)
+            seen.insert(try meter.measure { try body(input) })
+        }
+        while tried < most, until.map({ $0 > Date() }) ?? true, meter.excess == nil {
             let input = change(kept[random.below(kept.count)])
             last.set(input)
             tried += 1
-            let outcome = try body(input)
+            let outcome = try meter.measure { try body(input) }
             guard kept.count < Self.mostKept, seen.insert(outcome).inserted else { continue }
             kept.append(input)
         }
-        print("fuzz \(name): \(tried) inputs, \(seen.count) kinds of outcomes, TIDEGAUGE_SEED=\(seed)")
-        try FileManager.default.removeItem(at: file)
+        print(
+            "fuzz \(name): \(tried) inputs, \(seen.count) kinds of outcomes, \(meter.largestBytes >> 20) MiB resident at most, "
+                + "slowest input \(meter.slowestNs / 1_000) µs of CPU, TIDEGAUGE_SEED=\(seed)")
+        if let excess = meter.excess {
+            Issue.record("\(excess)")
+        } else {
+            try FileManager.default.removeItem(at: file)
+        }
     }
 
     // MARK: Changing
@@ -78,7 +97,7 @@ struct Fuzzer {
         }
         let place = random.below(bytes.count)
         let end = min(bytes.count, place + 1 + random.below(16))
-        switch random.below(9) {
+        switch random.below(11) {
         case 0: bytes[place] ^= 1 << UInt8(random.below(8))
         case 1: bytes[place] = UInt8(random.below(256))
         case 2:
@@ -98,16 +117,20 @@ struct Fuzzer {
             bytes.replaceSubrange(
                 random.below(2) == 0 ? place..<place : place..<end, with: words[random.below(words.count)])
         default:
-            // Another number in the place of one.
+            // Replaces a number by another one.
             guard let first = bytes[place...].firstIndex(where: { (0x30...0x39).contains($0) }) else { return }
             let after = bytes[first...].firstIndex { !(0x30...0x39).contains($0) } ?? bytes.count
+            if random.below(3) == 0 {
+                bytes.replaceSubrange(first..<after, with: random.one(of: Self.extremeTexts).utf8)
+                return
+            }
             let value = random.below(3) == 0 ? random.next() : Self.extremes[random.below(Self.extremes.count)]
             bytes.replaceSubrange(first..<after, with: Array("\(value)".utf8))
         }
     }
 }
 
-/// The input that is being tried, in a file that outlives the process. One thread.
+/// The current input, in a file that outlives the process. One thread.
 private final class LastInput {
     private let base: UnsafeMutableRawPointer
     private let file: Int32
@@ -126,7 +149,7 @@ private final class LastInput {
         close(file)
     }
 
-    /// Eight bytes of length, then the input.
+    /// Writes the length in eight bytes, then the input.
     func set(_ input: [UInt8]) {
         base.storeBytes(of: UInt64(input.count), as: UInt64.self)
         input.withUnsafeBytes {
@@ -135,9 +158,15 @@ private final class LastInput {
     }
 }
 
-/// The kind of an error: its text without numbers and without what is quoted from the input.
+/// The kind of an error: its text without numbers and without what it quotes. A quotation may hold further quotes.
 func kind(of error: Any) -> String {
-    String(
-        "\(error)".prefix(400).split(separator: "'").enumerated().filter { $0.offset % 2 == 0 }.map(\.element).joined()
-            .filter { !$0.isNumber })
+    let parts = "\(error)".prefix(400).split(separator: "'", omittingEmptySubsequences: false)
+    return String((parts[0] + (parts.count > 2 ? parts[parts.count - 1] : "")).filter { !$0.isNumber })
+}
+
+/// The kind of a refused file. Each problem has a message of one line.
+func refusal(_ error: ScenarioErrors) -> String {
+    #expect(!error.problems.isEmpty && error.problems.allSatisfy { !"\($0)".isEmpty })
+    #expect(error.problems.allSatisfy { !$0.message.contains("\n") })
+    return error.problems.prefix(2).map { kind(of: $0) }.joined()
 }

@@ -1,10 +1,11 @@
-// What the harness reads that somebody else may have written, or half of it: scenario files, the spec of a trial and what a trial
-// answers, the journal of a run, a hang that can be replayed.
+// Scenario files and files of hosts, the spec of a trial, its progress and its result, the journal of a run, a hang that can be
+// replayed.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTestThreads
 import Testing
 
+@testable import TidegaugeMeasure
 @testable import TidegaugeReport
 @testable import TidegaugeScenario
 @testable import TidegaugeTrial
@@ -41,9 +42,27 @@ struct HarnessFuzzTests {
                 }
                 return "read \(scenario.name.count)"
             } catch {
-                #expect(!error.problems.isEmpty && error.problems.allSatisfy { !"\($0)".isEmpty })
-                #expect(error.problems.allSatisfy { !$0.message.contains("\n") })
-                return error.problems.prefix(2).map { kind(of: $0) }.joined()
+                return refusal(error)
+            }
+        }
+    }
+
+    @Test("hosts: a file names hosts, or is refused with places in it", arguments: seeds(1))
+    func hosts(_ seed: UInt64) throws {
+        let good = [
+            "db: { run: [], server: true, address: 10.0.0.1 }\nb: { run: [ssh, -T, b], binary: /opt/t }\na: { run: [] }\n",
+            "# hosts\na:\n  run: [\"ssh\", 'b']\n  server: false\n",
+        ]
+        let words = ["run:", "binary:", "server:", "address:", "true", "false", "/", "\n", "a", "é", "''"] + Self.words
+        var fuzzer = try Fuzzer("hosts", seed: seed, words: words, good: good.map { Array($0.utf8) })
+        try fuzzer.run(2_000) { bytes -> String in
+            do throws(ScenarioErrors) {
+                let hosts = try HostsFile.read(bytes, path: "hosts.yaml")
+                #expect(
+                    !hosts.isEmpty && Set(hosts.map(\.name)).count == hosts.count, "TIDEGAUGE_SEED=\(seed): \(bytes)")
+                return "read \(hosts.map { "\($0.isHere) \($0.run.count) \($0.serverAddress != nil)" })"
+            } catch {
+                return refusal(error)
             }
         }
     }
@@ -75,10 +94,31 @@ struct HarnessFuzzTests {
         try decode(TrialProgress.self, "progress", seed, 2_000, good: good)
     }
 
+    @Test("result: what a trial of another commit hands over is taken, or refused", arguments: seeds(1))
+    func result(_ seed: UInt64) throws {
+        var result = TrialResult(fate: .completed, notes: ["a note"])
+        result.figures = [Figure(.upkeepCost, .value, 31_250.75, n: 9), Figure(.endToEndLatency, .p99, nil, n: 0)]
+        result.recordings.series = [SeriesRecord(.staleness, .mean, [nil, 1, 2.5])]
+        let good = Array(try JSONFile.text(result).utf8)
+        var fuzzer = try Fuzzer("result", seed: seed, words: ["null", "-1", "1e400", "{}", "[]", "\"\""], good: [good])
+        try fuzzer.run(1_000) { bytes -> String in
+            let own = try? TrialResult.read(Data(bytes))
+            guard let foreign = try? TrialResult.readForeign(Data(bytes)) else {
+                #expect(own == nil, "TIDEGAUGE_SEED=\(seed): \(String(decoding: bytes, as: UTF8.self))")
+                return "refused"
+            }
+            let text = try JSONFile.text(foreign)
+            _ = SeriesCSV.lines(foreign.recordings.series, of: TrialKey(.blank), runID: "a")
+            return "taken \(own != nil) \(text.count / 64)"
+        }
+    }
+
     @Test("hang: what can be replayed is taken, or refused", arguments: seeds(1))
     func hang(_ seed: UInt64) throws {
-        let spec = try JSONFile.text(TrialSpec.blank)
-        try decode(ReplayableHang.self, "hang", seed, 2_000, good: [Array("{\"spec\":\(spec),\"hang\":{}}".utf8)])
+        let stand = HangRecord.Stand(thread: "main", tid: 7, holds: ["a"], waitsFor: "b", stack: ["f()"])
+        let hang = HangRecord(.deadlock, cycle: ["main>a"], sentence: "'main' waits", afterNs: 1, stands: [stand])
+        let good = Array(try JSONFile.text(ReplayableHang(spec: .blank, hang: hang)).utf8)
+        try decode(ReplayableHang.self, "hang", seed, 2_000, good: [good])
     }
 
     @Test("journal: its whole lines are read, or the one that is none is named", arguments: seeds(1))
