@@ -98,9 +98,15 @@ let package = Package(
         .target(name: "StillingWellBasis"),
 
         // What measures.
+        // Trials, metrics and limits as values.
+        .target(name: "TidegaugeSpec"),
+        // Scenario files: YAML, rules, search, schema, documentation. Only the command line imports it.
         .target(
             name: "TidegaugeScenario",
-            dependencies: ["StillingWellBasis", "TidegaugeStatistics", needed(by: "Harness", "Yams", from: "Yams")]),
+            dependencies: [
+                "StillingWellBasis", "TidegaugeSpec", "TidegaugeStatistics",
+                needed(by: "Harness", "Yams", from: "Yams"),
+            ]),
         .target(name: "TidegaugeDriver", dependencies: ["StillingWellBasis", "StillingWellSync"]),
         .target(
             name: "TidegaugeNoopDriver", dependencies: ["TidegaugeDriver", "StillingWellSync"],
@@ -156,7 +162,7 @@ let package = Package(
             name: "TidegaugeMeasure",
             dependencies: [
                 "StillingWellBasis", "CStillingWellLMDB", "CStillingWellPlatform", "CTidegaugeZlib",
-                "TidegaugeScenario",
+                "TidegaugeSpec",
                 needed(by: "Harness", "Histogram", from: "hdrhistogram-swift"),
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
@@ -164,32 +170,32 @@ let package = Package(
         // What valgrind counted, function by function.
         .target(name: "TidegaugeProfiles", dependencies: ["StillingWellBasis"]),
         .target(
-            name: "TidegaugeCompare", dependencies: ["TidegaugeMeasure", "TidegaugeScenario", "TidegaugeStatistics"]),
+            name: "TidegaugeCompare", dependencies: ["TidegaugeMeasure", "TidegaugeSpec", "TidegaugeStatistics"]),
         // What crosses the pipe between the process that runs trials and a child that runs one.
         .target(
             name: "TidegaugeTrial",
             dependencies: [
-                "CStillingWellPlatform", "TidegaugeMeasure", "TidegaugeScenario", "TidegaugeDriver", "StillingWellSync",
+                "CStillingWellPlatform", "TidegaugeMeasure", "TidegaugeSpec", "TidegaugeDriver", "StillingWellSync",
             ]),
         // The child: load, observers, companions, oracle, figures.
         .target(
             name: "TidegaugeTrialRunner",
             dependencies: [
                 "StillingWellBasis", "CTidegaugeFaults", "CStillingWellPlatform", "TidegaugeMeasure",
-                "TidegaugeScenario", "TidegaugeStatistics", "TidegaugeDriver", "StillingWellSync",
+                "TidegaugeSpec", "TidegaugeStatistics", "TidegaugeDriver", "StillingWellSync",
                 "TidegaugeTrial",
             ]),
         // The parent: child processes, sweeps, limits.
         .target(
             name: "TidegaugeRun",
             dependencies: [
-                "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeScenario", "TidegaugeStatistics", "TidegaugeDriver",
+                "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeSpec", "TidegaugeStatistics", "TidegaugeDriver",
                 "StillingWellSync", "TidegaugeTrial",
             ]),
         .target(
             name: "TidegaugeReport",
             dependencies: [
-                "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeScenario", "TidegaugeStatistics",
+                "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeSpec", "TidegaugeStatistics",
                 "TidegaugeTrial",
                 needed(by: "Harness", "Mustache", from: "swift-mustache"),
             ],
@@ -198,7 +204,7 @@ let package = Package(
             name: "TidegaugeCLI",
             dependencies: [
                 "StillingWellBasis", "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeNoopDriver", "TidegaugeProfiles",
-                "TidegaugeReport", "TidegaugeRun", "TidegaugeScenario", "TidegaugeStatistics",
+                "TidegaugeReport", "TidegaugeRun", "TidegaugeScenario", "TidegaugeSpec", "TidegaugeStatistics",
                 "TidegaugeDriver", "StillingWellSync", "TidegaugeTrialRunner", "TidegaugeTrial",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
@@ -270,11 +276,12 @@ let package = Package(
             ]),
         .testTarget(
             name: "TidegaugeScenarioTests",
-            dependencies: ["StillingWellBasis", "TidegaugeScenario", "StillingWellSeededRandom"], exclude: ["Golden"]),
+            dependencies: ["StillingWellBasis", "TidegaugeScenario", "TidegaugeSpec", "StillingWellSeededRandom"],
+            exclude: ["Golden"]),
         .testTarget(
             name: "TidegaugeMeasureTests",
             dependencies: [
-                "CStillingWellPlatform", "CTidegaugeZlib", "TidegaugeMeasure", "TidegaugeScenario",
+                "CStillingWellPlatform", "CTidegaugeZlib", "TidegaugeMeasure", "TidegaugeSpec",
                 "StillingWellSeededRandom", "StillingWellTestThreads",
             ]),
         .testTarget(
@@ -284,14 +291,14 @@ let package = Package(
         .testTarget(
             name: "TidegaugeCompareTests",
             dependencies: [
-                "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeScenario", "StillingWellSeededRandom",
+                "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeSpec", "StillingWellSeededRandom",
                 "TidegaugeStatistics",
             ]),
         .testTarget(
             name: "TidegaugeReportTests",
             dependencies: [
                 "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeReport", "TidegaugeScenario",
-                "StillingWellSeededRandom", "TidegaugeTrial",
+                "TidegaugeSpec", "StillingWellSeededRandom", "TidegaugeTrial",
             ],
             exclude: ["Golden"]),
         .testTarget(
@@ -301,7 +308,7 @@ let package = Package(
                 "TidegaugeHarnessFixtures",
                 "StillingWell", "TidegaugeStillingWellDriver", "TidegaugeMeasure", "TidegaugeNotificationQueueDriver",
                 "TidegaugeNoopDriver", "TidegaugeNullServerDriver", "TidegaugePostgresDriver", "TidegaugeRun",
-                "TidegaugeSQLiteHooksDriver", "TidegaugeScenario",
+                "TidegaugeSQLiteHooksDriver", "TidegaugeScenario", "TidegaugeSpec",
                 "StillingWellSeededRandom", "TidegaugeStatistics",
                 "TidegaugeDriver",
                 "TidegaugeTemplateDriver", "StillingWellTestThreads", "StillingWellSync", "TidegaugeTrialRunner",
@@ -313,7 +320,7 @@ let package = Package(
             dependencies: [
                 "CStillingWellLMDB", "StillingWell", "StillingWellEngine", "StillingWellFixtures", "TidegaugeCompare",
                 "TidegaugeDriver", "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeReport", "TidegaugeRun",
-                "TidegaugeScenario", "StillingWellSeededRandom",
+                "TidegaugeScenario", "TidegaugeSpec", "StillingWellSeededRandom",
                 "StillingWellTestThreads",
                 "TidegaugeTrial", "TidegaugeTrialRunner",
             ],
@@ -404,7 +411,7 @@ let package = Package(
 
 // Tests run these modules optimised, with their assertions (Tools/test.sh and Tools/sanitize.sh set the variable). A package that
 // depends on one with such flags is refused, so nothing else sets it. Optimising a module takes four times its compilation: for
-// TidegaugeScenario, TidegaugeTrialRunner, TidegaugeTrial and TidegaugeCompare that is longer than the tests gain.
+// TidegaugeSpec, TidegaugeTrialRunner, TidegaugeTrial and TidegaugeCompare that is longer than the tests gain.
 if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
     compile(
         [

@@ -1,7 +1,7 @@
 // `tidegauge check`: validates scenario files and runs nothing.
 import ArgumentParser
 import TidegaugeReport
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 // What a shell offers behind Tab: the program is asked, so that it is what this program has.
 import ArgumentParser
 import Foundation
-import TidegaugeScenario
+import TidegaugeSpec
 
 enum Completions {
     static let drivers = CompletionKind.custom { _, _, _ in Drivers.names }

@@ -5,6 +5,7 @@ import Foundation
 import TidegaugeDriver
 import TidegaugeReport
 import TidegaugeScenario
+import TidegaugeSpec
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

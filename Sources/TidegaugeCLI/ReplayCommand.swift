@@ -5,7 +5,7 @@ import Foundation
 import TidegaugeMeasure
 import TidegaugeReport
 import TidegaugeRun
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 struct ReplayCommand: ParsableCommand {

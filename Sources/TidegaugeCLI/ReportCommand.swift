@@ -1,6 +1,8 @@
 // `tidegauge report`: makes the pages of a run again from what its folder holds, or a page of two runs. Measures nothing.
 import ArgumentParser
 import TidegaugeReport
+import TidegaugeScenario
+import TidegaugeSpec
 
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,7 +40,7 @@ struct ReportCommand: ParsableCommand {
             try ComparisonReport.write(into: directory)
             return "\(directory)/\(ComparisonReport.htmlName)"
         }
-        let pages = FinalReports()
+        let pages = FinalReports(cell: Setting.cell)
         try pages.write(into: directory)
         for line in pages.lastLines { print(line) }
         return "\(directory)/\(FinalReports.htmlName)"

@@ -5,6 +5,7 @@ import TidegaugeMeasure
 import TidegaugeReport
 import TidegaugeRun
 import TidegaugeScenario
+import TidegaugeSpec
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -213,7 +214,7 @@ struct RunCommand: ParsableCommand {
         ]
         if plan.header.trace { formats.append(ChromeTrace()) }
         // Last of those that grow: what it tells of has been written by the others.
-        let pages = FinalReports()
+        let pages = FinalReports(cell: Setting.cell)
         formats += [Journal(), pages]
         let report = try RunReport(
             root: root, runID: runID, header: plan.header, environment: environment, formats: formats)

@@ -3,7 +3,7 @@
 import TidegaugeMeasure
 import TidegaugeReport
 import TidegaugeRun
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 // Unchecked because the running thread alone uses it, but for `progressed`, which only reaches `Progress`.

@@ -5,6 +5,7 @@ import TidegaugeMeasure
 import TidegaugeReport
 import TidegaugeRun
 import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 struct RunPlan {

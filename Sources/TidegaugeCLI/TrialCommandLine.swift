@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 import TidegaugeRun
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrialRunner
 
 /// Runs a child's side, and ends the process.

@@ -1,6 +1,6 @@
 // What a comparison is going to do: its subjects and its size. Stands at the head of the journal, so that a resumed
 // comparison goes on with the same. Pure.
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// A scenario on a driver: what has a gate.
 public struct ComparedSubject: Codable, Sendable, Equatable {

@@ -1,6 +1,6 @@
 // Comparisons that are decided by counts alone: no clock is asked, so no gate of one is judged, and what was to be counted and
 // was not is undecided. Pure.
-import TidegaugeScenario
+import TidegaugeSpec
 
 extension ComparisonPlan {
     /// Whether no pair is to be run.

@@ -1,6 +1,6 @@
 // What a role's threads did per commit on both sides, counted once each and the base once more: that second count is what
 // chance does to such figures, which is nearly nothing. Void rules and pairs have no part in it. Pure.
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// One counted figure at one point of a scenario.
 public struct CountedRow: Codable, Sendable, Equatable {

@@ -1,7 +1,7 @@
 // By what a metric is judged: which way is worse, and from where on a difference matters. Fixed before anything is measured.
 // Pure.
 import Glibc
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 /// The judgement of one statistic of one metric.

@@ -1,7 +1,7 @@
 // Pairs → rows: the gates by their two stages, everything else as advice, with false discoveries held down over all of it.
 // Pure but for seeded resampling.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 public struct Judge: Sendable {

@@ -1,6 +1,6 @@
 // The samples of many trials as one distribution on each side: for tails, and for how every quantile moved. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 public enum MergedSamples {

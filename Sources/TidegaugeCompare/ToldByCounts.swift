@@ -1,5 +1,5 @@
 // Which gates counts have told: a clock's pairs are dear, and go first to what nothing else can tell. Pure.
-import TidegaugeScenario
+import TidegaugeSpec
 
 extension ComparedSubject {
     /// Whether every point of the subject was counted, both sides and the base again, with a verdict, and instructions are

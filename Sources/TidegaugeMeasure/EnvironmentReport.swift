@@ -1,7 +1,7 @@
 // Everything about the machine, the build and the moment that a figure may depend on; stands beside every result as
 // environment.json. It only describes: no figure is corrected by it.
 import Foundation
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// What was measured with, and on what.
 public struct EnvironmentReport: Codable, Sendable, Equatable {

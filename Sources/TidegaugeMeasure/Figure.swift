@@ -1,5 +1,5 @@
 // One number of a report, before the columns that say which run it belongs to.
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// One measured figure of one trial. `value` is nil where the samples do not carry it (an empty cell; `n/a` for people).
 public struct Figure: Codable, Sendable, Equatable {

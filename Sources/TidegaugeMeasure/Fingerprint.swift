@@ -2,7 +2,7 @@
 import CTidegaugeZlib
 import Foundation
 import StillingWellBasis
-import TidegaugeScenario
+import TidegaugeSpec
 
 public enum Fingerprint {
     /// CRC-32 and size of the running binary, such as `1a2b3c4d-31457280`, even if the file has been replaced since;

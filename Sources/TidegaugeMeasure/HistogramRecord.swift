@@ -1,6 +1,6 @@
 // A distribution on its way out of a trial: from the child's result to a histogram log, and from there into a plot.
 // Plain values.
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// One recorded distribution over events of one trial.
 public struct HistogramRecord: Codable, Sendable, Equatable {

@@ -1,6 +1,6 @@
 // A quantity over time, in steps of 250 ms: mean and maximum of each. Filled off the clock from what the recorders hold;
 // nothing is added to the hot path. Plain values.
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// Means and maxima of a quantity per interval of a window.
 public struct IntervalSeries: Sendable, Equatable {

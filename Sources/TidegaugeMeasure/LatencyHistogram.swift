@@ -2,7 +2,7 @@
 // would hide a hang). Samples whose true value is only known to be at least something are kept apart and decide whether
 // a percentile is a figure or a bound. A plain value: each thread has its own, merged afterwards.
 import Histogram
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// Counts samples in buckets no wider than 0.1 % of their value. Recording is O(1) and allocates only when a value is
 /// beyond every earlier one.

@@ -1,6 +1,6 @@
 // How percentiles are read off bucketed samples, honestly: refused where too few samples carry them, and bounded where
 // samples are known only to be "at least" something. Shared by the histograms over events and over time.
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// The figures of a distribution that rests on `n` samples: a percentile with fewer than ten beyond it has no value, and a value
 /// that is a lower bound carries `at_least`.

@@ -1,7 +1,7 @@
 // Samples that were under way at the same time: a stall delays all of them, and they say no more than one. A plain value; off
 // the clock.
 import Histogram
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// The slowest sample of each moment, from which follows how many stalls the samples beyond any bound belong to.
 struct StallAccount: Sendable {

@@ -1,6 +1,6 @@
 // A distribution over time: how much of the window a quantity spent at each value. Linear growth goes in exactly, so
 // that no sampling grid decides what is seen. A plain value; off the clock.
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// Time (ns) by value, in the HDR layout of three significant digits: values under 2 048 have a bucket each, above
 /// that 1 024 buckets per power of two, so a bucket is never wider than 1/1 024 of its values.

@@ -3,7 +3,7 @@
 import CStillingWellLMDB
 import Foundation
 import StillingWellBasis
-import TidegaugeScenario
+import TidegaugeSpec
 
 public enum YardstickProbe {
     public struct Failure: Error, CustomStringConvertible {

@@ -5,7 +5,7 @@
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 extension BaselineComparison {

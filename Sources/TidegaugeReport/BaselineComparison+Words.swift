@@ -1,5 +1,5 @@
 // What became worse since a baseline, in words: at the end of a run on a terminal, in summary.md and on report.html. Pure.
-import TidegaugeScenario
+import TidegaugeSpec
 
 extension BaselineComparison {
     /// Lines of each kind where room is short; the rest is counted. A page has room.

@@ -1,6 +1,6 @@
 // A run held against a baseline, as journal.ndjson keeps it: plain values, so that a page made again shows the same whatever has
 // become of the baseline. BaselineComparison+Finding finds what became worse, BaselineComparison+Words says it.
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// What became worse since a baseline.
 public struct BaselineComparison: Codable, Sendable, Equatable {

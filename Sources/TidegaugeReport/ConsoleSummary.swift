@@ -1,6 +1,6 @@
 // What a person sees at the end of a run: per scenario one small table of headline figures, then what went wrong. A
 // digest of metrics.csv, never more than is there.
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 /// Collects the headline rows of a run and prints the summary when it ends.

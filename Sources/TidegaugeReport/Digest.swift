@@ -1,7 +1,7 @@
 // What a few lines can say of many figures: the headline of a scenario, medians over trials, what did not go well. Shared
 // by the formats for people. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 /// One column of the table.

@@ -1,7 +1,7 @@
 // The machine and its noise in a few lines for people. Pure.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 enum EnvironmentLines {

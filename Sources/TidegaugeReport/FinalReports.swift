@@ -12,7 +12,10 @@ public final class FinalReports: ReportFormat {
     /// What a terminal shows of the run once its files are written: the answers, a line each.
     public private(set) var lastLines: [String] = []
 
-    public init() {}
+    private let cell: PointsCSV.Cell
+
+    /// - Parameter cell: writes a value of a variant into points.csv.
+    public init(cell: @escaping PointsCSV.Cell) { self.cell = cell }
 
     public func end(_ run: ReportedRun) throws { try write(into: run.directory) }
 
@@ -24,7 +27,7 @@ public final class FinalReports: ReportFormat {
         for (name, text) in [
             (Self.jsonName, try ReportJSON.render(record)), (Self.junitName, JUnitXML.render(record)),
             (Self.markdownName, MarkdownSummary.render(record)),
-            (PointsCSV.fileName, PointsCSV.render(record.rows)),
+            (PointsCSV.fileName, PointsCSV.render(record.rows, cell: cell)),
             (TrackerJSON.actionBenchmarkName, try TrackerJSON.actionBenchmark(record)),
             (TrackerJSON.bencherName, try TrackerJSON.bencher(record)),
             (Self.htmlName, try HTMLReport.render(record)),

@@ -3,7 +3,7 @@
 // written in a run without any.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// Appends to `hangs.csv` in the run's folder.

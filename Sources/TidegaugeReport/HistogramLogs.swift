@@ -2,7 +2,7 @@
 // so that its tools open them. One file per trial, one line per metric, which is the line's tag.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// Writes `histograms/` in the run's folder.

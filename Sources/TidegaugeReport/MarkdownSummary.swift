@@ -1,6 +1,6 @@
 // summary.md: a run as a comment on a pull request. The verdict, the eight answers, what is broken or slower; the rest is
 // folded away, and every figure is in report.html. Pure.
-import TidegaugeScenario
+import TidegaugeSpec
 
 enum MarkdownSummary {
     /// Lines of a list where room is short; the rest is counted.

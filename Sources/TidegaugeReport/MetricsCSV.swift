@@ -1,7 +1,7 @@
 // metrics.csv: one figure per line, tidy. Grows after each trial.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// Appends rows to `metrics.csv` in the run's folder.
 public final class MetricsCSV: ReportFormat {

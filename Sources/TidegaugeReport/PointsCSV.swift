@@ -1,10 +1,10 @@
 // points.csv: the figures of metrics.csv as a table to group and to plot, one line per trial and metric, with a column for each
 // statistic and one for each key that any scenario of the run sweeps. Made at the end of a run, because its columns are what
 // the whole run needs. Pure.
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
-enum PointsCSV {
+public enum PointsCSV {
     static let fileName = "points.csv"
     /// The keys of sweeps follow, sorted.
     static let columns =
@@ -16,11 +16,14 @@ enum PointsCSV {
         var metric: Metric
     }
 
+    /// Text of a cell: from the name of a key and its value in a variant.
+    public typealias Cell = (_ key: String, _ value: String) -> String
+
     /// Figures over a sweep belong to no point, and are left to metrics.csv.
-    static func render(_ rows: [RunRow]) -> String {
+    static func render(_ rows: [RunRow], cell: Cell) -> String {
         let ofTrials = rows.filter { $0.variant != RunRow.overSweep }
         let places = Dictionary(
-            ofTrials.map { ($0.variant, place($0.variant)) }, uniquingKeysWith: { first, _ in first })
+            ofTrials.map { ($0.variant, place($0.variant, cell)) }, uniquingKeysWith: { first, _ in first })
         let keys = Set(places.values.flatMap(\.keys)).sorted()
         let lines = ofTrials.map { LineKey(trial: TrialKey($0), metric: $0.figure.metric) }
         let groups = Dictionary(grouping: zip(lines, ofTrials), by: \.0)
@@ -32,10 +35,10 @@ enum PointsCSV {
     }
 
     /// `dataset.items=1000;writers.rate=200/s` by key, as numbers where they are.
-    private static func place(_ variant: String) -> [String: String] {
+    private static func place(_ variant: String, _ cell: Cell) -> [String: String] {
         let parts = variant.split(separator: ";").compactMap { part -> (String, String)? in
             let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            return words.count == 2 ? (words[0], Setting.cell(words[0], words[1])) : nil
+            return words.count == 2 ? (words[0], cell(words[0], words[1])) : nil
         }
         return Dictionary(parts, uniquingKeysWith: { first, _ in first })
     }

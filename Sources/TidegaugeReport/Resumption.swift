@@ -1,7 +1,7 @@
 // Going on with a run that was interrupted: which of its trials are through, and a folder without the traces of the others.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// The finished part of a run.

@@ -2,7 +2,7 @@
 // clocks say, each scenario's gate, where it is a time or a rate.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// A run as the next one looks back on it.

@@ -1,7 +1,7 @@
 // What a run tells its report besides figures: what it was asked to do, how each trial went, what was skipped, how limits
 // were judged, what became worse since a baseline. Plain values, as they stand in journal.ndjson.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// What a run was asked to do; enough to go on with it.
@@ -42,13 +42,9 @@ public struct ScenarioRecord: Codable, Sendable, Equatable {
     public var sha: String
     public var gate: Metric
 
-    public init(_ scenario: Scenario) {
-        name = scenario.name
-        path = scenario.path
-        purpose = scenario.purpose
-        represents = scenario.represents
-        sha = scenario.sha256
-        gate = scenario.gate
+    public init(name: String, path: String, purpose: String, represents: String, sha: String, gate: Metric) {
+        (self.name, self.path, self.purpose) = (name, path, purpose)
+        (self.represents, self.sha, self.gate) = (represents, sha, gate)
     }
 }
 

@@ -2,7 +2,7 @@
 // `tidegauge report` makes the same from the same files.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// Everything that a run's folder holds.

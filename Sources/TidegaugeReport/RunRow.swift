@@ -1,7 +1,7 @@
 // One line of metrics.csv as a value: a figure and the columns that say which run, scenario, engine and trial it belongs
 // to. Every format is made from these rows and nothing else.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// A figure of one trial, or of one sweep, with all that identifies it.
 public struct RunRow: Codable, Sendable, Equatable {

@@ -1,6 +1,6 @@
 // series.csv: figures per interval of 250 ms, by the time since the start of the measured window. Grows after each trial.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// Appends to `series.csv` in the run's folder.

@@ -1,7 +1,7 @@
 // The gates of a run for those who keep histories of numbers elsewhere: github-action-benchmark and Bencher. As of a comparison
 // (`TrackerJSON`), but each point by itself, with what its repetitions lie between. Pure.
 import TidegaugeCompare
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 extension TrackerJSON {

@@ -3,7 +3,7 @@
 import Foundation
 import TidegaugeMeasure
 import TidegaugeProfiles
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// A `TrialExecutor` that starts this binary again, as `trial`, or another one.

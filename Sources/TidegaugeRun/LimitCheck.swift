@@ -1,6 +1,6 @@
 // A scenario's limits against its figures: one judgement per limit, driver and sweep point that was measured. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 

@@ -1,6 +1,6 @@
 // A limit on a percentile against the samples themselves, whose number says more than a percentile read off them. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 extension Limit {

@@ -1,7 +1,7 @@
 // Whether the machine was the same for all trials of which one figure, by clocks, is made: a line through the points of a sweep, a
 // trial beside its companions or beside another driver's. Where it became slower between them, the figure tells of the machine.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct MachinePace {
     /// Of what nearly every trial does: commits, and loads from memory.

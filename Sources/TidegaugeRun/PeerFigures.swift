@@ -1,7 +1,7 @@
 // Figures that compare one driver with another: each trial with the reference's trial of the same point and repetition,
 // which had the same seed and ran next to it. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct PeerFigures {
     /// Of a trial and of the reference's; which has none where it did not run.

@@ -2,7 +2,7 @@
 // are known, limits judged when a scenario is through. Knows nothing of files, terminals or processes.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// What a run tells as it goes: on the running thread, but for `progressed`.

@@ -1,6 +1,6 @@
 // One side of a pair: a trial with the companions its figures need, on one binary, and what the machine did meanwhile.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// What came of it.

@@ -1,7 +1,7 @@
 // How many commits per second a store carries: the bracket between the highest rate it sustains and the lowest that it does
 // not, and the rate from which on it merges notifications to keep up. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 extension KnownTrial {

@@ -4,7 +4,7 @@
 // A sweep may hold several families (the same query, ranges, bystanders): points that differ in the one setting alone. Each
 // family has its own figure, and where there is more than one, a flag `at:…` says which.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 

@@ -1,6 +1,6 @@
 // How long a child may say nothing before it counts as hung. It says something at the start of every phase and twice a
 // second while it measures; the child itself looks for hangs of single threads and is quicker.
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 enum Timeouts {

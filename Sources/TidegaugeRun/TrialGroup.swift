@@ -2,7 +2,7 @@
 // the same on the no-op driver, for what the harness costs. Which goes first alternates, so that drift of the machine
 // cancels over trials.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 struct TrialGroup {

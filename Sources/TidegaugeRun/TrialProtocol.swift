@@ -2,7 +2,7 @@
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// What a binary says of its `trial` command.
 public struct TrialProtocol: Codable, Sendable, Equatable {

@@ -1,6 +1,7 @@
 // A file and those that it extends, as one tree. A scenario that `extends` another has all its keys: sections and profiles
 // are gone through key by key, everything else is replaced as a whole, and `without` takes away what has no meaning any more.
 // Every node keeps the file that it comes from, for what is said about it. Pure.
+import TidegaugeSpec
 
 struct ExtendedFile {
     let root: YAMLNode

@@ -1,6 +1,7 @@
 // The file of `--hosts`: which hosts there are, and by which command each is reached. Read as strictly as a scenario, with the place
 // of whatever is wrong. Pure, but for reading the file.
 import Foundation
+import TidegaugeSpec
 
 public struct HostsFile {
     private static let keys = ["run", "binary", "server", "address"]

@@ -1,4 +1,5 @@
 // JSON written down, keys in the order given: for the schema, which people read too. Pure.
+import TidegaugeSpec
 
 /// A JSON value.
 enum JSONText {

@@ -1,4 +1,5 @@
 // The points at which a scenario is measured in a profile. Pure.
+import TidegaugeSpec
 
 extension Scenario {
     /// The points of `profile`, in the order written. A profile that the file does not name runs the scenario as it is.

@@ -1,6 +1,7 @@
 // Limits of which can be said before anything runs that there will be too few samples to judge them: a percentile wants ten
 // beyond it, and an open load says how many commits there will be. A closed loop does not, and nothing is said of it. Pure.
 import Glibc
+import TidegaugeSpec
 
 extension Scenario {
     /// What no trial of a profile will have the samples for, a line for each such limit with the remedy, in file order. Empty

@@ -1,5 +1,6 @@
 // The traces that a scenario names: read beside it, and part of what it asks.
 import StillingWellBasis
+import TidegaugeSpec
 
 extension Scenario {
     /// The path of a trace that a file names.

@@ -1,4 +1,5 @@
 // A scenario's list of trials: every driver at every point, repeated. Pure and deterministic.
+import TidegaugeSpec
 import TidegaugeStatistics
 
 extension Scenario {

@@ -1,6 +1,7 @@
 // A scenario: one question, asked of every store in the same words. Read strictly from a file, then a pure value from
 // which sweep points and trials follow.
 import StillingWellBasis
+import TidegaugeSpec
 
 /// A validated scenario file. Any thread.
 public struct Scenario: Sendable {

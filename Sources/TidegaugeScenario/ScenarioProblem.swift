@@ -1,5 +1,6 @@
 // What is wrong with a scenario, and where: the one form in which every refusal of this module is reported.
 // Values only; nothing is shared.
+import TidegaugeSpec
 
 /// One thing wrong with a scenario file or with an option that changes it.
 public struct ScenarioProblem: Sendable, Hashable, CustomStringConvertible {
@@ -121,19 +122,5 @@ struct ProblemList {
     /// Throws what was collected, if anything was.
     func check() throws(ScenarioErrors) {
         if !isEmpty { throw ScenarioErrors(sorted) }
-    }
-}
-
-/// A place in the file being read, line and column from 1.
-struct Position: Hashable, Comparable, Sendable {
-    static let start = Position(line: 1, column: 1)
-
-    var line: Int
-    var column: Int
-    /// 0: the file itself; 1: the one it extends, and so on.
-    var file = 0
-
-    static func < (a: Position, b: Position) -> Bool {
-        (a.file, a.line, a.column) < (b.file, b.line, b.column)
     }
 }

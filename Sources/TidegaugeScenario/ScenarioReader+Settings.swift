@@ -1,4 +1,5 @@
 // Settings of a file, wherever they may stand: at the top, in a section, in a profile; and the sweeps over them.
+import TidegaugeSpec
 
 /// Settings read from one place of a file.
 struct SettingsLayer {

@@ -1,5 +1,6 @@
 // The tree of a file → a scenario: keys, types and places. Goes on after an error, so that a file's problems come all at
 // once; what was refused is left out and nothing else is said about it. Lives for one file.
+import TidegaugeSpec
 
 struct ScenarioReader {
     /// Everything that may stand at the top of a load: keys of the file, and the settings without a section.

@@ -1,5 +1,6 @@
 // The reference of scenario files, made of the rows that the reader goes by: what `tidegauge list keys` prints, and the tables
 // of Scenarios/README.md. Pure.
+import TidegaugeSpec
 
 public enum ScenarioReference {
     public static let columns = ["key", "values", "default", "summary"]

@@ -1,5 +1,6 @@
 // A JSON Schema of scenario files, for editors. Made from the table that the reader goes by, so that the two cannot drift;
 // what no schema can say (combinations of settings, limits on what is not measured) `tidegauge check` says. Pure.
+import TidegaugeSpec
 
 public enum ScenarioSchema {
     /// The schema as JSON text, draft 2020-12.

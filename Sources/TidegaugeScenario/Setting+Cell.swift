@@ -1,4 +1,5 @@
 // What stands in a table for a value of a variant: a number that needs no reading. Pure.
+import TidegaugeSpec
 
 extension Setting {
     /// The cell of the key `name` where a variant says `text`: a number without its unit (rates per second, durations in ns), a

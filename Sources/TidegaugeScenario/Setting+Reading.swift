@@ -1,5 +1,6 @@
 // One value of a setting, from text (a scalar of a file, or `--set`) or from a node. Strict: nothing is guessed, and
 // a refusal is half a sentence that follows the name of the setting. Pure.
+import TidegaugeSpec
 
 extension Setting {
     /// - Parameter isPlain: whether it stood without quotes; a quoted numeral is text, not a number.

@@ -1,73 +1,11 @@
-// The keys of a scenario whose values a profile, a sweep or `--set` may change, one row each. Reading, sweeping, overriding,
-// checking of ranges, the JSON schema, specs for older binaries and the reference in Scenarios/README.md all go by a row.
+// The table of keys of a scenario whose values a profile, a sweep or `--set` may change, one row each. Reading, sweeping,
+// overriding, checking of ranges, the JSON schema and the reference in Scenarios/README.md all go by a row.
 //
-// A new key is a case and its row here, and the property of the spec that the row leads to. Values only.
-
-/// A value of a scenario by its key path.
-public enum Setting: String, CaseIterable, Sendable, Codable {
-    case durability
-    case items = "dataset.items"
-    case groups = "dataset.groups"
-    case primaryKeys = "dataset.keys"
-    case links = "dataset.links"
-    case textCharacters = "dataset.text_characters"
-    case payloadBytes = "dataset.payload_bytes"
-    case tables = "dataset.tables"
-    case neighbour = "dataset.neighbour"
-    case observerCount = "observers.count"
-    case queries = "observers.queries"
-    case match = "observers.match"
-    case sort = "observers.sort"
-    case deliver = "observers.deliver"
-    case observerThreads = "observers.threads"
-    case bystanders = "observers.bystanders"
-    case calls = "observers.calls"
-    case subscribe = "observers.subscribe"
-    case reads = "observers.reads"
-    case audit = "observers.audit"
-    case pins = "observers.pins"
-    case operators = "observers.operators"
-    case churn = "observers.churn"
-    case besideWriters = "observers.beside_writers"
-    case observerHosts = "observers.hosts"
-    case writerThreads = "writers.threads"
-    case writerHosts = "writers.hosts"
-    case process = "writers.process"
-    case load = "writers.load"
-    case wait = "writers.wait"
-    case rate = "writers.rate"
-    case arrivals = "writers.arrivals"
-    case burst = "writers.burst"
-    case onTime = "writers.on_time"
-    case offTime = "writers.off_time"
-    case trace = "writers.trace"
-    case change = "writers.change"
-    case rowsPerCommit = "writers.rows_per_commit"
-    case keys = "writers.keys"
-    case zipfExponent = "writers.zipf_exponent"
-    case hotKeys = "writers.hot_keys"
-    case hotCommits = "writers.hot_commits"
-    case fault = "fault.kind"
-    case faultAt = "fault.at"
-    case faultLength = "fault.length"
-    case faultAmount = "fault.amount"
-    case faultEvery = "fault.every"
-    case faultRows = "fault.rows"
-    case serverURL = "server.url"
-    case serverTransport = "server.transport"
-    case serverListeners = "server.listeners"
-    case serverSlots = "server.slots"
-    case serverStandby = "server.standby"
-    case search
-    case warmUp = "warm_up"
-    case duration
-    case repetitions = "repeat"
-    case hangTimeout = "hang_timeout"
-}
+// A new key is a case of `Setting` and a property of the spec, both in `TrialSpec.swift`, and its row here. Values only.
+import TidegaugeSpec
 
 extension Setting {
-    /// Where a value goes, what may be written, what holds where nobody says otherwise, the version of
-    /// `TrialSpec` that brought the key, and what it means. `row` keeps what this makes.
+    /// The place of a value, the values allowed, the default and the meaning. `row` keeps what this makes.
     var definition: SettingRow {
         switch self {
         case .durability:

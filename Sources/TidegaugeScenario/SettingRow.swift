@@ -1,4 +1,5 @@
 // What is known of a key besides its name, and how a value gets from a scenario into a spec and back. Values only.
+import TidegaugeSpec
 
 /// A row of the table of keys.
 struct SettingRow: Sendable {
@@ -7,8 +8,6 @@ struct SettingRow: Sendable {
     /// What holds where no file, profile or option says otherwise; nil for what must be said, what follows another key, and
     /// what has a meaning only together with another one.
     let defaultValue: SettingValue?
-    /// The version of `TrialSpec` that brought the key.
-    let since: Int
     /// A sweep varies what is asked of a store, not how long or how often it is asked.
     let isSwept: Bool
     /// What it means, in a sentence that starts with the noun.
@@ -20,10 +19,9 @@ struct SettingRow: Sendable {
 
     init<Value>(
         _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>, default: Value,
-        since: Int = TrialSpec.oldestVersion, isSwept: Bool = true, _ summary: String,
-        only companion: SettingCompanion? = nil
+        isSwept: Bool = true, _ summary: String, only companion: SettingCompanion? = nil
     ) {
-        self.init(path, type, type.wrap(`default`), since, isSwept, summary, companion)
+        self.init(path, type, type.wrap(`default`), isSwept, summary, companion)
     }
 
     /// Not an optional default: `.none` is a word of many types.
@@ -31,18 +29,17 @@ struct SettingRow: Sendable {
 
     init<Value>(
         _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>, default: NoDefault,
-        since: Int = TrialSpec.oldestVersion, isSwept: Bool = true, _ summary: String,
-        only companion: SettingCompanion? = nil
+        isSwept: Bool = true, _ summary: String, only companion: SettingCompanion? = nil
     ) {
-        self.init(path, type, nil, since, isSwept, summary, companion)
+        self.init(path, type, nil, isSwept, summary, companion)
     }
 
     private init<Value>(
         _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>,
-        _ defaultValue: SettingValue?, _ since: Int, _ isSwept: Bool, _ summary: String, _ companion: SettingCompanion?
+        _ defaultValue: SettingValue?, _ isSwept: Bool, _ summary: String, _ companion: SettingCompanion?
     ) {
         kind = type.kind
-        (self.defaultValue, self.since) = (defaultValue, since)
+        self.defaultValue = defaultValue
         (self.isSwept, self.summary, self.companion) = (isSwept, summary, companion)
         read = { type.wrap($0[keyPath: path]) }
         // A value was read as one of this very kind.

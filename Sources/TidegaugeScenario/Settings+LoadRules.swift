@@ -1,4 +1,5 @@
 // Which values of the load, of the rows it is about and of what is done to it on purpose cannot stand together. Pure.
+import TidegaugeSpec
 
 extension Settings {
     // MARK: When

@@ -1,5 +1,6 @@
 // Which values cannot stand together. Each rule is checked at every point of every profile, so that a combination which
 // only a sweep brings about is found as well, and blamed on the value that came last. Pure.
+import TidegaugeSpec
 
 extension Settings {
     /// Reports a rule that settings break together, where they do.

@@ -1,5 +1,6 @@
 // The values in force at one point: layers of settings, the later ones winning, and the typed view of the result.
 // Values only.
+import TidegaugeSpec
 
 /// A setting's value and where it was given.
 struct GivenValue {

@@ -1,4 +1,5 @@
 // A sweep: the points at which a scenario is measured. One map is a cartesian product, a list of maps their union. Pure.
+import TidegaugeSpec
 
 struct Sweep {
     /// One map: settings in key order, and the values each takes, one or more.

@@ -1,4 +1,5 @@
 // One point of a sweep: where the rows of the table of keys put their values. Values only.
+import TidegaugeSpec
 
 /// What holds at one point of a sweep.
 public struct SweepPoint: Sendable, Equatable {

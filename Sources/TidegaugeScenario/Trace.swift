@@ -1,5 +1,6 @@
 // A trace: what somebody recorded of a load. Due times of commits in seconds from the start of the warm-up, one per line; or
 // what an application did then, too (`TraceReader`). A line that starts with `#` is a comment. Pure.
+import TidegaugeSpec
 
 /// What a trace says.
 struct Trace: Sendable {

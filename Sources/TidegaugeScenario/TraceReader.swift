@@ -3,6 +3,7 @@
 //     0.104211 commit 2
 //      insert Todo 3f2a9c1b77e01d52
 //      update TodoList 9b1c0e44 todos
+import TidegaugeSpec
 
 /// Reads a trace. What is wrong with a line is half a sentence that follows the file's name.
 struct TraceReader {

@@ -1,4 +1,5 @@
 // A trial that does what somebody recorded.
+import TidegaugeSpec
 
 extension TrialSpec {
     /// Commits when a trace says, and does what it says.

@@ -1,6 +1,7 @@
 // The bytes of a scenario file, checked before any YAML is parsed: what would make a parser crash, loop or fill the
 // memory is refused here, with its place. Pure.
 import Foundation
+import TidegaugeSpec
 
 /// Text that is safe to hand to the YAML parser.
 struct YAMLText {

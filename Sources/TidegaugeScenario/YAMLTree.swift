@@ -1,5 +1,6 @@
 // Text → a tree of nodes with places. Yams parses; this file makes it report what a strict reader needs: every duplicate
 // key, and no aliases at all (a cycle or a bomb of them cannot even be built). Pure.
+import TidegaugeSpec
 import Yams
 
 #if !Harness

@@ -1,7 +1,7 @@
 // Whether a driver can do what a trial asks. Asked by the parent, which lists what cannot run as skipped, and again by
 // the child, which never runs it.
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 public enum CapabilityCheck {
     private static let noCalls = "it cannot be called on an observing thread"

@@ -2,7 +2,7 @@
 // and what it did not write yet is as in an empty result.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// A figure of a metric that this binary does not know.
 public struct ForeignFigure: Codable, Sendable, Equatable {

@@ -1,6 +1,6 @@
 // What became of a trial, of one that could not be run, and of a limit: as the parent hands it on, and as the journal keeps it.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// One trial and how it went; its figures are rows of their own.
 public struct TrialRecord: Codable, Sendable, Equatable {

@@ -2,7 +2,7 @@
 // another's.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// The outcome of one trial and everything that was measured in it.
 public struct TrialResult: Codable, Sendable {

@@ -4,7 +4,7 @@ import Foundation
 import StillingWellSeededRandom
 import Testing
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 @testable import TidegaugeCompare

@@ -2,7 +2,7 @@
 import Foundation
 import StillingWellSeededRandom
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 @testable import TidegaugeCompare

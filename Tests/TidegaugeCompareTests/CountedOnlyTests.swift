@@ -1,6 +1,6 @@
 // Comparisons by counts alone: what ends them, and with which word.
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeCompare
 

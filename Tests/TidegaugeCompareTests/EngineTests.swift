@@ -2,7 +2,7 @@
 import StillingWellSeededRandom
 import Testing
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 @testable import TidegaugeCompare

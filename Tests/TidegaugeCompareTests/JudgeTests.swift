@@ -3,7 +3,7 @@ import Foundation
 import StillingWellSeededRandom
 import Testing
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeCompare
 

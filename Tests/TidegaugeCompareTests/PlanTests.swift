@@ -1,7 +1,7 @@
 // What a comparison is gone on with: a plan written and read again.
 import Foundation
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeCompare
 

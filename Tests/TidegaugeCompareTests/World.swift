@@ -4,7 +4,7 @@ import StillingWellSeededRandom
 import TidegaugeCompare
 import TidegaugeMeasure
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 extension TrialSpec {
     static func point(_ variant: String = "") -> TrialSpec {

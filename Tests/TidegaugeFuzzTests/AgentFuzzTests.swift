@@ -7,6 +7,7 @@ import TidegaugeDriver
 
 @testable import TidegaugeMeasure
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner
 

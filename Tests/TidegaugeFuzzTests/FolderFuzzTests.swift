@@ -8,6 +8,7 @@ import Testing
 @testable import TidegaugeMeasure
 @testable import TidegaugeReport
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrial
 
 @Suite("Fuzzing folders", .serialized, .onThreads)
@@ -90,7 +91,12 @@ struct FolderFuzzTests {
         let text =
             "purpose: a\nrepresents: b\ndataset: { items: 10 }\nwriters: { rate: 9/s }\nmeasure: [upkeep_cost]\n"
             + "gate: upkeep_cost\nduration: 1s\n"
-        header.scenarios = [ScenarioRecord(try .parse(Array(text.utf8), path: "size.yaml", drivers: []))]
+        let scenario = try Scenario.parse(Array(text.utf8), path: "size.yaml", drivers: [])
+        header.scenarios = [
+            ScenarioRecord(
+                name: scenario.name, path: scenario.path, purpose: scenario.purpose, represents: scenario.represents,
+                sha: scenario.sha256, gate: scenario.gate)
+        ]
         header.scenarios[0].name = "size"
         let report = try RunReport(
             root: root, runID: "20260131T120000Z-1a2b3c4d", header: header, environment: environment(),
@@ -145,7 +151,7 @@ struct FolderFuzzTests {
                     #expect(error.description.contains(root), "TIDEGAUGE_SEED=\(seed): \(error)")
                     return kind(of: error)
                 }
-                try FinalReports().write(into: root)
+                try FinalReports(cell: Setting.cell).write(into: root)
                 _ = try HTMLPair.render(record, record, WeakComparison.rows(base: record, head: record))
                 let resumption = try Resumption(root)
                 _ = resumption.differences(binary: "", scenarios: record.header.scenarios, trials: [spec])

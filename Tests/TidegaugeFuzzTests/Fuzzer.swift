@@ -7,6 +7,7 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 struct Fuzzer {
     /// Seconds for each target, of `make fuzz SECONDS=`. Nil in a run of the tests.

@@ -8,6 +8,7 @@ import Testing
 @testable import TidegaugeMeasure
 @testable import TidegaugeReport
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrial
 
 @Suite("Fuzzing the harness", .serialized, .onThreads)

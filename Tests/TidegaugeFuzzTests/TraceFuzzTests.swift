@@ -9,6 +9,7 @@ import Testing
 import TidegaugeDriver
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
 @Suite("Fuzzing traces", .serialized, .onThreads)

@@ -3,7 +3,7 @@ import CTidegaugeZlib
 import Foundation
 import StillingWellSeededRandom
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeMeasure
 

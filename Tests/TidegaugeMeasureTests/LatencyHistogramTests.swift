@@ -1,6 +1,6 @@
 import StillingWellSeededRandom
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeMeasure
 

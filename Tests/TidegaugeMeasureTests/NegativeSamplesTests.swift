@@ -1,7 +1,7 @@
 // Samples under zero: kept with their sign from the recorder to the log and back.
 import StillingWellSeededRandom
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeMeasure
 

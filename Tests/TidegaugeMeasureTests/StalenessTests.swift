@@ -1,7 +1,7 @@
 import Histogram
 import StillingWellSeededRandom
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeMeasure
 

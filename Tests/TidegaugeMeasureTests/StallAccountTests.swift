@@ -1,6 +1,6 @@
 // Samples that overlap, as stalls at any bound.
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeMeasure
 

@@ -2,6 +2,7 @@
 import Testing
 import TidegaugeMeasure
 import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 @testable import TidegaugeReport

@@ -2,6 +2,8 @@
 // the reference run of this repository.
 import Foundation
 import Testing
+import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeReport
 
@@ -22,7 +24,7 @@ struct BrowserTests {
             let pair = try PairReport.write(base: run, head: later).path
             let reference = "\(folder)/reference"
             try FileManager.default.copyItem(atPath: "\(root)/Reports/reference", toPath: reference)
-            try FinalReports().write(into: reference)
+            try FinalReports(cell: Setting.cell).write(into: reference)
             let pages = [run, reference].map { "\($0)/\(FinalReports.htmlName)" } + [pair]
             let said = try Interpreter.run(try #require(Interpreter.python), ["\(root)/Tools/page_test.py"] + pages)
             #expect(said.status == 0, "\(said.output)")

@@ -4,7 +4,7 @@ import FoundationXML
 import Testing
 import TidegaugeCompare
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeReport
 

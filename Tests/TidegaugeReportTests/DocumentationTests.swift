@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TidegaugeCompare
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeReport
 

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeMeasure
 @testable import TidegaugeReport

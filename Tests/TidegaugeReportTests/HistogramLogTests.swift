@@ -1,7 +1,7 @@
 // Histogram logs against HdrHistogram's own tools, where they are installed (Debian: libhdrhistogram-java and a Java).
 import Foundation
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 @testable import TidegaugeMeasure

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 @testable import TidegaugeReport

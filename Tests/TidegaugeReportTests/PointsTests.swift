@@ -3,6 +3,7 @@ import StillingWellSeededRandom
 import Testing
 import TidegaugeMeasure
 import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeReport
 
@@ -39,7 +40,7 @@ struct PointsTests {
             }
         }
         rows.append(Fixture.row(Figure(.upkeepExponent, .value, 1, n: 3), variant: RunRow.overSweep))
-        let records = CSV.records(PointsCSV.render(rows.shuffled(using: &random)))
+        let records = CSV.records(PointsCSV.render(rows.shuffled(using: &random), cell: Setting.cell))
         let header = try #require(records.first)
         #expect(Array(header.prefix(PointsCSV.columns.count)) == PointsCSV.columns)
         // What there is, by what it is called.
@@ -99,7 +100,7 @@ struct MissingValueTests {
                 try names.map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
             }
             let before = try texts()
-            try FinalReports().write(into: folder)
+            try FinalReports(cell: Setting.cell).write(into: folder)
             #expect(try texts() == before)
         }
     }

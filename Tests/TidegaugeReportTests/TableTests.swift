@@ -2,6 +2,8 @@
 // repository, held against what Python makes of metrics.csv by hand (`Tools/data_test.py`).
 import Foundation
 import Testing
+import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeReport
 
@@ -18,7 +20,7 @@ struct TableTests {
             try FileManager.default.createDirectory(atPath: "\(folder)/Reports", withIntermediateDirectories: true)
             let reference = "\(folder)/Reports/latest"
             try FileManager.default.copyItem(atPath: "\(root)/Reports/reference", toPath: reference)
-            try FinalReports().write(into: reference)
+            try FinalReports(cell: Setting.cell).write(into: reference)
             let said = try Interpreter.run(
                 try #require(Interpreter.withTables),
                 ["\(root)/Tools/data_test.py", "\(root)/Reports/README.md", folder]

@@ -1,4 +1,4 @@
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 enum TrialSpecFixture {
     static var spec: TrialSpec {

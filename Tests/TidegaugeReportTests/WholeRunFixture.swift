@@ -2,6 +2,7 @@
 import Foundation
 import TidegaugeMeasure
 import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 @testable import TidegaugeReport
@@ -40,7 +41,10 @@ enum WholeRun {
             gate: \(gate)
             duration: 1s
             """
-        return try! ScenarioRecord(Scenario.parse(Array(text.utf8), path: "\(name).yaml", drivers: []))
+        let scenario = try! Scenario.parse(Array(text.utf8), path: "\(name).yaml", drivers: [])
+        return ScenarioRecord(
+            name: scenario.name, path: scenario.path, purpose: scenario.purpose, represents: scenario.represents,
+            sha: scenario.sha256, gate: scenario.gate)
     }
 
     /// With something worse by counts and something by the clock.
@@ -88,7 +92,7 @@ enum WholeRun {
             root: root, runID: runID, header: header, environment: .ofARun,
             formats: [
                 MetricsCSV(), SeriesCSV(), HistogramLogs(), EnvironmentJSON(), ChromeTrace(), Journal(),
-                FinalReports(),
+                FinalReports(cell: Setting.cell),
             ])
         func add(_ spec: TrialSpec, _ figures: [Figure], _ fate: TrialFate, notes: [String] = []) throws {
             try report.add(

@@ -5,6 +5,7 @@ import FoundationXML
 import Testing
 import TidegaugeMeasure
 import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 @testable import TidegaugeReport
@@ -25,7 +26,7 @@ struct WholeRunTests {
             }
             let texts = try names.map(text)
             for (name, text) in zip(names, texts) { try Fixture.expectGolden(text, "run/\(name)") }
-            try FinalReports().write(into: folder)
+            try FinalReports(cell: Setting.cell).write(into: folder)
             #expect(try names.map(text) == texts)
         }
     }
@@ -143,7 +144,7 @@ struct WholeRunTests {
                 try file.write(contentsOf: Data("{\"half a li".utf8))
                 try file.close()
             }
-            try FinalReports().write(into: folder)
+            try FinalReports(cell: Setting.cell).write(into: folder)
             let page = try String(contentsOfFile: folder + "/report.html", encoding: .utf8)
             #expect(page.contains(">not finished<") && !page.contains("every trial completed"))
         }

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct ExtendsTests {
     private static let base = """

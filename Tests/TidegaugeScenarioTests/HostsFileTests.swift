@@ -2,6 +2,7 @@
 import Testing
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct HostsFileTests {
     private func read(_ text: String) throws -> [HostEntry] { try HostsFile.read(Array(text.utf8), path: "hosts.yaml") }

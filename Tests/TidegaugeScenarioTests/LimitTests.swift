@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct LimitTests {
     private func limits(_ text: String) throws -> [Limit] {

@@ -1,7 +1,7 @@
 // A scenario that names no source and no gate: what `compare` judges it by then.
 import Testing
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct OptionalKeyTests {
     private static let bare = """

@@ -2,7 +2,7 @@
 import StillingWellSeededRandom
 import Testing
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct QuantityTests {
     @Test(arguments: [

@@ -3,7 +3,7 @@
 import StillingWellSeededRandom
 import Testing
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct RandomScenarioTests {
     private struct Generated {

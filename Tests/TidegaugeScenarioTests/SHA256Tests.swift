@@ -2,7 +2,7 @@
 import StillingWellBasis
 import Testing
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct SHA256Tests {
     @Test(arguments: [

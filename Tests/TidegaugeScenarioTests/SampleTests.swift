@@ -2,6 +2,7 @@
 import Testing
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct SampleTests {
     private func found(_ limits: String, _ replacements: (String, String)..., profile: Profile = .ci) throws -> [String]

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct SchemaTests {
     private let schema: [String: Any]

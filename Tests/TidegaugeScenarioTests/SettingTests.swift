@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct SettingTests {
     /// A value that is not the default.
@@ -100,7 +101,6 @@ import Testing
     func aRowIsComplete(_ setting: Setting) {
         let row = setting.row
         #expect(row.summary.count > 15 && row.summary.hasSuffix(".") && !row.summary.contains("|"))
-        #expect((TrialSpec.oldestVersion...TrialSpec.currentVersion).contains(row.since))
         #expect(setting.section.map { FileKey(rawValue: $0).map(FileKey.sections.contains) == true } ?? true)
         if let value = row.defaultValue { #expect(throws: Never.self) { try setting.value(from: value.text) } }
         let schema = ScenarioSchema.json(drivers: [])
@@ -108,16 +108,20 @@ import Testing
     }
 
     /// A binary that does not know a key passes over it.
-    @Test(arguments: Setting.allCases)
-    func anOlderBinaryIsNotAskedForAYoungerKey(_ setting: Setting) throws {
-        var point = SweepPoint.defaults
-        setting.row.write(Self.other(setting), &point)
-        for version in TrialSpec.oldestVersion...TrialSpec.currentVersion {
-            if version < setting.row.since, point.spec != SweepPoint.defaults.spec {
-                #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(point.spec, version: version) }
-            } else {
-                _ = try SpecDialect.json(point.spec, version: version)
-            }
+    @Test func anOlderBinaryIsNotAskedForAYoungerKey() throws {
+        let version = TrialSpec.oldestVersion
+        let keys: TrialSpec.YoungerKeys = [
+            (.churn, version + 1, { $0.observers.churn.map { "\($0)" } })
+        ]
+        var spec = SweepPoint.defaults.spec
+        _ = try SpecDialect.json(spec, version: version, youngerKeys: keys)
+        spec.observers.churn = 3
+        _ = try SpecDialect.json(spec, version: version + 1, youngerKeys: keys)
+        #expect(throws: SpecDialect.Refusal(description: "it is older than 'observers.churn': 3")) {
+            try SpecDialect.json(spec, version: version, youngerKeys: keys)
+        }
+        for (key, since, _) in TrialSpec.youngerKeys {
+            #expect(since > version && since <= TrialSpec.currentVersion, "\(key)")
         }
     }
 

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 /// The repository's folder of scenarios.
 let shippedScenarios = URL(fileURLWithPath: #filePath)

@@ -4,6 +4,7 @@ import StillingWellBasis
 import Testing
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct TraceTests {
     private let text = """

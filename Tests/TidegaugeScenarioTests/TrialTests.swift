@@ -3,6 +3,7 @@ import StillingWellBasis
 import Testing
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite struct TrialTests {
     private func trials(

@@ -42,15 +42,15 @@ import Testing
     /// Enums that grow with the benchmark or the query language, and switches over them with a `default:` that a new case would
     /// disappear in: at most so many, as far as a search in the text can tell.
     @Test(arguments: [
-        ("Metric", "Sources/TidegaugeScenario/Metric.swift", 0),
-        ("Setting", "Sources/TidegaugeScenario/Setting.swift", 0),
+        ("Metric", "Sources/TidegaugeSpec/Metric.swift", 0),
+        ("Setting", "Sources/TidegaugeSpec/TrialSpec.swift", 0),
         ("FilterExpression", "Sources/StillingWellEngine/Query/FilterExpression.swift", 0),
-        ("Kind", "Sources/TidegaugeScenario/FaultSpec.swift", 0),
-        ("Injection", "Sources/TidegaugeScenario/FaultSpec.swift", 0),
+        ("Kind", "Sources/TidegaugeSpec/FaultSpec.swift", 0),
+        ("Injection", "Sources/TidegaugeSpec/FaultSpec.swift", 0),
     ])
-    func switchesNameEveryCase(_ name: String, _ path: String, _ most: Int) {
+    func switchesNameEveryCase(_ name: String, _ path: String, _ most: Int) throws {
         let files = Module.all.flatMap(\.files)
-        guard let cases = files.first(where: { $0.path == path })?.cases(of: name) else { return }
+        let cases = try #require(files.first { $0.path == path }?.cases(of: name), "\(path) has no enum \(name)")
         let open = SwitchStatement.all.filter {
             $0.hasDefault && !$0.labels.isEmpty && $0.labels.isSubset(of: cases)
         }

@@ -10,7 +10,7 @@ import TidegaugeNoopDriver
 import TidegaugeSQLiteHooksDriver
 import TidegaugeStillingWellDriver
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner
 

@@ -7,7 +7,7 @@ import TidegaugeGRDBDriver
 import TidegaugeHarnessFixtures
 import TidegaugeNoopDriver
 import TidegaugeSQLiteHooksDriver
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStillingWellDriver
 
 @Suite(.serialized, .onThreads) struct ChurnTests {

@@ -3,7 +3,7 @@ import Testing
 import TidegaugeMeasure
 
 @testable import TidegaugeRun
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrial
 
 @Suite("What was counted")

@@ -2,7 +2,7 @@
 import Testing
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeTrialRunner
 

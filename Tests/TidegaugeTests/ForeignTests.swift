@@ -5,7 +5,7 @@ import TidegaugeDriver
 import TidegaugeHarnessFixtures
 import TidegaugeMeasure
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner
 

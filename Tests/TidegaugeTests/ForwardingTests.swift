@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import TidegaugeDriver
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
 /// Notes what it is asked for.

@@ -6,7 +6,7 @@ import TidegaugeDriver
 import TidegaugeHarnessFixtures
 import TidegaugeStillingWellDriver
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner
 

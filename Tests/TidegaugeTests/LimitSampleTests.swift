@@ -1,6 +1,6 @@
 // Limits on percentiles: judged by how many samples are beyond the bound, with a value or without.
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeMeasure
 @testable import TidegaugeRun

@@ -1,7 +1,7 @@
 // Schedules, datasets, queries and generators: what a seed makes of a spec.
 import Testing
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeTrialRunner
 

@@ -5,7 +5,7 @@ import TidegaugeDriver
 import TidegaugeNullServerDriver
 import TidegaugeTrial
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite(.serialized, .onThreads) struct NullServerTests {
     @Test(arguments: [ServerTransport.unix, .tcp]) func theOracleIsSatisfied(_ transport: ServerTransport) throws {

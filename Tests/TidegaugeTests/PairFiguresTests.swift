@@ -3,7 +3,7 @@ import Testing
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeNoopDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeTrialRunner
 

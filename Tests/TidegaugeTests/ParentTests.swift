@@ -4,7 +4,7 @@ import TidegaugeDriver
 import TidegaugeHarnessFixtures
 import TidegaugeMeasure
 import TidegaugeNoopDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeRun
 @testable import TidegaugeTrial

@@ -7,7 +7,7 @@ import TidegaugeDriver
 import TidegaugeTrial
 
 @testable import TidegaugePostgresDriver
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 @Suite(
     .serialized, .onThreads,

@@ -7,7 +7,7 @@ import TidegaugeMeasure
 import TidegaugeTrial
 
 @testable import TidegaugePostgresDriver
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 /// Why there is no server; nil where there is one.
 let missingPostgres: String? = {

@@ -1,7 +1,7 @@
 import Testing
 
 @testable import TidegaugeRun
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
 @Suite("Providers of metrics")

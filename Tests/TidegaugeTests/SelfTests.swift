@@ -9,7 +9,7 @@ import TidegaugeMeasure
 import TidegaugeNoopDriver
 import TidegaugeStillingWellDriver
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner
 

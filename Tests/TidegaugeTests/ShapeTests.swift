@@ -6,7 +6,7 @@ import TidegaugeDriver
 import TidegaugeHarnessFixtures
 import TidegaugeMeasure
 import TidegaugeNoopDriver
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStillingWellDriver
 
 @testable import TidegaugeTrial

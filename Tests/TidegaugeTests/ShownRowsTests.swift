@@ -3,7 +3,7 @@ import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
 import TidegaugeHarnessFixtures
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeTrialRunner
 

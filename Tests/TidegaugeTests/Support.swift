@@ -6,6 +6,7 @@ import TidegaugeTrial
 import TidegaugeTrialRunner
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 /// Random seeds for property tests; one of one's own with TIDEGAUGE_SEED.
 func testSeeds(_ count: Int) -> [UInt64] {

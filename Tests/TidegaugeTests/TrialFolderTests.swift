@@ -1,7 +1,7 @@
 // Where a trial's store lies, seen from other users of the machine.
 import Foundation
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeRun
 

@@ -8,7 +8,7 @@ import TidegaugeMeasure
 import TidegaugeNoopDriver
 import TidegaugeStillingWellDriver
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
 @Suite(.serialized, .onThreads) struct TrialTests {

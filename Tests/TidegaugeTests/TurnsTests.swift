@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TidegaugeHarnessFixtures
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 @testable import TidegaugeRun

@@ -11,7 +11,7 @@ import TidegaugeNotificationQueueDriver
 import TidegaugeSQLiteHooksDriver
 import TidegaugeStillingWellDriver
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner
 

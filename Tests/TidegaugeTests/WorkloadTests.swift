@@ -13,6 +13,7 @@ import TidegaugeStillingWellDriver
 import TidegaugeTrial
 
 @testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
 private final class Card: StoredObject {

@@ -2,7 +2,7 @@
 import Testing
 import TidegaugeHarnessFixtures
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeRun
 @testable import TidegaugeTrial

@@ -5,7 +5,7 @@ import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
 import TidegaugeReport
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct CalibrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 import TidegaugeReport
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// Options that `compare`, `calibrate` and `history` share.
 struct CompareOptions: ParsableArguments {

@@ -6,6 +6,7 @@ import TidegaugeMeasure
 import TidegaugeReport
 import TidegaugeRun
 import TidegaugeScenario
+import TidegaugeSpec
 
 struct ComparedSides {
     /// A binary and where its scenario files are.

@@ -4,7 +4,7 @@ import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
 import TidegaugeRun
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct CountStage {
     let counter: InstructionCounter

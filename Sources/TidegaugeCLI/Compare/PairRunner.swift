@@ -5,7 +5,7 @@ import StillingWellSync
 import TidegaugeCompare
 import TidegaugeMeasure
 import TidegaugeRun
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 final class PairRunner {

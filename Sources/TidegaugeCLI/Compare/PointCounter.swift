@@ -7,7 +7,7 @@ import TidegaugeMeasure
 import TidegaugeProfiles
 import TidegaugeReport
 import TidegaugeRun
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// What came of counting one point.

@@ -2,6 +2,7 @@
 // the figures that are least noisy.
 import TidegaugeCompare
 import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 struct Subjects {

@@ -1,6 +1,6 @@
 // The three answers that are promises: nothing lost or wrong, nothing hung, nothing worse than last time. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 extension Answers {

@@ -1,7 +1,7 @@
 // All choreographies of a run beside all engines that played them: who completed, what was caught that had to be, what hung.
 // Engines that are to hang (known-bad controls) share one column, since each is there for one flaw. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 

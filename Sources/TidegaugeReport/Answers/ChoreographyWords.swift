@@ -1,5 +1,5 @@
 // The cells of the table of choreographies, in words. Pure.
-import TidegaugeScenario
+import TidegaugeSpec
 
 enum ChoreographyWords {
     /// `✔ 9.61 ms`, `caught in 112 ms`, `hang`, `skipped`; empty where an engine was not asked to play.

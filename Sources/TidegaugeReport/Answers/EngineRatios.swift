@@ -3,7 +3,7 @@
 // logarithms with its exact 95 % interval. Pure.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 struct EngineRatios: Equatable {

@@ -1,7 +1,7 @@
 // What is broken or slower, each with the figure here, what it was to be, and by how much it missed that: limits, trials that
 // did not complete, figures worse than the baseline's. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 struct Finding {

@@ -1,6 +1,6 @@
 // Whether the machine was fit to be measured on, in a sentence, and what its limits came to. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 

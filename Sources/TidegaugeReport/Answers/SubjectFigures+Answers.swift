@@ -1,6 +1,6 @@
 // The five answers that are measured: how fast, how stale, how many at once, what it costs, where it bends. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 extension SubjectFigures {
     var howFast: Answer {

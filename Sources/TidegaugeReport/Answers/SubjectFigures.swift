@@ -2,7 +2,7 @@
 // trials, the first of them where several have as many: the store beside the no-op driver, or the engine that a scenario names
 // first. A run that `--driver` was given to is about the first that it named. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 struct SubjectFigures {

@@ -1,6 +1,6 @@
 // What pairs by the clock say as a whole: who is suspected, how much of it is decided, what the rest would take. Pure.
 import TidegaugeCompare
-import TidegaugeScenario
+import TidegaugeSpec
 
 enum ClockText {
     /// What every verdict by the clock has to say of itself, as `CountedText.blindness` does of counts.

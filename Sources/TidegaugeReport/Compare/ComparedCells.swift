@@ -1,7 +1,7 @@
 // The words and numbers of a compared row as people read them, the same on a terminal, in Markdown and on a page. Pure.
 import Foundation
 import TidegaugeCompare
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct ComparedCells {
     let row: ComparedRow

@@ -3,7 +3,7 @@
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 enum ComparisonJSON {
     private struct Report: Encodable {

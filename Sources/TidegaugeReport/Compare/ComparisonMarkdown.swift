@@ -1,7 +1,7 @@
 // summary.md of a comparison: what a pull request has to see. The verdict, what changed, what cannot be said; the rest is
 // folded away. Pure.
 import TidegaugeCompare
-import TidegaugeScenario
+import TidegaugeSpec
 
 enum ComparisonMarkdown {
     static func render(_ judged: JudgedComparison) -> String {

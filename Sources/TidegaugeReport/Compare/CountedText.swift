@@ -1,6 +1,6 @@
 // Counted figures of a comparison for people: what changed, by how much, and in which functions. Pure.
 import TidegaugeCompare
-import TidegaugeScenario
+import TidegaugeSpec
 
 enum CountedText {
     /// What every counted verdict has to say of itself.

@@ -2,7 +2,7 @@
 // "Differential flame graphs", 2014). One file of SVG, nothing from elsewhere. Pure; equal input gives equal text.
 import Foundation
 import TidegaugeProfiles
-import TidegaugeScenario
+import TidegaugeSpec
 
 public enum FlameGraph {
     /// Frames narrower than this are left out, as a share of the whole.

@@ -1,7 +1,7 @@
 // history.ndjson: a line per commit, scenario and metric; grows at its end and is kept in the repository. And how it reads.
 import Foundation
 import TidegaugeCompare
-import TidegaugeScenario
+import TidegaugeSpec
 
 public enum HistoryFile {
     public static let fileName = "history.ndjson"

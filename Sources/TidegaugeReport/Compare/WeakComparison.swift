@@ -2,7 +2,7 @@
 // machine does: published experience with runs one after the other is a false alarm in every fourth comparison. So the best
 // that can be said is that nothing is to be seen, and the worst, that it should be compared properly. Pure.
 import TidegaugeCompare
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 enum WeakComparison {

@@ -3,7 +3,7 @@
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// Writes the page of two runs.

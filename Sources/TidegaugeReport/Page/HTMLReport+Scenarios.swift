@@ -2,7 +2,7 @@
 // choreographies beside the engines that played them. Pure.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 extension HTMLReport {
     /// Choreographies have a table of their own.

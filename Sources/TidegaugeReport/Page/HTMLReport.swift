@@ -1,7 +1,7 @@
 // report.html: the whole run on one page that needs nothing else: no font, no picture, no library from anywhere. What stands
 // in it is decided here and in its extensions; how it looks, in `Pages/report.html`. Pure.
 import Foundation
-import TidegaugeScenario
+import TidegaugeSpec
 
 enum HTMLReport {
     static func render(_ record: RunRecord) throws -> String {

@@ -2,7 +2,7 @@
 // with the knee, else the gate's metric. Pure.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 extension ScenarioPlots {

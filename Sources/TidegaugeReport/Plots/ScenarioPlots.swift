@@ -1,7 +1,7 @@
 // Which pictures a scenario deserves, from what was measured: percentiles, what depends on the swept key, staleness over
 // time. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 
 struct ScenarioPlots {

@@ -1,7 +1,7 @@
 // Does what the script of one actor says, wherever its steps run: on its thread, in its callbacks, in blocks that others
 // run. Keeps nothing but a writer per thread that it has committed on.
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct ActorScript: Sendable {
     let test: InterleavingTest

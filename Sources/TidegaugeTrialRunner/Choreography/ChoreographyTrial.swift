@@ -4,7 +4,7 @@ import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 enum ChoreographyTrial {

@@ -1,6 +1,6 @@
 // How a choreography ended against how it was to end. Pure.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 extension ChoreographyTrial {

@@ -6,7 +6,7 @@ import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 final class InterleavingTest: Sendable {
     private struct State {

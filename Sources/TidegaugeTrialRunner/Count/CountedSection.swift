@@ -3,7 +3,7 @@
 import CStillingWellPlatform
 import Glibc
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// Counts from its making on. The conducting thread.

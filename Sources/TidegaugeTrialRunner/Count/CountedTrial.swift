@@ -5,7 +5,7 @@ import CStillingWellPlatform
 import Glibc
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 struct CountedTrial {

@@ -5,7 +5,7 @@ import Foundation
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// One thread. The conducting thread has all of it but during a turn, which ends when the writer sleeps again.

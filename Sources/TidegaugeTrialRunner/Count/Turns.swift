@@ -5,7 +5,7 @@ import Foundation
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// Gives turns. The conducting thread.

@@ -2,7 +2,7 @@
 // that are lost or change places. Everything else is passed on.
 import Synchronization
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// The fault of one trial. Any thread.
 final class InjectedFault: Companion, Sendable {

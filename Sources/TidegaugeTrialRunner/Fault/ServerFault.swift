@@ -3,7 +3,7 @@
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 final class ServerFault: Companion {
     private let fault: FaultSpec

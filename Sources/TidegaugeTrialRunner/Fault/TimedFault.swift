@@ -3,7 +3,7 @@
 // the C library stands in CTidegaugeFaults.
 import CTidegaugeFaults
 import Foundation
-import TidegaugeScenario
+import TidegaugeSpec
 
 final class TimedFault: Companion {
     private var steps: ArraySlice<(atNs: Int64, body: () -> Void)>

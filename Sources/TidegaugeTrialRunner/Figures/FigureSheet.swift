@@ -1,7 +1,7 @@
 // All figures of one trial from what was recorded. Only what the spec asks for, and what every trial owes: outcome,
 // violations, what was missed. What each metric is computed from stands with its provider. Off the clock.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 

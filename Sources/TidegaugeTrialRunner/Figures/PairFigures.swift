@@ -1,7 +1,7 @@
 // What is measured per pair of an affecting commit and an observer, and per callback: latencies, coalescing, spread over
 // observers. One pass over the observers, off the clock.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct PairFigures {
     private(set) var delivery = LatencyHistogram()

@@ -1,6 +1,6 @@
 // The first commits and callbacks of the measured window one by one, for a trace. Off the clock, and only where asked.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 enum TraceSpans {
     /// At most `most` commits and as many callbacks, earliest first.

@@ -1,6 +1,6 @@
 // Metrics of the way from a commit to its observers.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 extension TrialProvider {

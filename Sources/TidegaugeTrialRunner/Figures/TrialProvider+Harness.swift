@@ -1,6 +1,6 @@
 // Metrics of the harness itself: what it costs, and whether it sees what is done on purpose.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 extension TrialProvider {

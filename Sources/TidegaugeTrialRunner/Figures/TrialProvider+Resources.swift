@@ -1,6 +1,6 @@
 // Metrics of what a trial takes and holds: processors, the heap, pages, descriptors, versions.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 extension TrialProvider {

@@ -1,6 +1,6 @@
 // Metrics of the writers and their schedule.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 extension TrialProvider {

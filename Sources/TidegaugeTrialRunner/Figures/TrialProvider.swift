@@ -1,7 +1,7 @@
 // What computes a metric from the records of one trial: one entry per metric, in the table of its subject.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 enum TrialProvider: Sendable {

@@ -5,7 +5,7 @@
 // process writes and the agent reads, so that they outlive the process however it ends.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 public final class Agent {

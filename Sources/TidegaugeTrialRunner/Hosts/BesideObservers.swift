@@ -2,7 +2,7 @@
 // there. The worker's conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 struct BesideObservers {

@@ -2,7 +2,7 @@
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 extension Echo {
     /// - Parameter plan: of the trial.

@@ -2,7 +2,7 @@
 // conducting thread.
 import Foundation
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 final class HostLink {

@@ -1,6 +1,6 @@
 // A trial that has lost a host, with what was measured until then: a row of its own, and no figure of the store.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 struct HostLoss: Error {

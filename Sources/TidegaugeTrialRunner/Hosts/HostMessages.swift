@@ -2,7 +2,7 @@
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// The agent's first word.

@@ -1,7 +1,7 @@
 // A host that writes or observes, and what is known of it by now: how far it is, what it has sent, how its clock stands. The conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 final class HostStation {

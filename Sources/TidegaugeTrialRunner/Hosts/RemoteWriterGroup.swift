@@ -3,7 +3,7 @@
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 final class RemoteWriterGroup: WritingSide {

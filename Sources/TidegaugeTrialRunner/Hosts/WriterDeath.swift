@@ -3,7 +3,7 @@
 // store; the conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct WriterDeath {
     private let setup: TrialSetup

@@ -1,6 +1,6 @@
 // When one writer ought to commit, from its seed alone. An open-loop schedule: it never skips, never waits for anyone,
 // and does not know how late its writer is.
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// The due times of one writer, ascending, in ns from the start of the measured window (negative: warm-up).
 struct ArrivalSchedule: Sendable {

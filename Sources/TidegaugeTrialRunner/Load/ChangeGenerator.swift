@@ -2,7 +2,7 @@
 // row never depends on another writer; that is why the oracle can run the same generators again, off the clock, instead
 // of having every change recorded while it runs.
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct ChangeGenerator {
     private let writer: Int

@@ -4,7 +4,7 @@
 // a range of scores, unique for the oracle, which needs every order to be unambiguous. Rows that bystanders watch have negative
 // scores, so that no main query ever matches them.
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct Dataset: Sendable {
     static let rowsPerGroup = 10

@@ -1,7 +1,7 @@
 // Which of a writer's rows a change concerns: evenly, by Zipf's law over a random order of the rows, a hot share of them,
 // or the latest first. The rows come and go while it draws, so nothing here is a table. A value: one thread each.
 import Glibc
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// Draws positions among rows that stand in the order in which they were added.
 struct KeyChoice: Sendable {

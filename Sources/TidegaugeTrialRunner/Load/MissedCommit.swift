@@ -1,7 +1,7 @@
 // Commits that were due and are not made, because their writer was late for so long that it gave up: otherwise a trial at
 // ten times the rate an engine can take lasts ten times as long. They count, as samples known to be at least so late;
 // leaving them out would make the most overloaded engine look fastest. Pure.
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct MissedCommit: Sendable, Equatable {
     var dueNs: Int64

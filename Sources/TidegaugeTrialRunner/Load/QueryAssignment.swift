@@ -1,6 +1,6 @@
 // Which query each observer of a trial watches. Pure.
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct QueryAssignment: Sendable {
     /// Distinct; the main ones first, those that are watched for a part of the load last.

@@ -2,7 +2,7 @@
 // of that one, as wide as any other's; a query over it is a range at the band's upper end, and a row that moves goes to another
 // place of its band. Pure.
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 extension WorkloadSpec {
     /// All upper parts of scores.

@@ -9,7 +9,7 @@ import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// Commits what its generator draws, when its schedule says. One thread.

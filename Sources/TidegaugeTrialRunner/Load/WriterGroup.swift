@@ -3,7 +3,7 @@
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 final class WriterGroup: WritingSide {

@@ -1,7 +1,7 @@
 // Torn transactions, looked for where an application would see them: every commit moves an amount between two rows, and
 // on each observing thread somebody adds all such rows up inside the callback, through the live collection itself.
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 final class Audit: Companion {
     private let auditors: [Auditor]

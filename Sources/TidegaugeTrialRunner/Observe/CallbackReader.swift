@@ -3,7 +3,7 @@
 import StillingWellBasis
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 final class CallbackReader: Sendable {
     let answers: RecordBuffer<GivenAnswer>

@@ -2,7 +2,7 @@
 // what it costs a commit when nobody listens is the question.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 final class CancelledObservers: Companion {
     private let group: ObserverGroup

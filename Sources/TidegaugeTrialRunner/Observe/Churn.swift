@@ -8,7 +8,7 @@ import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// The observers that come and go in one trial. The conducting thread.

@@ -4,7 +4,7 @@ import Foundation
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// One observing thread or queue. Any thread but its own.

@@ -3,7 +3,7 @@
 // that would wake it.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// The observing side of one trial. `areAllCovered` and `behind` are for any thread, the rest for the conducting one.

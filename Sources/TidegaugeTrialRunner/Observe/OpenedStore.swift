@@ -2,7 +2,7 @@
 // with the same rows as the trial's, in a folder beside it.
 import Foundation
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// Any thread.
 final class OpenedStore: Sendable {

@@ -6,7 +6,7 @@
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 final class PassingQueries: Companion, Sendable {

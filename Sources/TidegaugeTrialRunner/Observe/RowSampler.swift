@@ -7,7 +7,7 @@
 // was reserved before, as a digest. Everything belongs to the observer's site, and is read after a hop to it.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 

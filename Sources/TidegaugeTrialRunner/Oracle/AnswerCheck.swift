@@ -2,7 +2,7 @@
 // answers of one observer, one version after the other.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// The rows of one query as far as questions ask about them. One thread.
 struct AnswerCheck {

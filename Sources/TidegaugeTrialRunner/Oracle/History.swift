@@ -3,7 +3,7 @@
 import StillingWellBasis
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// One commit at its place in the order of versions.
 struct Commit: Sendable {

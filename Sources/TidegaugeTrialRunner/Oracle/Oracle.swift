@@ -2,7 +2,7 @@
 // the clock runs. Observers that were told exactly the same are replayed once; one replay is in memory at a time.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 struct Oracle {

@@ -4,7 +4,7 @@ import Foundation
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 final class CoTenantStore: Companion {

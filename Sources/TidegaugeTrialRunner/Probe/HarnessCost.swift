@@ -1,6 +1,6 @@
 // What the harness itself costs: reading the clock, measured in the warm-up, and recording, when all is over.
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 final class HarnessCost: Companion {
     private let recordsCost: Bool

@@ -6,7 +6,7 @@
 // twice, at two moments at which the same observers are there. The conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 final class HoldingsMeter: Companion {
     /// Looks over the window, at most.

@@ -2,7 +2,7 @@
 // writes down real ones, on one thread. Off the clock.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 /// Per pair of a commit and an observer. Without the readings of the clock, which are the measurement itself: each is a time
 /// that figures need (the commit's begin, lock and return, the callback's enter and exit), and stands beside the cost as its

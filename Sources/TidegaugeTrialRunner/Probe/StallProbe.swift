@@ -5,7 +5,7 @@
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 final class StallProbe: Companion, Sendable {

@@ -2,7 +2,7 @@
 // much larger its file is than its content. The conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 final class VersionMeter: Companion {
     private let store: any DrivenStore

@@ -2,7 +2,7 @@
 // that clocks and counters, which all others would disturb, are opened last and read first.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 struct Companions {
     let writing: any WritingSide

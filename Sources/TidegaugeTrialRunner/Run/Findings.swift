@@ -1,7 +1,7 @@
 // What the companions of a trial have found, on its way to the figures and the result.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 

@@ -1,7 +1,7 @@
 // A driver's store with a flaw on purpose: see `Shim`. Everything else passes through.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 extension Shim {
     func wrap(_ store: any DrivenStore) -> any DrivenStore {

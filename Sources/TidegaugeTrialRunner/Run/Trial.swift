@@ -3,7 +3,7 @@
 // `FigureSheet`.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// Runs one `TrialSpec` on one driver, in this process. The process should do nothing else.

@@ -3,7 +3,7 @@
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 public enum TrialCommand {

@@ -1,7 +1,7 @@
 // The first half of a trial: a store with its rows, and observers that have all been called once.
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// What writers and companions of a trial find. The conducting thread.

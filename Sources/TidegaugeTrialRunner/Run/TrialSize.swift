@@ -1,6 +1,6 @@
 // How much a trial may record, worked out beforehand because nothing is allocated while the clock runs. Capacity that
 // is not used costs address space only, so the bounds are generous.
-import TidegaugeScenario
+import TidegaugeSpec
 
 enum TrialSize {
     /// A closed loop commits as fast as it can: 16 million commits per writer is 30 s at the speed of a memory copy.

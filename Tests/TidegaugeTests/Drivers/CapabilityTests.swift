@@ -13,7 +13,7 @@ import TidegaugeSQLiteHooksDriver
 import TidegaugeStillingWellDriver
 import TidegaugeTemplateDriver
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner
 

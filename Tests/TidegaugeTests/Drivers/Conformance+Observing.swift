@@ -1,7 +1,7 @@
 // The checks of deliveries: the first one, one for every commit, none after cancelling or closing.
 import StillingWellSync
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeTrialRunner
 

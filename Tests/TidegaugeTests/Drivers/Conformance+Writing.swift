@@ -4,7 +4,7 @@ import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
 
-@testable import TidegaugeScenario
+@testable import TidegaugeSpec
 
 extension Conformance {
     /// Four writers, two sites, observers that come and go: versions are unique, nobody misses the end.

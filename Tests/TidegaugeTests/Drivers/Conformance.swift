@@ -4,7 +4,7 @@ import Foundation
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeTrialRunner
 

@@ -7,7 +7,7 @@ import Testing
 import TidegaugeDriver
 import TidegaugeFetchedResultsDriver
 import TidegaugeFlawedDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner

@@ -4,7 +4,7 @@ import Foundation
 import StillingWellTestThreads
 import Testing
 import TidegaugeMeasure
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner

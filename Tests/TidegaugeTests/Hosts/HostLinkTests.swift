@@ -1,7 +1,7 @@
 // A trial and what answers in an agent's place: programs that say something else, or nothing, and are told apart by name.
 import Foundation
 import Testing
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 import TidegaugeDriver
-import TidegaugeScenario
+import TidegaugeSpec
 
 @testable import TidegaugeMeasure
 @testable import TidegaugeTrial

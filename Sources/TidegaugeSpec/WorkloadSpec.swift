@@ -17,6 +17,8 @@ public struct WorkloadSpec: Codable, Sendable, Equatable {
         public var table: Int
         /// Rows that were there at first, table by table, and behind them those that were inserted, in that order.
         public var row: Int
+
+        package init(kind: Kind, table: Int, row: Int) { (self.kind, self.table, self.row) = (kind, table, row) }
     }
 
     /// What a query's rows stand in the order of.
@@ -34,6 +36,11 @@ public struct WorkloadSpec: Codable, Sendable, Equatable {
         public var fromNs: Int64
         /// nil: to the end.
         public var untilNs: Int64?
+
+        package init(table: Int, share: Double, order: Order = .none, fromNs: Int64, untilNs: Int64? = nil) {
+            (self.table, self.share, self.order) = (table, share, order)
+            (self.fromNs, self.untilNs) = (fromNs, untilNs)
+        }
     }
 
     /// Rows of each table at first.

@@ -101,47 +101,4 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
         return "\(metric.rawValue).\(statistic) \(comparison.rawValue) \(bound)\(multiple)"
             + (place.isEmpty ? "" : " at \(place)")
     }
-
-    private static let yardsticks = Yardstick.allCases.map(\.rawValue).joined(separator: ", ")
-
-    /// Names a limit may put behind the dot.
-    static let statistics = Statistic.allCases.map(\.rawValue)
-
-    /// Reads `< 0.2`, `<= 50us`, `>= 190/s`: a comparison and a value, with a unit where the metric is a time or a rate; or
-    /// `<= 4 raw_commit` of a time, `>= 2 per raw_commit` of a rate.
-    static func condition(
-        _ text: String, for metric: Metric
-    ) throws(ValueFault) -> (comparison: Comparison, bound: Double, yardstick: Yardstick?) {
-        let wanted = "a comparison and a value, such as \"< 0.2\""
-        // Two-character operators stand first in the list of cases.
-        guard let comparison = Comparison.allCases.first(where: { text.hasPrefix($0.rawValue) }) else {
-            throw ValueFault("expects \(wanted), found '\(Quantity.clipped(text))' (one of < <= > >= ==)")
-        }
-        let rest = text.dropFirst(comparison.rawValue.count).drop { $0 == " " }
-        guard !rest.isEmpty else { throw ValueFault("has no value behind '\(comparison.rawValue)'") }
-        let words = rest.split(separator: " ")
-        if let last = words.last, let yardstick = Yardstick(rawValue: String(last)) {
-            let isRate = metric.entry.unit.isRate
-            guard metric.isTime || isRate else {
-                throw ValueFault("compares with the time of \(last), and '\(metric.rawValue)' is no time and no rate")
-            }
-            guard words.count == (isRate ? 3 : 2), !isRate || words[1] == "per" else {
-                let form = isRate ? "2 per \(last)" : "4 \(last)"
-                throw ValueFault("expects '\(comparison.rawValue) \(form)', found '\(Quantity.clipped(text))'")
-            }
-            return (comparison, try Quantity.number(String(words[0])), yardstick)
-        }
-        let value = String(rest)
-        if let number = try? Quantity.number(value) {
-            guard !metric.isTime || number == 0 else {
-                throw ValueFault(
-                    "needs a unit: \(comparison.rawValue) \(value)us (or ns, ms, s, or a yardstick: \(Self.yardsticks))"
-                )
-            }
-            return (comparison, number, nil)
-        }
-        if metric.isTime { return (comparison, Double(try Quantity.durationNs(value)), nil) }
-        if metric.entry.unit == .commitsPerSecond { return (comparison, try Quantity.rateHz(value), nil) }
-        return (comparison, try Quantity.number(value), nil)
-    }
 }

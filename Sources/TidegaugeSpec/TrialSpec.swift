@@ -1,13 +1,16 @@
 // What one child process is told to do: everything a trial needs and nothing it could look up elsewhere, as versioned
 // JSON, because `compare` feeds the same spec to the binaries of two commits. Units stand in the names; what a scenario's key
-// leads to means what that key's row of `Setting` says.
+// leads to means what that key's row in `TidegaugeScenario` says.
 
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
     public static let currentVersion = 13
     /// The oldest version that other binaries are asked in, that of commit 0f28f9de.
-    static let oldestVersion = 12
+    package static let oldestVersion = 12
+    /// Keys that `oldestVersion` does not know, with the version that introduced each. `text` returns a value other than the default.
+    static let youngerKeys: YoungerKeys = []
+    typealias YoungerKeys = [(key: Setting, since: Int, text: @Sendable (TrialSpec) -> String?)]
     /// Of no scenario: what a point starts from.
     package static let blank = TrialSpec()
 
@@ -55,6 +58,68 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var serverStandbyNs: Int64?
     /// So many commits, counted, instead of a measured window; nil: it is timed.
     public var count: CountSpec?
+}
+
+/// Key path of a value in a scenario file. `TidegaugeScenario` has a row for each.
+public enum Setting: String, CaseIterable, Sendable, Codable {
+    case durability
+    case items = "dataset.items"
+    case groups = "dataset.groups"
+    case primaryKeys = "dataset.keys"
+    case links = "dataset.links"
+    case textCharacters = "dataset.text_characters"
+    case payloadBytes = "dataset.payload_bytes"
+    case tables = "dataset.tables"
+    case neighbour = "dataset.neighbour"
+    case observerCount = "observers.count"
+    case queries = "observers.queries"
+    case match = "observers.match"
+    case sort = "observers.sort"
+    case deliver = "observers.deliver"
+    case observerThreads = "observers.threads"
+    case bystanders = "observers.bystanders"
+    case calls = "observers.calls"
+    case subscribe = "observers.subscribe"
+    case reads = "observers.reads"
+    case audit = "observers.audit"
+    case pins = "observers.pins"
+    case operators = "observers.operators"
+    case churn = "observers.churn"
+    case besideWriters = "observers.beside_writers"
+    case observerHosts = "observers.hosts"
+    case writerThreads = "writers.threads"
+    case writerHosts = "writers.hosts"
+    case process = "writers.process"
+    case load = "writers.load"
+    case wait = "writers.wait"
+    case rate = "writers.rate"
+    case arrivals = "writers.arrivals"
+    case burst = "writers.burst"
+    case onTime = "writers.on_time"
+    case offTime = "writers.off_time"
+    case trace = "writers.trace"
+    case change = "writers.change"
+    case rowsPerCommit = "writers.rows_per_commit"
+    case keys = "writers.keys"
+    case zipfExponent = "writers.zipf_exponent"
+    case hotKeys = "writers.hot_keys"
+    case hotCommits = "writers.hot_commits"
+    case fault = "fault.kind"
+    case faultAt = "fault.at"
+    case faultLength = "fault.length"
+    case faultAmount = "fault.amount"
+    case faultEvery = "fault.every"
+    case faultRows = "fault.rows"
+    case serverURL = "server.url"
+    case serverTransport = "server.transport"
+    case serverListeners = "server.listeners"
+    case serverSlots = "server.slots"
+    case serverStandby = "server.standby"
+    case search
+    case warmUp = "warm_up"
+    case duration
+    case repetitions = "repeat"
+    case hangTimeout = "hang_timeout"
 }
 
 public enum ServerTransport: String, Codable, Sendable, CaseIterable {
@@ -251,7 +316,7 @@ public struct WritersSpec: Codable, Sendable, Equatable {
     }
 
     /// Over all hosts.
-    static let maximumThreads = 1_024
+    package static let maximumThreads = 1_024
     /// More than anybody has lent for a benchmark.
     public static let maximumHosts = 64
 

@@ -1,17 +1,37 @@
 // Numbers, durations and rates as text: read strictly, written canonically. Pure functions.
 
 /// Why a text is no value of the kind wanted; a half sentence that ends in the remedy.
-struct ValueFault: Error {
-    var message: String
+package struct ValueFault: Error {
+    package var message: String
     /// Of the part that is wrong, where that is not the whole value.
-    var position: Position?
+    package var position: Position?
 
-    init(_ message: String, at position: Position? = nil) { (self.message, self.position) = (message, position) }
+    package init(_ message: String, at position: Position? = nil) {
+        (self.message, self.position) = (message, position)
+    }
 }
 
-enum Quantity {
+/// A place in the file being read, line and column from 1.
+package struct Position: Hashable, Comparable, Sendable {
+    package static let start = Position(line: 1, column: 1)
+
+    package var line: Int
+    package var column: Int
+    /// 0: the file itself; 1: the one it extends, and so on.
+    package var file = 0
+
+    package init(line: Int, column: Int, file: Int = 0) {
+        (self.line, self.column, self.file) = (line, column, file)
+    }
+
+    package static func < (a: Position, b: Position) -> Bool {
+        (a.file, a.line, a.column) < (b.file, b.line, b.column)
+    }
+}
+
+package enum Quantity {
     /// `10_000`, `-3`, and `1e6` where it is integral.
-    static func integer(_ text: String) throws(ValueFault) -> Int {
+    package static func integer(_ text: String) throws(ValueFault) -> Int {
         let numeral = try numeral(text, wanted: "a whole number such as 10_000")
         if let value = Int(numeral) { return value }
         let value = try finite(numeral, text)
@@ -22,12 +42,12 @@ enum Quantity {
     }
 
     /// Any finite decimal number.
-    static func number(_ text: String) throws(ValueFault) -> Double {
+    package static func number(_ text: String) throws(ValueFault) -> Double {
         try finite(try numeral(text, wanted: "a number such as 0.5"), text)
     }
 
     /// `100us`, `1.5s`, `2min`, `2h`; in nanoseconds.
-    static func durationNs(_ text: String) throws(ValueFault) -> Int64 {
+    package static func durationNs(_ text: String) throws(ValueFault) -> Int64 {
         let (amount, unit) = split(text)
         let wanted = "a duration such as 5s or 100us"
         let numeral = try numeral(amount, of: text, wanted: wanted)
@@ -49,7 +69,7 @@ enum Quantity {
     }
 
     /// `200/s`; per second.
-    static func rateHz(_ text: String) throws(ValueFault) -> Double {
+    package static func rateHz(_ text: String) throws(ValueFault) -> Double {
         let (amount, unit) = split(text)
         let numeral = try numeral(amount, of: text, wanted: "a rate such as 200/s")
         guard !unit.isEmpty else { throw ValueFault("needs a unit: \(clipped(text))/s") }
@@ -62,12 +82,12 @@ enum Quantity {
     // MARK: Writing
 
     /// `1000`, `0.5`: integral values without a fraction.
-    static func text(_ value: Double) -> String {
+    package static func text(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
     }
 
     /// In the largest of h, s, ms, us, ns that needs no fraction: `1500ms`, `60s`, `2h`.
-    static func text(durationNs: Int64) -> String {
+    package static func text(durationNs: Int64) -> String {
         let units: [(String, Int64)] = [
             ("h", 3_600_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000),
         ]
@@ -77,10 +97,10 @@ enum Quantity {
         return "\(durationNs)ns"
     }
 
-    static func text(rateHz: Double) -> String { text(rateHz) + "/s" }
+    package static func text(rateHz: Double) -> String { text(rateHz) + "/s" }
 
     /// Text from a file, short enough to stand inside a message, and on one line.
-    static func clipped(_ text: some StringProtocol) -> String {
+    package static func clipped(_ text: some StringProtocol) -> String {
         let line = text.map { $0.isNewline ? " " : $0 }
         return line.count <= 40 ? String(line) : String(line.prefix(37)) + "…"
     }

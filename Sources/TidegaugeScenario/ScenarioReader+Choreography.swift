@@ -1,6 +1,7 @@
 // The threads, steps and ending of a choreography, as strictly as everything else. What only shows when all threads are
 // read (points where nobody else comes, threads that are not there) is checked at the end.
 import Foundation
+import TidegaugeSpec
 
 extension ScenarioReader {
     /// The settings that mean something in one.

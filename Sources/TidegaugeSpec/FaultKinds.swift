@@ -2,7 +2,7 @@
 
 extension FaultSpec {
     /// What kinds of fault may have to say.
-    static let parameters: [Setting] = [.faultAt, .faultLength, .faultAmount, .faultEvery, .faultRows]
+    package static let parameters: [Setting] = [.faultAt, .faultLength, .faultAmount, .faultEvery, .faultRows]
 }
 
 extension FaultSpec.Kind {
@@ -20,18 +20,18 @@ extension FaultSpec.Kind {
         case checkedDeliveries
     }
 
-    struct Row {
-        let summary: String
+    package struct Row {
+        package let summary: String
         /// The settings it has to say, in the order they are asked for; no other may stand beside it.
-        let takes: [Setting]
-        let needs: Need?
+        package let takes: [Setting]
+        package let needs: Need?
 
         init(_ summary: String, takes: Setting..., needs: Need? = nil) {
             (self.summary, self.takes, self.needs) = (summary, takes, needs)
         }
     }
 
-    var row: Row {
+    package var row: Row {
         switch self {
         case .none: Row("Nothing is done.")
         case .stall:

@@ -120,7 +120,7 @@ public struct MetricEntry: Sendable {
     public let source: Source
     /// Metrics of the same trial that it is computed from: who asks for it gets them as well.
     public let takes: [Metric]
-    let needs: [MetricNeed]
+    package let needs: [MetricNeed]
     public let subject: Subject
     /// A time that may lie under zero: the callback of a thread that preempts the writer begins before the commit returns.
     public let mayBeNegative: Bool
@@ -159,7 +159,7 @@ extension Metric {
     }
 
     /// The settings one of which a sweep must vary for a metric over the sweep; empty for all others.
-    var neededSweep: [Setting] {
+    package var neededSweep: [Setting] {
         if case .sweep(let settings) = entry.source { settings } else { [] }
     }
 

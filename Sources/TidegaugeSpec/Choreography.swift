@@ -30,6 +30,10 @@ public struct Choreography: Codable, Sendable, Equatable {
         public var place: Place
         public var steps: [Step]
 
+        package init(name: String, place: Place, steps: [Step]) {
+            (self.name, self.place, self.steps) = (name, place, steps)
+        }
+
         /// All its steps, those inside others too.
         public var allSteps: [Step] { steps.flatMap(\.all) }
     }
@@ -94,6 +98,12 @@ public struct Choreography: Codable, Sendable, Equatable {
     public var fallback: Ending?
     /// `thread>resource`, one per link of the circle that a deadlock must be; empty where any will do.
     public var cycle: [String] = []
+
+    package init(
+        actors: [Actor], endings: [String: Ending] = [:], fallback: Ending? = nil, cycle: [String] = []
+    ) {
+        (self.actors, self.endings, self.fallback, self.cycle) = (actors, endings, fallback, cycle)
+    }
 
     /// How it must end on a driver.
     public func ending(on driver: String) -> Ending { endings[driver] ?? fallback ?? .completes }

@@ -15,7 +15,7 @@ public struct CountSpec: Codable, Sendable, Equatable {
     }
 
     /// Why trials of these values have no counted form, as a sentence; nil: they have one.
-    static func obstacle(
+    package static func obstacle(
         _ dataset: DatasetSpec, _ observers: ObserversSpec, _ writers: WritersSpec, _ fault: FaultSpec
     ) -> String? {
         if fault.kind != .none { return "a fault comes at a time, and a counted trial has none" }

@@ -1,5 +1,6 @@
 // The steps of a choreography, one row each: the reader, the JSON schema and the reference in Scenarios/README.md go by it.
 // Values only.
+import TidegaugeSpec
 
 /// What a step's name is followed by, and the step that it makes.
 enum StepForm {

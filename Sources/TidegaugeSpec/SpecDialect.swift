@@ -22,6 +22,12 @@ public enum SpecDialect {
 
     /// `spec` as JSON for a binary that reads specs of `version`; the same bytes each time, by which its counts are found again.
     public static func json(_ spec: TrialSpec, version: Int) throws(Refusal) -> Data {
+        try json(spec, version: version, youngerKeys: TrialSpec.youngerKeys)
+    }
+
+    static func json(
+        _ spec: TrialSpec, version: Int, youngerKeys: TrialSpec.YoungerKeys
+    ) throws(Refusal) -> Data {
         guard version <= TrialSpec.currentVersion else {
             throw Refusal(
                 description: "it reads trial specs of version \(version), this tidegauge writes up to "
@@ -40,11 +46,9 @@ public enum SpecDialect {
             let named = endings.map { (driver($0.key, version: version), $0.value) }
             spec.choreography?.endings = Dictionary(uniqueKeysWithValues: named)
         }
-        let point = SweepPoint(spec: spec)
-        for setting in Setting.allCases {
-            let value = setting.row.read(point)
-            guard setting.row.since > version, value != setting.row.read(.defaults) else { continue }
-            throw Refusal(description: "it is older than '\(setting.rawValue)': \(value.text)")
+        for (key, since, text) in youngerKeys where since > version {
+            guard let text = text(spec) else { continue }
+            throw Refusal(description: "it is older than '\(key.rawValue)': \(text)")
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

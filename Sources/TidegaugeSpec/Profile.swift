@@ -10,7 +10,7 @@ public enum Profile: String, CaseIterable, Sendable, Codable {
     case full
 
     /// What it is for, in a sentence.
-    var summary: String {
+    package var summary: String {
         switch self {
         case .smoke: "Seconds: proves that everything works, and judges no limit."
         case .ci: "Minutes: what every commit gets, and what runs where nobody names a profile."
