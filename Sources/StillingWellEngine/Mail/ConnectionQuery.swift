@@ -93,12 +93,18 @@ package final class ConnectionQuery: @unchecked Sendable {
     /// - Returns: false where it is of no use any more.
     @discardableResult
     package func accept(_ update: RootUpdate) -> Bool {
+        guard takeIn(update) else { return false }
+        // The other two are set only while rows are shown.
+        if shown != nil { (shown, shownAside, undo) = (nil, nil, nil) }
+        return true
+    }
+
+    @inline(__always)
+    private func takeIn(_ update: RootUpdate) -> Bool {
         guard isAttached, update.attachment == attachment else { return false }
         beginDelivery()
         delivered = update.tree
         deliveredRanks = update.ahead?.shown
-        shown = nil
-        undo = nil
         return true
     }
 
@@ -106,13 +112,9 @@ package final class ConnectionQuery: @unchecked Sendable {
     package var isWaiting: Bool { isAttached && delivered == nil }
 
     /// Takes the first root in at the version the connection stays at; false where it is of no use any more.
-    package func hold(_ update: RootUpdate) -> Bool {
-        // The root has the rows that were evaluated at this version before. Own writes stay on them.
-        let shown = shown
-        guard isWaiting, accept(update) else { return false }
-        self.shown = shown
-        return true
-    }
+    ///
+    /// The root has the rows that were evaluated at this version before. Own writes stay on them.
+    package func hold(_ update: RootUpdate) -> Bool { isWaiting && takeIn(update) }
 
     /// Removes from the shown rows what a cancelled write brought into them. Earlier own writes stay as they were shown.
     /// - Parameters:
