@@ -61,6 +61,9 @@ enum Limits {
     static let pollS = 1.0
     /// What a busy machine may add to that before it counts as a violation.
     static let slackS = 60.0
+    /// CPU time of upkeep, in the kernel's ticks, from which it has worked in a period of that length. Looking once a second takes
+    /// less than a tenth of it.
+    static let busyTicks = 100
     /// What the system's libraries open at their first use and keep, all without a name: an epoll, an eventfd and a timer
     /// or two, for the queues and for run loops. Six to ten stay after a run, however long; twelve are those of four. A run
     /// opens hundreds of connections, so one that each of them left open would be far more.
