@@ -172,8 +172,8 @@ final class HostLink {
 
     /// Waits for its first word, and sees that it is an agent that this trial can have.
     /// - Parameter binarySHA: of this process's own file; nil: the agent was started from that very file.
-    func awaitHello(binarySHA: String?) throws -> HostHello {
-        let frame = try expect(.hello, withinNs: Self.helloNs)
+    func awaitHello(binarySHA: String?, withinNs: Int64 = helloNs) throws -> HostHello {
+        let frame = try expect(.hello, withinNs: withinNs)
         let hello = try decoded(frame, HostHello.self)
         if hello.specVersion != TrialSpec.currentVersion {
             throw fault(

@@ -48,7 +48,7 @@ import TidegaugeSpec
         let spec = spec()
         let station = HostStation(try HostLink(host), writers: 0..<1)
         defer { station.link.end() }
-        let hello = try station.link.awaitHello(binarySHA: nil)
+        let hello = try station.link.awaitHello(binarySHA: nil, withinNs: Self.helloNs)
         #expect(hello.clock != .current() && !station.link.clock.isSame, comment)
         let role = HostOrder.Role.writers(first: 0, count: 1, dueTimesDone: 0)
         station.link.send(try HostFrame(.order, HostOrder(spec: spec, role: role, storeDirectory: "/")))
@@ -91,6 +91,8 @@ import TidegaugeSpec
         return low
     }
 
+    /// Ten minutes, because an agent on a busy machine may take any time to start.
+    private static let helloNs: Int64 = 600_000_000_000
     private static let ahead = aheadSeconds * 1_000_000_000
 
     @Test(.enabled(if: shifted != nil, "no time namespaces here for this user"), arguments: 0..<rounds)
@@ -124,7 +126,7 @@ import TidegaugeSpec
         (spec.hangTimeoutNs, spec.durationNs) = (1_000_000_000, 60_000_000_000)
         let link = try HostLink(HostEntry(name: "a", run: ["/usr/bin/env"], binary: fixture))
         defer { link.end() }
-        _ = try link.awaitHello(binarySHA: nil)
+        _ = try link.awaitHello(binarySHA: nil, withinNs: Self.helloNs)
         let role = HostOrder.Role.writers(first: 0, count: 1, dueTimesDone: 0)
         link.send(try HostFrame(.order, HostOrder(spec: spec, role: role, storeDirectory: "/")))
         _ = try link.expect(.ready, withinNs: HostLink.readyNs)
@@ -142,7 +144,7 @@ import TidegaugeSpec
         let station = HostStation(
             try HostLink(HostEntry(name: "a", run: ["/usr/bin/env"], binary: fixture)), writers: 0..<1)
         defer { station.link.end() }
-        _ = try station.link.awaitHello(binarySHA: nil)
+        _ = try station.link.awaitHello(binarySHA: nil, withinNs: Self.helloNs)
         let role = HostOrder.Role.writers(first: 0, count: 1, dueTimesDone: 0)
         station.link.send(try HostFrame(.order, HostOrder(spec: spec, role: role, storeDirectory: "/")))
         _ = try station.link.expect(.ready, withinNs: HostLink.readyNs)
