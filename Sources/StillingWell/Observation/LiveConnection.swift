@@ -136,17 +136,11 @@ final class LiveConnection: Connection {
             start = shown
         } else if let fault = query.plan.fault {
             throw fault
-        } else if own.shownFrom == 0, let aside = query.shownAside, aside.epoch == epoch {
-            query.shownAside = nil
-            if aside.applied >= own.changes.count {
-                query.shown = aside
-                return aside.rows
-            }
+        } else if query.shown != nil, let aside = exchangeShown(query) {
+            query.shown = aside
+            if aside.applied >= own.changes.count { return aside.rows }
             start = aside
         } else {
-            if own.shownFrom > 0, let shown = query.shown, shown.epoch == epoch, shown.from == 0 {
-                query.shownAside = shown
-            }
             let delivered = query.deliveredRows
             let rows =
                 if let delivered { delivered } else { try evaluate(query.plan.tree, query.table).slice(query.window) }
@@ -159,6 +153,18 @@ final class LiveConnection: Connection {
         let now = try query.catchUp(start, self)
         query.shown = now
         return now.rows
+    }
+
+    /// Sets rows with own writes aside while a callback reads the rows without them, and returns them afterwards.
+    @inline(never)
+    private func exchangeShown(_ query: ConnectionQuery) -> ShownTree? {
+        if own.shownFrom > 0 {
+            if let shown = query.shown, shown.epoch == epoch, shown.from == 0 { query.shownAside = shown }
+            return nil
+        }
+        guard let aside = query.shownAside, aside.epoch == epoch else { return nil }
+        query.shownAside = nil
+        return aside
     }
 
     override var shownState: ShownState {

@@ -94,8 +94,10 @@ package final class ConnectionQuery: @unchecked Sendable {
     @discardableResult
     package func accept(_ update: RootUpdate) -> Bool {
         guard takeIn(update) else { return false }
-        // The other two are set only while rows are shown.
-        if shown != nil { (shown, shownAside, undo) = (nil, nil, nil) }
+        shown = nil
+        // Seldom set, and setting a nil to nil costs a call.
+        if shownAside != nil { shownAside = nil }
+        if undo != nil { undo = nil }
         return true
     }
 
