@@ -1,14 +1,23 @@
 // Which columns a key path names: found by reading it on an object that notes what is read. A property of the class itself is noted by
 // the key path's address, as a place in the program has one key path for good.
 import StillingWellBasis
+import StillingWellSync
 
 extension ColumnPath {
     private static let known = PointerCache("columns of key paths")
+    /// Paths of key paths that generic code makes anew at each use. As many as the program has.
+    /// Guarded by `provenLock`, and not by a type, because a key path is not known to the compiler as one that never changes.
+    nonisolated(unsafe) private static var proven: [AnyKeyPath: ColumnPath] = [:]
+    private static let provenLock = TracedMutex("paths of generic key paths")
 
     /// The path that `keyPath` names. Stops the program where it names anything but stored properties.
     public init<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) {
         if let column = Self.known.value(Unmanaged.passUnretained(keyPath).toOpaque()) {
             self.init([column])
+            return
+        }
+        if let path = Self.provenLock.withLock({ Self.proven[keyPath] }) {
+            self = path
             return
         }
         self = Self.read(keyPath)
@@ -51,7 +60,9 @@ extension ColumnPath {
                 object.trace = AccessTrace(object, sample: sample)
                 return object[keyPath: keyPath]
             }
-            return isStored ? .success(path) : .failure(path.computed(keyPath))
+            guard isStored else { return .failure(path.computed(keyPath)) }
+            provenLock.withLock { proven[keyPath] = path }
+            return .success(path)
         }
     }
 
