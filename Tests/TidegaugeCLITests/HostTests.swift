@@ -98,7 +98,7 @@ import Testing
             let uncertaintyNs = try #require(figures["clock_uncertainty.value"]?["value"].flatMap { Double($0) })
             // The way is 5 ms longer in one direction, and nobody can know in which.
             #expect(uncertaintyNs > 2_500_000)
-            #expect(figures["staleness.p50"]?["flags"]?.contains("across_hosts") == true)
+            #expect(figures.staleness(isMarked: "across_hosts"))
         }
     }
 
@@ -144,7 +144,7 @@ import Testing
             "\(widths), \(uncertainty)")
         // Of commits of its own host nothing is in doubt.
         #expect(latency["flags"]?.contains("across_hosts:±\(uncertainty)ns") == !besideWriters)
-        #expect(figures["staleness.p50"]?["flags"]?.contains("across_hosts:±\(uncertainty)ns") == true)
+        #expect(figures.staleness(isMarked: "across_hosts:±\(uncertainty)ns"))
     }
 
     private static let hasTimeNamespaces: Bool = {
@@ -198,5 +198,14 @@ import Testing
         #expect(none.status == 65 && none.errors.contains("none.yaml: cannot be read"), "\(none.errors)")
         let unasked = try Binary.tidegauge.run(["run", "interprocess", "--hosts", "one.yaml"], in: folder)
         #expect(unasked.status == 64 && unasked.errors.contains("no scenario asks for hosts"), "\(unasked.errors)")
+    }
+}
+
+extension [String: [String: String]] {
+    /// Whether the median staleness has a flag. One without a value, of a trial on a machine so busy that nothing was told within the
+    /// window, has none.
+    fileprivate func staleness(isMarked flag: String) -> Bool {
+        guard let figure = self["staleness.p50"] else { return false }
+        return figure["value"] == "" || figure["flags"]?.contains(flag) == true
     }
 }
