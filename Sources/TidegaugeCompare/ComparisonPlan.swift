@@ -84,4 +84,14 @@ public struct ComparisonPlan: Codable, Sendable, Equatable {
         (self.profile, self.pairs, self.budgetSeconds, self.seed) = (profile, pairs, budgetSeconds, seed)
         (self.rule, self.resamples) = (rule, resamples)
     }
+
+    /// Most pairs of the screening stage, and most draws of pairs.
+    public static let mostPairs = 10_000
+    public static let mostResamples = 1_000_000
+
+    /// Whether this binary can go on with it: a plan of its own version and size.
+    public var isReadable: Bool {
+        version == Self.currentVersion && 0...Self.mostPairs ~= pairs && 0...Self.mostResamples ~= resamples
+            && subjects.allSatisfy { !$0.points.isEmpty }
+    }
 }

@@ -1,5 +1,6 @@
 // What a role's threads did per commit on both sides, counted once each and the base once more: that second count is what
 // chance does to such figures, which is nearly nothing. Void rules and pairs have no part in it. Pure.
+import TidegaugeMeasure
 import TidegaugeSpec
 
 /// One counted figure at one point of a scenario.
@@ -43,6 +44,12 @@ public struct CountedRow: Codable, Sendable, Equatable {
     ) {
         (self.scenario, self.driver, self.variant, self.metric) = (scenario, driver, variant, metric)
         (self.counter, self.base, self.again, self.head) = (counter, base, again, head)
+    }
+
+    /// Whether its numbers are such as counts have.
+    public var isPlausible: Bool {
+        let ofCauses = causes.flatMap { [$0.base, $0.head, $0.baseInclusive, $0.headInclusive] }
+        return ([base, again, head] + ofCauses).allSatisfy(Figure.isPlausible)
     }
 
     /// As a share of the base; nil where the base did nothing.

@@ -1,6 +1,7 @@
 // A project's figures over its commits. Each is told as a logarithm against one pinned anchor build that ran beside it, so
 // that a slower machine, or a busier day, is in both and cancels. Pure.
 import Glibc
+import TidegaugeMeasure
 import TidegaugeStatistics
 
 /// One commit, scenario and metric.
@@ -40,6 +41,11 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
     }
 
     private static func logarithm(_ change: Double?) -> Double? { change.flatMap { $0 > -1 ? log1p($0) : nil } }
+
+    /// Whether its numbers are such as a comparison has.
+    public var isPlausible: Bool {
+        [logRatio, low, high].allSatisfy { ($0 ?? 0).magnitude <= 100 } && value.map(Figure.isPlausible) ?? true
+    }
 
     public var series: HistorySeries.Name {
         .init(scenario: scenario, driver: driver, variant: variant, figure: FigureName(metric, statistic))

@@ -87,6 +87,12 @@ public struct PairRecord: Codable, Sendable, Equatable {
         (self.lengthSeconds, self.points, self.void) = (lengthSeconds, points, void)
     }
 
+    /// Whether its numbers are such as trials have.
+    public var isPlausible: Bool {
+        [atSeconds, lengthSeconds].allSatisfy(Figure.isPlausible)
+            && points.flatMap { $0.base.values + $0.head.values }.allSatisfy { Figure.isPlausible($0.value) }
+    }
+
     /// The sides that did not complete.
     public var failures: [(isHead: Bool, variant: String, trial: SideTrial)] {
         points.flatMap { [(false, $0.variant, $0.base), (true, $0.variant, $0.head)] }

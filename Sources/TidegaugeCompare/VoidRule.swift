@@ -1,6 +1,7 @@
 // When a pair does not count: rules fixed beforehand, of the machine's noise alone. A pair is never dropped for what it
 // measured. Pure.
 import TidegaugeMeasure
+import TidegaugeStatistics
 
 public struct VoidRule: Codable, Sendable, Equatable {
     /// Limits of each side, as of the trials of a run.
@@ -45,5 +46,5 @@ public struct VoidRule: Codable, Sendable, Equatable {
     }
 
     /// Void pairs that a subject of `pairs` may have.
-    public func mostVoids(pairs: Int) -> Int { Int((mostVoidShare * Double(pairs)).rounded(.up)) }
+    public func mostVoids(pairs: Int) -> Int { Int(nearest: (mostVoidShare * Double(pairs)).rounded(.up)) }
 }

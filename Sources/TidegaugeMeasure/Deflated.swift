@@ -16,10 +16,14 @@ public enum Deflated {
         return Array(packed.prefix(Int(length)))
     }
 
+    /// The most bytes that zlib makes of one.
+    private static let mostExpansion = 1_032
+
     /// - Parameter mostBytes: longer ones are damage, so that no packed text takes all memory.
     public static func unpack(_ packed: some Collection<UInt8>, mostBytes: Int) throws(Damage) -> [UInt8] {
-        var length = uLong(mostBytes)
-        var bytes = [UInt8](repeating: 0, count: max(mostBytes, 1))
+        let room = max(min(mostBytes, packed.count * mostExpansion), 1)
+        var length = uLong(min(mostBytes, room))
+        var bytes = [UInt8](repeating: 0, count: room)
         guard uncompress(&bytes, &length, Array(packed), uLong(packed.count)) == Z_OK else {
             throw Damage(description: "what zlib cannot inflate")
         }

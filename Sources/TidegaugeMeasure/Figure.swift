@@ -18,4 +18,7 @@ public struct Figure: Codable, Sendable, Equatable {
         (self.metric, self.statistic, self.value) = (metric, statistic, value)
         (self.n, self.censored, self.flags) = (n, censored, flags)
     }
+
+    /// Whether a file may state such a value. Ratios, squares and sums of plausible values are finite and have logarithms.
+    public static func isPlausible(_ value: Double) -> Bool { value == 0 || 1e-30...1e18 ~= abs(value) }
 }

@@ -8,8 +8,10 @@ public enum HistogramCode {
     private static let compressedV2Cookie: UInt32 = 0x1c84_9304 | 0x10
     private static let significantDigits: UInt32 = 3
     private static let headerBytes = 40
-    /// Nobody has so many buckets: 64-bit values need under 56 thousand.
+    /// Nobody has so many buckets: 64-bit values need under 57 thousand.
     private static let mostPayloadBytes = 1 << 20
+    /// Weights of a histogram are nanoseconds: two years. The sum over 100 histograms has 63 bits.
+    private static let mostSamples: UInt64 = 1 << 56
 
     /// What is wrong with a text that should be a histogram.
     public typealias Damage = Deflated.Damage
@@ -54,10 +56,10 @@ public enum HistogramCode {
             bytes.integer(8) != nil, bytes.left == payload
         else { throw Damage(description: "no V2 histogram of three digits") }
         var counts: [(index: Int, count: UInt64)] = []
-        var index = 0
+        var (index, total) = (0, UInt64(0))
         while bytes.left > 0 {
-            guard let value = bytes.varint(), value > Int64.min, index < mostPayloadBytes else {
-                throw Damage(description: "a count that ends early")
+            guard let value = bytes.varint(), value > Int64.min, index <= TimeWeightedHistogram.bucket(of: .max) else {
+                throw Damage(description: "a count that ends early, or of a bucket that there is not")
             }
             if value < 0 {
                 guard value > -Int64(mostPayloadBytes) else { throw Damage(description: "an impossible run") }
@@ -65,6 +67,10 @@ public enum HistogramCode {
             } else {
                 if value > 0 { counts.append((index, UInt64(value))) }
                 index += 1
+                guard UInt64(value) <= mostSamples - total else {
+                    throw Damage(description: "more samples than a trial can take")
+                }
+                total += UInt64(value)
             }
         }
         return counts

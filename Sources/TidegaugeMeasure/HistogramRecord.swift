@@ -54,6 +54,7 @@ public struct ValueDistribution: Sendable, Equatable {
     /// By bucket; one of magnitudes under zero has the index −1 − that of its magnitudes, so that indices ascend with values.
     private var counts: [Int: UInt64] = [:]
     public private(set) var total: UInt64 = 0
+    private static let mostSamples: UInt64 = 1 << 60
 
     public init() {}
 
@@ -63,10 +64,11 @@ public struct ValueDistribution: Sendable, Equatable {
         let positive = try HistogramCode.decode(samples)
         var under: [(index: Int, count: UInt64)] = []
         if let negated { under = try HistogramCode.decode(negated) }
-        for (index, count) in positive + under.map({ (-1 - $0.index, $0.count) }) {
-            counts[index, default: 0] += count
-            total += count
-        }
+        let all = positive + under.map { (-1 - $0.index, $0.count) }
+        let sum = all.reduce(total) { $0 + $1.1 }
+        guard sum <= Self.mostSamples else { throw HistogramCode.Damage(description: "too many samples together") }
+        for (index, count) in all { counts[index, default: 0] += count }
+        total = sum
     }
 
     /// Samples of which each bucket's lowest and highest value are beyond a bound, so that none is beyond it by rounding alone.

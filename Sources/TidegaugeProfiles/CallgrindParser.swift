@@ -13,6 +13,11 @@ struct CallgrindParser {
     private var done: [CallgrindPart] = []
     private var part = CallgrindPart()
     private var sum = 0
+    /// Calls of the part.
+    private var callCount = 0
+    /// Most instructions, calls or system calls of a part: a month of a processor. A Double holds them exactly, and a thousand
+    /// parts add up to 63 bits.
+    private static let mostOfPart = 1 << 53
     /// The sum that `totals:` states, behind the costs. `summary:`, before them, is counted elsewhere in valgrind and
     /// may be some instructions off, as with `--dump-instr=yes`.
     private var stated: Int?
@@ -87,7 +92,7 @@ struct CallgrindParser {
         case "totals":
             let totals = try costs()
             stated = totals.instructions
-            part.systemCalls = systemCallsColumn == nil ? nil : totals.systemCalls
+            part.systemCalls = systemCallsColumn == nil ? nil : try total(0, totals.systemCalls, "system calls")
             isBody = true
         // `creator:`, `cmd:`, `summary:` and what later versions add say nothing that is asked for.
         default: break
@@ -109,7 +114,7 @@ struct CallgrindParser {
         part.exclusive += Array(repeating: 0, count: contexts.count - part.exclusive.count)
         done.append(part)
         part = CallgrindPart(pid: part.pid)
-        (self.stated, sum, isBody, function, callee) = (nil, 0, false, nil, nil)
+        (self.stated, sum, callCount, isBody, function, callee) = (nil, 0, 0, false, nil, nil)
     }
 
     // MARK: Body
@@ -130,7 +135,9 @@ struct CallgrindParser {
             guard objects.place(id: id, name: name) != nil else { throw unknownName() }
         case "calls":
             guard let callee else { throw unexpected("cfn= before calls=") }
-            call = (callee, try number("a number of calls"))
+            let count = try number("a number of calls")
+            callCount = try total(callCount, count, "calls")
+            call = (callee, count)
             self.callee = nil
             try skipPositions()
         // The line behind a jump has a position and no cost.
@@ -149,10 +156,15 @@ struct CallgrindParser {
             self.call = nil
             return
         }
-        let (sum, isTooLarge) = sum.addingReportingOverflow(cost)
-        if isTooLarge { throw unexpected("costs that add up to a number of 63 bits") }
-        self.sum = sum
+        sum = try total(sum, cost, "costs")
         part.exclusive[function] += cost
+    }
+
+    /// Adds to a sum of the part.
+    private func total(_ sum: Int, _ more: Int, _ what: String) throws(CallgrindError) -> Int {
+        let (total, isTooLarge) = sum.addingReportingOverflow(more)
+        guard !isTooLarge, total <= Self.mostOfPart else { throw unexpected("\(what) that add up to 2^53 at most") }
+        return total
     }
 
     private mutating func instructions() throws(CallgrindError) -> Int { try costs().instructions }

@@ -59,8 +59,9 @@ enum EnvironmentLines {
         let before = environment.pressureBefore
         func since(_ old: Int64?, _ new: Int64?) -> String? {
             guard let old, let new else { return nil }
-            return Humanised.text(Double(new - old), unit: "ns")
+            return Humanised.text(Double(new) - Double(old), unit: "ns")
         }
+        let switches = Int(nearest: Double(after.involuntarySwitches) - Double(before.involuntarySwitches))
         let times = [
             ("stolen by the hypervisor", since(before.stealNs, after.stealNs)),
             ("waiting for a processor", since(before.cpuSomeNs, after.cpuSomeNs)),
@@ -68,6 +69,6 @@ enum EnvironmentLines {
             ("waiting for disks", since(before.ioSomeNs, after.ioSomeNs)),
         ]
         return times.compactMap { name, value in value.map { (name, $0) } }
-            + [("involuntary switches", "\(after.involuntarySwitches - before.involuntarySwitches)")]
+            + [("involuntary switches", "\(switches)")]
     }
 }

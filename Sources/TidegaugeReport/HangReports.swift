@@ -57,7 +57,7 @@ public final class HangReports: ReportFormat {
     /// Those that are there, of a run that is gone on with.
     private static func numbers(in directory: String) -> [Int] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/\(folderName)")) ?? []
-        return names.compactMap { $0.split(separator: ".").first.flatMap { Int($0) } }
+        return names.compactMap { $0.split(separator: ".").first.flatMap { Int32($0) }.map { Int($0) } }
     }
 
     private func write(_ hang: ReplayableHang, to path: String, _ trial: TrialKey) throws {

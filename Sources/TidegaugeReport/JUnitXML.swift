@@ -2,6 +2,7 @@
 // failures, a trial that ended before it could say anything is an error. A limit that nothing can be said about is skipped
 // where nothing is worse, as the run's exit code says too. Pure.
 import TidegaugeMeasure
+import TidegaugeStatistics
 import TidegaugeTrial
 
 enum JUnitXML {
@@ -117,11 +118,11 @@ enum JUnitXML {
     private static func milliseconds(_ trial: TrialRecord, _ rows: [RunRow]) -> Int {
         if trial.spec.count != nil { return 0 }
         guard trial.spec.choreography != nil else {
-            return Int((trial.spec.warmUpNs + trial.spec.durationNs + 500_000) / 1_000_000)
+            return max(0, Int(nearest: (Double(trial.spec.warmUpNs) + Double(trial.spec.durationNs)) / 1e6))
         }
         let own = rows.filter { TrialKey($0) == trial.key }.map(\.figure)
         let played = own.first { [.choreographyTime, .hangDetectionTime].contains($0.metric) && $0.value != nil }
-        return Int(((played?.value ?? 0) / 1e6).rounded())
+        return max(0, Int(nearest: (played?.value ?? 0) / 1e6))
     }
 
     private static func seconds(_ milliseconds: Int) -> String {

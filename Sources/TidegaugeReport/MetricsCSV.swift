@@ -56,6 +56,7 @@ public final class MetricsCSV: ReportFormat {
         else { return nil }
         let value = Double(record[12])
         if value == nil, record[12] != missing, record[12] != formerlyMissing { return nil }
+        if let value, !Figure.isPlausible(value) { return nil }
         let flags = record[16].split(separator: ";").map { FigureFlag(rawValue: String($0)) }
         return RunRow(
             runID: record[1], commit: record[2], dirty: record[3] == "true", scenario: record[4],

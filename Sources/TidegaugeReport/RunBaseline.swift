@@ -119,10 +119,15 @@ public struct RunBaseline: Codable, Sendable, Equatable {
             let head = try? JSONDecoder().decode(Head.self, from: json)
         else { throw DamagedReport("\(path): this is no baseline; remove it, and --save-baseline \(name) makes one") }
         guard head.version == currentVersion else { return .otherVersion(head.version) }
-        guard let baseline = try? JSONDecoder().decode(RunBaseline.self, from: json) else {
+        guard let baseline = try? JSONDecoder().decode(RunBaseline.self, from: json), baseline.isPlausible else {
             throw DamagedReport("\(path): this baseline is damaged; remove it, and --save-baseline \(name) makes one")
         }
         return .baseline(baseline)
+    }
+
+    private var isPlausible: Bool {
+        yardsticksNs.values.allSatisfy(Figure.isPlausible)
+            && series.allSatisfy { $0.values.allSatisfy(Figure.isPlausible) }
     }
 
     /// Replaces the baseline of that name.

@@ -1,6 +1,7 @@
 // series.csv: figures per interval of 250 ms, by the time since the start of the measured window. Grows after each trial.
 import TidegaugeMeasure
 import TidegaugeSpec
+import TidegaugeStatistics
 import TidegaugeTrial
 
 /// Appends to `series.csv` in the run's folder.
@@ -31,7 +32,8 @@ public final class SeriesCSV: ReportFormat {
                 let unit = series.metric.unit
                 return CSV.line([
                     runID, trial.scenario, trial.driver, trial.variant, "\(trial.trial)",
-                    "\(Int64(index) * series.intervalNs)", series.metric.rawValue, series.statistic.rawValue,
+                    "\(Int(nearest: Double(index) * Double(series.intervalNs)))", series.metric.rawValue,
+                    series.statistic.rawValue,
                     MetricsCSV.value((value * 1e3).rounded() / 1e3, unit: unit), unit,
                 ])
             }.joined()
@@ -50,7 +52,7 @@ public final class SeriesCSV: ReportFormat {
     static func point(_ record: [String]) -> Point? {
         guard record.count == columns.count, let trial = Int(record[4]), let timeNs = Int64(record[5]),
             let metric = Metric(rawValue: record[6]), let statistic = Statistic(rawValue: record[7]),
-            let value = Double(record[8])
+            let value = Double(record[8]), Figure.isPlausible(value)
         else { return nil }
         return Point(
             trial: TrialKey(scenario: record[1], driver: record[2], variant: record[3], trial: trial), timeNs: timeNs,

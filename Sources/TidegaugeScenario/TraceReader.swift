@@ -146,14 +146,15 @@ struct TraceReader {
         var watch = Watch(table: table(words[1]), columns: [], order: .none, fromNs: timeNs)
         for option in words.dropFirst(2) {
             let parts = option.split(separator: "=", maxSplits: 1)
-            switch (parts[0], parts.count) {
-            case ("filter", 2): watch.columns += parts[1].split(separator: ",")
-            case ("sort", 2):
+            // An option may be '=' alone.
+            switch (parts.first, parts.count) {
+            case ("filter"?, 2): watch.columns += parts[1].split(separator: ",")
+            case ("sort"?, 2):
                 let isDescending = parts[1].hasPrefix("-")
                 watch.order = isDescending ? .descending : .ascending
                 watch.columns.append(isDescending ? parts[1].dropFirst() : parts[1])
             // How many were shown is in `found`.
-            case ("limit", 2): _ = try number(parts[1], "rows")
+            case ("limit"?, 2): _ = try number(parts[1], "rows")
             default:
                 throw fault(
                     "'\(Quantity.clipped(String(option)))', which a query has not (filter=COLUMN,…, sort=COLUMN, limit=ROWS)"

@@ -52,7 +52,9 @@ public enum Humanised {
     private static func rounded(_ value: Double, _ digits: Int) -> Double {
         guard value > 0 else { return 0 }
         let scale = pow(10, floor(log10(value)) - Double(digits - 1))
-        return scale < 1 ? (value * (1 / scale)).rounded() * scale : (value / scale).rounded() * scale
+        let rounded = scale < 1 ? (value * (1 / scale)).rounded() * scale : (value / scale).rounded() * scale
+        // The ends of what a Double holds have no such scale.
+        return rounded.isFinite ? rounded : value
     }
 
     private static func decimal(_ value: Double, _ digits: Int) -> String {

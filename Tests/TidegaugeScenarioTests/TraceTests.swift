@@ -185,6 +185,7 @@ import Testing
         ("0 drop 3\n0 end", "has in line 1 query 3, which nobody watches there"),
         ("0 subscribe 1 Todo\n0 subscribe 1 Todo\n0 end", "has in line 2 a second query 1"),
         ("0 subscribe 1 Todo order=a\n0 end", "has in line 1 'order=a', which a query has not"),
+        ("0 subscribe 1 Todo =\n0 end", "has in line 1 '=', which a query has not"),
         ("0.2 commit 1\n insert Todo a\n0.1 end", "has in line 3 a time before the one above it"),
         ("0 commit 2\n insert Todo a\n insert Todo a\n0 end", "has in line 3 row a of Todo inserted, which is there"),
         ("0 commit 2\n delete Todo a\n update Todo a x\n0 end", "has in line 3 row a of Todo, which has been deleted"),

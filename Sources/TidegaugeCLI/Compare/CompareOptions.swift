@@ -1,6 +1,7 @@
 // The options of comparing commands.
 import ArgumentParser
 import Foundation
+import TidegaugeCompare
 import TidegaugeReport
 import TidegaugeSpec
 
@@ -72,7 +73,12 @@ struct CompareOptions: ParsableArguments {
         _ = try RunPlan.overrides(set)
         _ = try budgetSeconds
         _ = try shims
-        if pairs < 1 { throw ValidationError("--pairs takes 1 or more") }
+        guard 1...ComparisonPlan.mostPairs ~= pairs else {
+            throw ValidationError("--pairs takes 1 to \(ComparisonPlan.mostPairs), and not \(pairs)")
+        }
+        guard 0...ComparisonPlan.mostResamples ~= resamples else {
+            throw ValidationError("--resamples takes \(ComparisonPlan.mostResamples) at most, and not \(resamples)")
+        }
     }
 
     var budgetSeconds: Double? {

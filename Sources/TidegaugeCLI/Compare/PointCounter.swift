@@ -8,6 +8,7 @@ import TidegaugeProfiles
 import TidegaugeReport
 import TidegaugeRun
 import TidegaugeSpec
+import TidegaugeStatistics
 import TidegaugeTrial
 
 /// What came of counting one point.
@@ -137,7 +138,7 @@ final class PointCounter {
                 headInclusive: $0.inclusive.after)
         }
         row.paths = difference.paths(most: Self.mostPaths).map { path in
-            "+\(Int(path.exclusive.growth.rounded())) " + path.names.joined(separator: " → ")
+            "+\(Int(nearest: path.exclusive.growth)) " + path.names.joined(separator: " → ")
         }
         let place = "\(title) \(row.metric.rawValue)".map { $0.isLetter || $0.isNumber ? $0 : "-" }
         let file = "flame-\(String(place)).svg"

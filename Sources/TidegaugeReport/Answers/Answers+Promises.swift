@@ -1,6 +1,7 @@
 // The three answers that are promises: nothing lost or wrong, nothing hung, nothing worse than last time. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
+import TidegaugeStatistics
 import TidegaugeTrial
 
 extension Answers {
@@ -8,8 +9,9 @@ extension Answers {
     static func lostOrWrong(_ record: RunRecord) -> Answer {
         guard !record.trials.isEmpty else { return .unknown(.lostOrWrong, "nothing ran", from: .integrity) }
         func sum(_ metric: Metric) -> Int {
-            record.rows.filter { $0.figure.metric == metric && $0.figure.statistic == .value }
-                .reduce(0) { $0 + Int($1.figure.value ?? 0) }
+            let own = record.rows.filter { $0.figure.metric == metric && $0.figure.statistic == .value }
+            // Halved, so that two such sums add up.
+            return max(0, min(Int(nearest: own.reduce(0) { $0 + ($1.figure.value ?? 0) }), .max / 2))
         }
         let (missed, violations) = (sum(.missedFinal), sum(.oracleViolations))
         let broken = record.voided.count { $0.fate == .oracleViolation }

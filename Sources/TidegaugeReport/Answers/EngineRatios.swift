@@ -108,7 +108,7 @@ extension EngineRatios.Ratio {
 
     /// `8.2`, `18`, `1 400`: two digits are as many as such a ratio carries.
     private static func factor(_ value: Double) -> String {
-        value < 10 ? String(format: "%.1f", value) : Humanised.grouped(Int(rounded(value)))
+        value < 10 ? String(format: "%.1f", value) : Humanised.grouped(Int(nearest: rounded(value)))
     }
 
     private static func rounded(_ value: Double) -> Double {

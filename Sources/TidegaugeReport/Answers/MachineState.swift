@@ -26,9 +26,9 @@ struct MachineState {
         }
         let stolenNs = environment.pressureAfter.flatMap { after -> Double? in
             guard let old = environment.pressureBefore.stealNs, let new = after.stealNs else { return nil }
-            return Double(new - old)
+            return Double(new) - Double(old)
         }
-        let measuredNs = record.trials.reduce(0.0) { $0 + Double($1.spec.warmUpNs + $1.spec.durationNs) }
+        let measuredNs = record.trials.reduce(0.0) { $0 + Double($1.spec.warmUpNs) + Double($1.spec.durationNs) }
         if let stolenNs, stolenNs > NoiseLimits().mostStealShare * measuredNs * Double(max(environment.cores, 1)),
             stolenNs > 0
         {

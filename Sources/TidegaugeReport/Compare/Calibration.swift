@@ -108,7 +108,8 @@ public struct Calibration: Codable, Sendable, Equatable {
         let seconds = 300.0
         let sights = Self.companions.compactMap { name -> String? in
             let effects = noise.filter { $0.name == name && $0.secondsPerPair > 0 }.compactMap { noise in
-                DetectableEffect().effect(sigma: noise.sigma, pairs: Int(seconds / noise.secondsPerPair))
+                DetectableEffect().effect(
+                    sigma: noise.sigma, pairs: Int(nearest: (seconds / noise.secondsPerPair).rounded(.down)))
             }
             return median(effects).map { "\(ComparedCells.share(Foundation.exp($0) - 1)) on \(name)" }
         }
@@ -120,8 +121,21 @@ public struct Calibration: Codable, Sendable, Equatable {
 
     /// Of this kind of machine; nil where none was made, or it cannot be read.
     public static func ofThisMachine(_ root: String) -> Calibration? {
-        FileManager.default.contents(atPath: path(root)).flatMap { try? JSONDecoder().decode(Self.self, from: $0) }
+        let kept = FileManager.default.contents(atPath: path(root)).flatMap {
+            try? JSONDecoder().decode(Self.self, from: $0)
+        }
+        return kept.flatMap { $0.isPlausible ? $0 : nil }
     }
+
+    private var isPlausible: Bool {
+        let times = [hiccupP99Ns] + noise.flatMap { [$0.sigma, $0.secondsPerPair] } + power.map(\.secondsPerComparison)
+        return times.allSatisfy(Figure.isPlausible) && pValues.allSatisfy { 0...1 ~= $0 }
+            && 0...Self.mostComparisons ~= comparisons && 0...comparisons ~= falseReds
+            && power.allSatisfy { 0...Self.mostComparisons ~= $0.comparisons && 0...$0.comparisons ~= $0.called }
+    }
+
+    /// More take longer than a machine lasts.
+    private static let mostComparisons = 1_000_000
 
     public static func path(_ root: String) -> String { "\(root)/\(folderName)/\(MachineKey.current).json" }
 

@@ -59,12 +59,12 @@ public final class CalibrationJournal {
         let path = Self.path(root)
         let lines: [Line] = try JSONLines.read(
             path, "a calibration", hint: "nothing was interrupted on this kind of machine")
-        guard let work = lines.first?.work, work.version == Work.currentVersion else {
+        guard let work = lines.first?.work, work.version == Work.currentVersion, work.plan.isReadable else {
             throw DamagedReport("\(path): this is no calibration of this version")
         }
         self.work = work
         for line in lines.dropFirst() {
-            guard let kind = line.kind, let number = line.number, let pair = line.pair else {
+            guard let kind = line.kind, let number = line.number, let pair = line.pair, pair.isPlausible else {
                 throw DamagedReport("\(path): it holds a line that is no pair")
             }
             pairs[Place(kind: kind, number: number), default: []].append(pair)
@@ -90,7 +90,8 @@ extension ComparisonEngine {
     init(_ plan: ComparisonPlan, counted: [CountedRow] = [], replaying pairs: [PairRecord]) throws {
         self.init(plan, counted: counted)
         for pair in pairs {
-            guard let due = next(), due.subject == pair.subject, due.number == pair.number, due.stage == pair.stage
+            guard let due = next(), due.subject == pair.subject, due.number == pair.number, due.stage == pair.stage,
+                due.headFirst.count == pair.points.count
             else { throw DamagedReport("the pairs of a comparison are not those of its plan") }
             take(pair)
         }

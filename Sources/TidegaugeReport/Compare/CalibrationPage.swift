@@ -17,7 +17,7 @@ public enum CalibrationConsole {
         }
         lines += calibration.power.map { power in
             "\(power.shim): called in \(power.called) of \(power.comparisons), "
-                + "\(Int(power.secondsPerComparison.rounded())) s each"
+                + "\(Int(nearest: power.secondsPerComparison)) s each"
                 + (power.seenBy.isEmpty ? "" : "; seen by " + power.seenBy.prefix(6).joined(separator: ", "))
                 + noisy(power.noisy)
         }
@@ -60,7 +60,7 @@ enum CalibrationPage {
             "power": calibration.power.map { power -> [String: Any] in
                 [
                     "shim": Escaped.visible(power.shim), "called": "\(power.called) of \(power.comparisons)",
-                    "seconds": "\(Int(power.secondsPerComparison.rounded())) s",
+                    "seconds": "\(Int(nearest: power.secondsPerComparison)) s",
                     "seen": Escaped.visible(power.seenBy.joined(separator: ", ")),
                 ]
             },

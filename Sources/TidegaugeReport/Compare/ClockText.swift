@@ -1,6 +1,7 @@
 // What pairs by the clock say as a whole: who is suspected, how much of it is decided, what the rest would take. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
+import TidegaugeStatistics
 
 enum ClockText {
     /// What every verdict by the clock has to say of itself, as `CountedText.blindness` does of counts.
@@ -43,9 +44,9 @@ enum ClockText {
     private static func gates(_ count: Int) -> String { Humanised.count(count, "gate") }
 
     private static func length(_ seconds: Double) -> String {
-        if seconds < 90 { return "\(Int(seconds.rounded(.up))) s" }
+        if seconds < 90 { return "\(Int(nearest: seconds.rounded(.up))) s" }
         let hours = seconds / 3_600
-        return hours < 1.5 ? "\(Int((seconds / 60).rounded())) min" : "\(Int(hours.rounded())) h"
+        return hours < 1.5 ? "\(Int(nearest: seconds / 60)) min" : "\(Int(nearest: hours)) h"
     }
 }
 

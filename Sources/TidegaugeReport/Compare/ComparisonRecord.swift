@@ -44,8 +44,14 @@ public struct ComparisonRecord: Sendable {
     public static func load(_ directory: String) throws -> ComparisonRecord {
         let path = "\(directory)/\(journalName)"
         let lines: [Line] = try JSONLines.read(path, "a comparison", hint: "is this the folder of a comparison?")
-        guard let plan = lines.lazy.compactMap(\.plan).last, plan.version == ComparisonPlan.currentVersion else {
+        guard let plan = lines.lazy.compactMap(\.plan).last, plan.isReadable else {
             throw DamagedReport("\(path): this is no comparison of this version")
+        }
+        let isPlausible = { (line: Line) in
+            line.pair?.isPlausible ?? true && line.counted?.allSatisfy(\.isPlausible) ?? true
+        }
+        if let place = lines.firstIndex(where: { !isPlausible($0) }) {
+            throw DamagedReport("\(path):\(place + 1): it holds a number that no trial has; compare anew")
         }
         var record = ComparisonRecord(plan, try EnvironmentJSON.read(directory))
         for line in lines {

@@ -1,6 +1,7 @@
 // Counted figures of a comparison for people: what changed, by how much, and in which functions. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
+import TidegaugeStatistics
 
 enum CountedText {
     /// What every counted verdict has to say of itself.
@@ -38,7 +39,7 @@ enum CountedText {
         return (signed && hundredths > 0 ? "+" : "") + "\(hundredths) %"
     }
 
-    private static func whole(_ instructions: Double) -> String { "\(Int(instructions.rounded()))" }
+    private static func whole(_ instructions: Double) -> String { "\(Int(nearest: instructions))" }
 
     /// A regression in a line: the role's figure, its change, and the function to look at, which hardware does not tell.
     static func annotation(_ row: CountedRow) -> String {

@@ -13,6 +13,11 @@ public enum HistoryFile {
         guard points.allSatisfy({ $0.version == HistoryPoint.currentVersion }) else {
             throw DamagedReport("\(path): it holds points of another version")
         }
+        if let place = points.firstIndex(where: { !$0.isPlausible }) {
+            throw DamagedReport(
+                "\(path): point \(place + 1), of \(points[place].commit), holds a number that no measurement has; remove the line"
+            )
+        }
         return points
     }
 
