@@ -99,10 +99,17 @@ final class Forker: @unchecked Sendable {
 
     private func check(_ child: pid_t) {
         var status: Int32 = 0
-        let untilNs = monotonicNs() + Self.patienceNs
+        let giveUpNs = monotonicNs() + Int64(Limits.stallS * 1e9)
+        var (lookNs, ticks) = (monotonicNs() + Self.patienceNs, 0)
         while waitpid(child, &status, WNOHANG) == 0 {
             heartbeat.beat()
-            guard monotonicNs() < untilNs else {
+            if monotonicNs() >= lookNs {
+                // One that waits for a core, or has had one, does not stand still.
+                let threads = KernelView.threads(of: child)
+                let now = threads.reduce(0) { $0 + $1.cpuTicks }
+                let isBusy = now > ticks || threads.contains { $0.state == "R" }
+                (lookNs, ticks) = (lookNs + Self.patienceNs, now)
+                if isBusy, lookNs < giveUpNs { continue }
                 kill(child, SIGKILL)
                 while waitpid(child, &status, 0) < 0, errno == EINTR {}
                 return load.tally.forksStoodStill.add()
