@@ -112,7 +112,7 @@ struct AgentFuzzTests {
                 bytes.first == 0
                 ? Array(bytes.dropFirst())
                 : try bytes.split(separator: Self.end).flatMap { try Self.frames($0) }.flatMap(\.bytes)
-            let station = HostStation(link, writers: 0..<2, observes: true, mostCommits: 1_000)
+            let station = HostStation(link, writers: 0..<2, observes: true, spec)
             var (reader, clock) = (HostFrameReader(), HostClock(isSame: false))
             var kinds: Set<String> = []
             do {

@@ -19,7 +19,11 @@ extension Echo {
                 throw link.fault("it sent what observer \(seen.observer) was told, and there is none")
             }
             let (callbacks, indices, items) = try link.reading {
-                (try seen.callbacks.elements(), try seen.indices.elements(), try seen.items.elements())
+                (
+                    try seen.callbacks.elements(most: station.most.callbacks),
+                    try seen.indices.elements(most: station.most.indices),
+                    try seen.items.elements(most: station.most.items)
+                )
             }
             try link.reading { try station.numbers.check(seen, callbacks, indices: indices.count) }
             let observer = Observer(
@@ -33,7 +37,9 @@ extension Echo {
             writers: station.writers, window: Window(startNs: startNs, endNs: startNs + window.lengthNs),
             endNs: station.observations.map { isDistant ? station.local($0.endNs) : $0.endNs }.max() ?? startNs,
             records: station.shownRecords, logs: logs,
-            shown: try link.reading { try station.observations.first?.shown.map { Data(try $0.elements()) } })
+            shown: try link.reading {
+                try station.observations.first?.shown.map { Data(try $0.elements(most: station.most.shown)) }
+            })
     }
 
     /// What its observers have to cover: the last version of each query whose commits, with those behind it, change anything.

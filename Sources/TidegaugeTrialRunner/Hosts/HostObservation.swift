@@ -2,6 +2,7 @@
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
+import TidegaugeSpec
 import TidegaugeTrial
 
 /// Until when the observers of a host are waited for.
@@ -27,6 +28,24 @@ struct HostObservation: Codable, Sendable, Equatable {
     /// Of all observers of the process, with the first: see `LateVersions.shown`.
     var shown: PackedArray<UInt8>?
 
+    /// Most that hosts send of one observer of a trial, and most observers of a host.
+    struct Most: Sendable {
+        var observers: Int
+        var callbacks: Int
+        var indices: Int
+        var items: Int
+        /// Bytes of `shown`.
+        let shown = 1 << 28
+
+        init(_ spec: TrialSpec) {
+            observers = spec.observers.count
+            callbacks = TrialSize.callbacks(spec)
+            indices = TrialSize.indices(spec)
+            // A row that is inserted has an index.
+            items = spec.dataset.items + indices
+        }
+    }
+
     /// The frames that it travels in. The first byte of each says whether it is the last.
     func frames() throws -> [HostFrame] {
         var rest = Array(try JSONEncoder().encode(self))[...]
@@ -50,10 +69,11 @@ struct PackedArray<Element: BitwiseCopyable & Sendable>: Codable, Sendable, Equa
         packed = Data(elements.withUnsafeBytes { Deflated.pack(Array($0), level: 1) })
     }
 
-    func elements() throws(HostFrame.Damage) -> [Element] {
+    func elements(most: Int) throws(HostFrame.Damage) -> [Element] {
         let stride = MemoryLayout<Element>.stride
-        // As much as one observer may record.
-        guard (0...1 << 28).contains(count) else { throw .unreadable(.observed, reason: "\(count) elements") }
+        guard 0...most ~= count else {
+            throw .unreadable(.observed, reason: "\(count) elements, and \(most) are the most of this trial")
+        }
         let bytes: [UInt8]
         do {
             bytes = try Deflated.unpack(packed, mostBytes: count * stride)

@@ -28,14 +28,17 @@ final class HostStation {
 
     /// Most commits of one of its writers.
     private let mostCommits: Int
+    let most: HostObservation.Most
 
     private static let firstExchanges = 32
     /// Of what its observers have recorded and not sent to the end: as much as one of them may record.
     private static let mostObservedBytes = 1 << 30
     private static let pingsNs: Int64 = 4_000_000_000
 
-    init(_ link: HostLink, writers: Range<Int>, observes: Bool = false, mostCommits: Int = 1 << 24) {
-        (self.link, self.writers, self.observes, self.mostCommits) = (link, writers, observes, mostCommits)
+    init(_ link: HostLink, writers: Range<Int>, observes: Bool = false, _ spec: TrialSpec) {
+        (self.link, self.writers, self.observes) = (link, writers, observes)
+        mostCommits = TrialSize.commitsPerWriter(spec)
+        most = HostObservation.Most(spec)
         shownRecords = Array(repeating: [], count: writers.count)
     }
 
@@ -121,6 +124,9 @@ final class HostStation {
             try HostNumber.check("a number of bytes", observed.count, in: 0...Self.mostObservedBytes)
         }
         guard frame.payload.first == 1 else { return }
+        guard observations.count < (observes ? most.observers : 0) else {
+            throw link.fault("it sent what more observers recorded than it has, which are \(observations.count)")
+        }
         let whole = HostFrame(kind: .observed, payload: observed)
         observations.append(try link.decoded(whole, HostObservation.self))
         observed = []

@@ -43,7 +43,7 @@ final class RemoteWriterGroup: WritingSide {
             let own = first..<(place < writing ? first + writersPerHost : first)
             return HostStation(
                 try HostLink(host), writers: spec.writersShareSchedule ? 0..<spec.writers.threads : own,
-                observes: spec.observingHosts.contains(place), mostCommits: TrialSize.commitsPerWriter(spec))
+                observes: spec.observingHosts.contains(place), spec)
         }
         let sha = setup.hosts.allSatisfy(\.isHere) ? nil : try Fingerprint.sha256OfThisBinary()
         for station in stations { try station.greet(binarySHA: sha, setup) }

@@ -46,7 +46,7 @@ import TidegaugeSpec
     /// - Parameter own: this process's clock when the host shows `ns`.
     private func check(_ host: HostEntry, own: (Int64) -> Int64, widestNs: Int64, _ comment: Comment) throws {
         let spec = spec()
-        let station = HostStation(try HostLink(host), writers: 0..<1)
+        let station = HostStation(try HostLink(host), writers: 0..<1, .tiny())
         defer { station.link.end() }
         let hello = try station.link.awaitHello(binarySHA: nil, withinNs: Self.helloNs)
         #expect(hello.clock != .current() && !station.link.clock.isSame, comment)
@@ -142,7 +142,7 @@ import TidegaugeSpec
         // The last commit is due in the middle of the window.
         (spec.writers.rateHz, spec.durationNs) = (2, 1_000_000_000)
         let station = HostStation(
-            try HostLink(HostEntry(name: "a", run: ["/usr/bin/env"], binary: fixture)), writers: 0..<1)
+            try HostLink(HostEntry(name: "a", run: ["/usr/bin/env"], binary: fixture)), writers: 0..<1, .tiny())
         defer { station.link.end() }
         _ = try station.link.awaitHello(binarySHA: nil, withinNs: Self.helloNs)
         let role = HostOrder.Role.writers(first: 0, count: 1, dueTimesDone: 0)

@@ -64,7 +64,7 @@ import TidegaugeSpec
     }
 
     @Test func whoFallsSilentIsNamedWithTheTime() throws {
-        let station = HostStation(try HostLink(host("read line")), writers: 0..<1)
+        let station = HostStation(try HostLink(host("read line")), writers: 0..<1, .tiny())
         defer { station.link.end() }
         try station.checkSilence(mostNs: .max)
         let error = #expect(throws: TrialFault.self) { try station.checkSilence(mostNs: -1) }

@@ -13,7 +13,7 @@ import TidegaugeSpec
 
     private func station() throws -> HostStation {
         let host = HostEntry(name: "b", run: ["/bin/sh", "-c", "read line"])
-        return HostStation(try HostLink(host), writers: 0..<2, observes: true, mostCommits: 1_000)
+        return HostStation(try HostLink(host), writers: 0..<2, observes: true, .tiny(driver: "noop"))
     }
 
     /// Takes frames and reads all that follows from them, as a trial does.
@@ -119,10 +119,23 @@ import TidegaugeSpec
     @Test func moreCommitsThanAWriterCanMakeAreRefused() throws {
         let nowNs = MonotonicClock.nowNs()
         let record = CommitRecord(dueNs: nowNs, beginNs: nowNs, lockedNs: nowNs, committedNs: nowNs, version: 1)
-        let many = Array(repeating: record, count: 600)
+        let many = Array(repeating: record, count: TrialSize.commitsPerWriter(.tiny(driver: "noop")))
+        #expect(try refusal(HostRecords.frames(writer: 1, many)) == nil)
         let words = try refusal(
             HostRecords.frames(writer: 1, many) + HostRecords.frames(writer: 1, many))
-        #expect(words?.contains("a number of commits 1200") ?? false, "\(words ?? "taken")")
+        #expect(words?.contains("a number of commits \(2 * many.count)") ?? false, "\(words ?? "taken")")
+    }
+
+    @Test func moreThanObserversCanRecordIsRefused() throws {
+        let most = HostObservation.Most(.tiny(driver: "noop"))
+        let observed = try observation { _, _ in }
+        let many = Array(repeating: observed, count: most.observers + 1).flatMap { $0 }
+        let words = try refusal(many)
+        #expect(words?.contains("recorded than it has, which are \(most.observers)") ?? false, "\(words ?? "taken")")
+        // All zeros, which pack to a thousandth.
+        let indices = [Int32](repeating: 0, count: most.indices + 1)
+        let tooMany = try refusal(observation { seen, _ in seen.indices = PackedArray(indices) })
+        #expect(tooMany?.contains("\(most.indices) are the most of this trial") ?? false, "\(tooMany ?? "taken")")
     }
 
     /// An answer to a ping that was not sent, or with a clock of another age of the world.
