@@ -30,7 +30,7 @@ enum AnswersText {
         }
         let machine = MachineState(record)
         let limits = machine.limits.map { " **\(Escaped.markdown($0)).**" } ?? ""
-        return MarkdownSummary.table(["", "", ""], [.word, .figure, .word], rows)
+        return Markdown.table(["", "", ""], [.word, .figure, .word], rows)
             + "\n" + engines(record) + "**Machine**: \(Escaped.markdown(machine.sentence))\(limits)\n\n"
     }
 }

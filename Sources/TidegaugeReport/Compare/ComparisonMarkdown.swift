@@ -41,14 +41,14 @@ enum ComparisonMarkdown {
         }
         for (word, verdict) in [("Inconclusive", Verdict.inconclusive), ("Unchanged", .unchanged)] {
             let gates = judged.gates.filter { $0.verdict == verdict }
-            if !gates.isEmpty { text += MarkdownSummary.folded("\(word) gates (\(gates.count))", table(gates)) }
+            if !gates.isEmpty { text += Markdown.folded("\(word) gates (\(gates.count))", table(gates)) }
         }
         let sides = judged.news.filter { $0.change == nil }.map { "\($0.verdict.rawValue): \(ComparedCells($0).what)" }
         let apart = sides + (plan.oneSided + judged.record.uncounted).map { "\($0.what): \($0.why)" }
         let lines = apart.map { "- \(Escaped.markdown($0))\n" }.joined()
-        if !apart.isEmpty { text += MarkdownSummary.folded("Not compared", lines) }
+        if !apart.isEmpty { text += Markdown.folded("Not compared", lines) }
         let voids = judged.voids.map { "- \(Escaped.markdown($0.subject)) pair \($0.pair): \($0.reason)\n" }
-        if !voids.isEmpty { text += MarkdownSummary.folded("Void pairs, run again (\(voids.count))", voids.joined()) }
+        if !voids.isEmpty { text += Markdown.folded("Void pairs, run again (\(voids.count))", voids.joined()) }
         return text
     }
 
@@ -77,6 +77,6 @@ enum ComparisonMarkdown {
             let remark = cells.remark.isEmpty ? "" : " (\(Escaped.markdown(cells.remark)))"
             return [cells.verdict, Escaped.markdown(cells.what) + remark] + cells.cells.dropFirst(2)
         }
-        return MarkdownSummary.table(ComparedCells.titles, words: 2, lines)
+        return Markdown.table(ComparedCells.titles, words: 2, lines)
     }
 }

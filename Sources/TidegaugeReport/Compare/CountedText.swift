@@ -76,13 +76,13 @@ enum CountedText {
         }
         let unchanged = rows.filter { $0.verdict == .unchanged }
         if !unchanged.isEmpty {
-            text += MarkdownSummary.folded("Unchanged counts (\(unchanged.count))", table(unchanged))
+            text += Markdown.folded("Unchanged counts (\(unchanged.count))", table(unchanged))
         }
         return text
     }
 
     private static func table(_ rows: [CountedRow]) -> String {
-        MarkdownSummary.table(titles, words: 2, rows.map { row in cells(row).map { Escaped.markdown($0) } })
+        Markdown.table(titles, words: 2, rows.map { row in cells(row).map { Escaped.markdown($0) } })
     }
 
     /// For the page's template.

@@ -26,13 +26,13 @@ enum MarkdownSummary {
         let open = Finding.all(record).filter { $0.kind == .open }.map {
             "- \(Escaped.markdown("\($0.scenario) \($0.what)")): \(Escaped.markdown($0.remark))\n"
         }
-        if !open.isEmpty { text += folded("Limits that cannot be judged here: \(open.count)", open.joined()) }
+        if !open.isEmpty { text += Markdown.folded("Limits that cannot be judged here: \(open.count)", open.joined()) }
         let skipped = record.skipped.map {
             "- \(Escaped.markdown($0.scenario)) on \(Escaped.markdown($0.driver)): \(Escaped.markdown($0.reason))\n"
         }
-        if !skipped.isEmpty { text += folded("Skipped: \(skipped.count)", skipped.joined()) }
+        if !skipped.isEmpty { text += Markdown.folded("Skipped: \(skipped.count)", skipped.joined()) }
         let machine = EnvironmentLines.lines(record).map { "- \($0.name): \(Escaped.markdown($0.value))\n" }.joined()
-        return text + folded("Machine", machine)
+        return text + Markdown.folded("Machine", machine)
     }
 
     /// The engines that were to come through; how many there were besides, which were to hang.
@@ -63,7 +63,8 @@ enum MarkdownSummary {
         }
         let more = own.count > mostLines ? "\nand \(own.count - mostLines) more in report.html\n" : ""
         return "**Broken**\n\n"
-            + table(["", "what", "here", "limit", "by"], [.word, .word, .figure, .figure, .figure], rows) + more + "\n"
+            + Markdown.table(["", "what", "here", "limit", "by"], [.word, .word, .figure, .figure, .figure], rows)
+            + more + "\n"
     }
 
     /// One line per scenario and driver: the metric that commits are compared by. Choreographies have a table of their own.
@@ -74,9 +75,9 @@ enum MarkdownSummary {
             }
         }
         if rows.isEmpty { return "" }
-        return folded(
+        return Markdown.folded(
             "Gates: \(rows.count), the figures that commits are compared by",
-            table(["scenario", "driver", "gate", "figure"], [.word, .word, .word, .figure], rows))
+            Markdown.table(["scenario", "driver", "gate", "figure"], [.word, .word, .word, .figure], rows))
     }
 
     private static func choreographies(_ record: RunRecord) -> String {
@@ -89,26 +90,8 @@ enum MarkdownSummary {
             ]
         }
         let titles = [""] + plays.engines.map { Escaped.markdown($0) } + ["known-bad control"]
-        return folded(
+        return Markdown.folded(
             "Choreographies: \(Escaped.markdown(plays.sentences.joined(separator: "; ")))",
-            table(titles, titles.map { _ in .word }, rows))
-    }
-
-    /// How a column stands.
-    enum Column { case word, figure }
-
-    static func table(_ titles: [String], _ columns: [Column], _ rows: [[String]]) -> String {
-        let rule = columns.map { $0 == .word ? "---|" : "--:|" }.joined()
-        let lines = ([titles] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }
-        return lines[0] + "|\(rule)\n" + lines.dropFirst().joined()
-    }
-
-    /// - Parameter words: so many columns; figures follow.
-    static func table(_ titles: [String], words: Int, _ rows: [[String]]) -> String {
-        table(titles, titles.indices.map { $0 < words ? .word : .figure }, rows)
-    }
-
-    static func folded(_ title: String, _ body: String) -> String {
-        "<details><summary>\(title)</summary>\n\n\(body)\n</details>\n\n"
+            Markdown.table(titles, titles.map { _ in .word }, rows))
     }
 }

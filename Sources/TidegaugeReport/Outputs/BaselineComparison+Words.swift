@@ -56,7 +56,7 @@ extension BaselineComparison {
         let shown = worse.prefix(Self.mostLines) + slower.prefix(Self.mostLines)
         guard !shown.isEmpty else { return text }
         let rows = shown.map { change in change.cells.map { Escaped.markdown($0) } }
-        text += MarkdownSummary.table(Self.titles, words: 2, rows) + "\n"
+        text += Markdown.table(Self.titles, words: 2, rows) + "\n"
         let rest = worse.count + slower.count - shown.count
         return text + (rest > 0 ? "and \(rest) more in \(FinalReports.htmlName)\n\n" : "")
     }
