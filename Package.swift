@@ -64,14 +64,6 @@ let package = Package(
         .target(
             name: "StillingWell",
             dependencies: [
-                "StillingWellBasis", "CStillingWellPlatform", "StillingWellEngine", "StillingWellTree",
-                "StillingWellSync",
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-        // Below its face: storage, rows, queries, upkeep.
-        .target(
-            name: "StillingWellEngine",
-            dependencies: [
                 "StillingWellBasis", "CStillingWellEngine", "CStillingWellLMDB", "CStillingWellPlatform",
                 "StillingWellTree", "StillingWellSync",
                 .product(name: "Logging", package: "swift-log"),
@@ -260,7 +252,7 @@ let package = Package(
             name: "StillingWellTests",
             dependencies: [
                 "CStillingWellEngine", "CStillingWellLMDB", "CStillingWellPlatform", "StillingWell",
-                "StillingWellEngine", "StillingWellFixtures", "StillingWellTree",
+                "StillingWellFixtures", "StillingWellTree",
                 "StillingWellSeededRandom", "StillingWellTestThreads", "StillingWellSync", "stillingwell-fixture",
                 "stillingwell-notes", "stillingwell-todo",
             ]),
@@ -318,7 +310,7 @@ let package = Package(
         .testTarget(
             name: "TidegaugeFuzzTests",
             dependencies: [
-                "CStillingWellLMDB", "StillingWell", "StillingWellEngine", "StillingWellFixtures", "TidegaugeCompare",
+                "CStillingWellLMDB", "StillingWell", "StillingWellFixtures", "TidegaugeCompare",
                 "TidegaugeDriver", "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeReport", "TidegaugeRun",
                 "TidegaugeScenario", "TidegaugeSpec", "StillingWellSeededRandom",
                 "StillingWellTestThreads",
@@ -371,7 +363,7 @@ let package = Package(
         .target(
             name: "StillingWellPowerCut",
             dependencies: [
-                "CStillingWellWriteRecorder", "StillingWell", "StillingWellEngine", "StillingWellFixtures",
+                "CStillingWellWriteRecorder", "StillingWell", "StillingWellFixtures",
                 "StillingWellSeededRandom", "StillingWellTortureSupport", "StillingWellSync", argumentParser,
             ],
             path: "Tests/Torture/PowerCut"),
@@ -415,7 +407,7 @@ let package = Package(
 if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
     compile(
         [
-            "StillingWellBasis", "StillingWellSync", "StillingWellTree", "StillingWellEngine", "StillingWell",
+            "StillingWellBasis", "StillingWellSync", "StillingWellTree", "StillingWell",
             "TidegaugeMeasure", "TidegaugeStatistics",
         ],
         with: ["-O", "-assert-config", "Debug"])

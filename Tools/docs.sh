@@ -15,7 +15,7 @@ swift build -Xswiftc -gline-tables-only --target StillingWell >"$docs/build.log"
 built=$(swift build -Xswiftc -gline-tables-only --show-bin-path)
 triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple"[^"]*"\([^"]*\)".*/\1/p')
 swift symbolgraph-extract -module-name StillingWell -target "$triple" -minimum-access-level public \
-    -experimental-allowed-reexported-modules=StillingWellEngine,StillingWellTree \
+    -experimental-allowed-reexported-modules=StillingWellTree \
     -I "$built/Modules" -I Sources/CStillingWellLMDB -Xcc "-fmodule-map-file=$built/CStillingWellPlatform.build/module.modulemap" \
     -Xcc "-fmodule-map-file=$built/CStillingWellEngine.build/module.modulemap" \
     -skip-inherited-docs -skip-synthesized-members -output-dir "$docs/symbols" >"$docs/extract.log" 2>&1 ||

@@ -4,7 +4,6 @@ import StillingWellSync
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("How connections end")
 struct ConnectionEndTests {

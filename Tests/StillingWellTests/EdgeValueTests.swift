@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private enum Short {
     final class Animal: StoredObject {

@@ -2,7 +2,6 @@
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 @Suite("Mailbox")
@@ -32,12 +31,14 @@ struct MailboxTests {
     private func told() -> [ChangeSet?] {
         let mail = mailbox.take(minimum: 0)
         var told: [ChangeSet?] = []
-        mail.acceptUpdates()
-        mail.tellUpdates(old: nil) { _, change in
-            switch change {
-            case .initial: told.append(nil)
-            case .update(let known, _): told.append(known.changes)
-            case .failed(let error): Issue.record(error)
+        for update in mail.updates { update.query.ofConnection.accept(update) }
+        for update in mail.updates {
+            update.query.ofConnection.tell(update, old: nil) { _, change in
+                switch change {
+                case .initial: told.append(nil)
+                case .update(let known, _): told.append(known.changes)
+                case .failed(let error): Issue.record(error)
+                }
             }
         }
         return told

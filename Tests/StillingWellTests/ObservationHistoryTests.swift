@@ -10,7 +10,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private struct Violation: Error, CustomStringConvertible {
     let description: String

@@ -5,7 +5,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 /// Notes with an observer, and a way to write and be told of it at once.

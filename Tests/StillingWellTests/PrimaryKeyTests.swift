@@ -4,7 +4,6 @@ import StillingWellSync
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private final class TwoKeys: StoredObject {
     @Stored(.primaryKey) var number = 0

@@ -9,7 +9,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 @Suite("Many processes", .serialized, .onThreads)

@@ -3,7 +3,6 @@ import Observation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Observing a property synchronously")
 struct PropertyObservingTests {

@@ -6,7 +6,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Fuzzing flushes", .serialized, .onThreads)
 struct FlushFuzzTests {

@@ -3,7 +3,7 @@ import CStillingWellLMDB
 import Foundation
 import Testing
 
-@testable import StillingWellEngine
+@testable import StillingWell
 
 enum Guarded {
     /// Runs `body` with bytes behind which nothing may be read.

@@ -7,7 +7,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Fuzzing the store", .serialized, .onThreads)
 struct StoreFuzzTests {

@@ -93,7 +93,7 @@ import Testing
     private static let words = ["NSTemporaryDirectory", "temporaryDirectory", "\"/tmp", "/dev/shm", "TMPDIR"]
     /// The one who may, the store, whose folders are its own affair, and words for people.
     private static let allowed = [
-        "Sources/TidegaugeMeasure/PrivateFolder.swift", "Sources/StillingWell/", "Sources/StillingWellEngine/",
+        "Sources/TidegaugeMeasure/PrivateFolder.swift", "Sources/StillingWell/",
     ]
 
     @Test func nobodyElseNamesOne() throws {

@@ -1,5 +1,4 @@
-// The sources as text, and what a regular expression finds in them: no compiler is asked, so a name in a string counts as a
-// use, and that is near enough.
+// The sources as text, and what a regular expression finds in them: no compiler is asked.
 import Foundation
 
 /// One file, without its comments.
@@ -11,7 +10,7 @@ struct SourceFile {
     let code: String
     /// Types at the top level that others can name.
     let types: Set<String>
-    /// Every word that could name a type.
+    /// Every word outside of strings that could name a type.
     let words: Set<String>
 
     init(path: String, text: String) {
@@ -33,7 +32,8 @@ struct SourceFile {
             byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
         }
         words = Set(
-            self.code.utf8.split { !isOfAWord($0) }.filter { (0x41...0x5A).contains($0.first!) }.map { String($0)! })
+            Self.withoutStrings(self.code).utf8.split { !isOfAWord($0) }.filter { (0x41...0x5A).contains($0.first!) }
+                .map { String($0)! })
     }
 
     /// Lines whose code has a text, counted from 0.
@@ -56,6 +56,10 @@ struct SourceFile {
             if index < bytes.endIndex, bytes[index] == UInt8(ascii: "/") { return line[..<slash] }
         }
         return line
+    }
+
+    private static func withoutStrings(_ code: String) -> String {
+        code.replacing(#/"""(?s:.*?)"""|"(?:\\.|[^"\\\n])*"/#, with: "")
     }
 
     nonisolated(unsafe) private static let declaration =
@@ -95,14 +99,30 @@ struct Module {
 
     /// The most files of which each names, over others, a type of each: a circle that nobody can read, test or move in part.
     var largestCircle: [String] {
+        Self.circles(references).max { $0.count < $1.count }?.map { files[$0].path }.sorted() ?? []
+    }
+
+    /// Pairs of folders with files that name types of each other.
+    var mutualFolders: [String] {
+        let folders = files.map { $0.path.split(separator: "/").dropLast().joined(separator: "/") }
+        var named: [String: Set<String>] = [:]
+        for (index, others) in references.enumerated() {
+            named[folders[index], default: []].formUnion(others.map { folders[$0] })
+        }
+        return named.flatMap { folder, others in
+            others.filter { folder < $0 && named[$0]?.contains(folder) == true }.map { "\(folder) and \($0)" }
+        }.sorted()
+    }
+
+    /// For each file, the others that declare types which it names.
+    private var references: [Set<Int>] {
         var owners: [String: [Int]] = [:]
         for (index, file) in files.enumerated() {
             for type in file.types { owners[type, default: []].append(index) }
         }
-        let edges = files.enumerated().map { index, file in
+        return files.enumerated().map { index, file in
             Set(file.words.compactMap { owners[$0]?.count == 1 ? owners[$0]![0] : nil }).subtracting([index])
         }
-        return Self.circles(edges).max { $0.count < $1.count }?.map { files[$0].path }.sorted() ?? []
     }
 
     /// Strongly connected components (Tarjan 1972).

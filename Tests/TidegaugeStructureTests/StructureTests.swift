@@ -6,7 +6,7 @@ import Testing
 @Suite struct TidegaugeStructureTests {
     /// Most files in one circle. `Sources/` elsewhere: `others`.
     private static let circles = [
-        "StillingWell": 11, "StillingWellEngine": 9, "StillingWellSync": 9, "TidegaugeReport": 6,
+        "StillingWell": 10, "StillingWellSync": 9, "TidegaugeReport": 6,
     ]
     private static let others = 3
 
@@ -22,10 +22,29 @@ import Testing
                 """)
         }
         for module in [
-            "StillingWellTree", "StillingWellEngine", "TidegaugeTrial", "TidegaugeTrialRunner", "TidegaugeRun",
+            "StillingWell", "StillingWellTree", "TidegaugeTrial", "TidegaugeTrialRunner", "TidegaugeRun",
             "TidegaugeCLI",
         ] {
             #expect(Module.all.contains { $0.name == module }, "there is no Sources/\(module) any more")
+        }
+    }
+
+    /// Folders of a module refer to each other in one direction, so that a room can be read without those above it.
+    @Test func foldersReferInOneDirection() {
+        let mutual = Module.all.flatMap(\.mutualFolders)
+        #expect(mutual.count <= 19, "\(mutual.count): \(mutual.joined(separator: ", "))")
+    }
+
+    /// The engine gives the face handles and messages, and knows no connection.
+    @Test func theEngineNamesNoTypeOfTheFace() throws {
+        let files = try #require(Module.all.first { $0.name == "StillingWell" }).files
+        let isOfEngine = { (file: SourceFile) in file.path.hasPrefix("Sources/StillingWell/Engine/") }
+        let engine = files.filter(isOfEngine)
+        let face = Set(files.filter { !isOfEngine($0) }.flatMap(\.types))
+        #expect(engine.count > 100 && face.count > 100)
+        for file in engine {
+            let named = file.words.intersection(face)
+            #expect(named.isEmpty, "\(file.path) names \(named.sorted().joined(separator: ", ")) of the face")
         }
     }
 
@@ -44,7 +63,7 @@ import Testing
     @Test(arguments: [
         ("Metric", "Sources/TidegaugeSpec/Metric.swift", 0),
         ("Setting", "Sources/TidegaugeSpec/TrialSpec.swift", 0),
-        ("FilterExpression", "Sources/StillingWellEngine/Query/FilterExpression.swift", 0),
+        ("FilterExpression", "Sources/StillingWell/Engine/Query/FilterExpression.swift", 0),
         ("Kind", "Sources/TidegaugeSpec/FaultSpec.swift", 0),
         ("Injection", "Sources/TidegaugeSpec/FaultSpec.swift", 0),
     ])
@@ -82,8 +101,7 @@ import Testing
 
     /// `precondition` and `preconditionFailure` lose their text in an optimised build (Basis/Stop.swift).
     @Test(arguments: [
-        "FetchedResults", "StillingWell", "StillingWellCombine", "StillingWellEngine", "StillingWellSync",
-        "TypedNotifications",
+        "FetchedResults", "StillingWell", "StillingWellCombine", "StillingWellSync", "TypedNotifications",
     ])
     func stopTextsSurviveARelease(_ module: String) throws {
         let files = try #require(Module.all.first { $0.name == module }).files

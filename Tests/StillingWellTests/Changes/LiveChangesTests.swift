@@ -6,7 +6,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 14: changes as an asynchronous sequence", .timeLimit(.minutes(5)))
 final class LiveChangesTests: NoteSuite {

@@ -8,7 +8,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 /// A connection that threads hand on, one at a time.
 private final class Handed: @unchecked Sendable {

@@ -6,7 +6,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 /// Objects that outlive a place.
 private final class Remains: @unchecked Sendable {

@@ -5,7 +5,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Signals beside a store", .serialized, .onThreads)
 struct SignalTests {

@@ -4,7 +4,6 @@ import Foundation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Long chains of objects")
 struct DeepObjectTests {

@@ -4,7 +4,6 @@ import Foundation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 /// Two stores with the same numbers for other objects: human 1 is Ada in the first and Bob in the second.
 private struct TwoStores {

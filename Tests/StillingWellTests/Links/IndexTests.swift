@@ -5,7 +5,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 /// One class in two programs.
 private enum Before {

@@ -3,7 +3,6 @@ import Foundation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Links")
 struct LinkTests {

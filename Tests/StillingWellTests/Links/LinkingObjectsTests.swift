@@ -4,7 +4,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private final class Owner: StoredObject {
     @Stored(.primaryKey) var id = 0

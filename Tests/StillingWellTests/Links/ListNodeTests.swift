@@ -3,7 +3,6 @@
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private final class Tray: StoredObject {
     @Stored(.primaryKey) var id = 0

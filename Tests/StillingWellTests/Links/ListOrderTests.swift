@@ -7,7 +7,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private final class Shelf: StoredObject {
     @Stored(.primaryKey) var id = 0

@@ -4,7 +4,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Lists")
 struct ListTests {

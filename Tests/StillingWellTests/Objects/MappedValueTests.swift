@@ -3,7 +3,6 @@ import Foundation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 /// The class before it was mapped, as an older or a newer program has it.
 private enum Raw {

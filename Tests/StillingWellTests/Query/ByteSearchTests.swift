@@ -3,7 +3,7 @@
 import StillingWellSeededRandom
 import Testing
 
-@testable import StillingWellEngine
+@testable import StillingWell
 
 @Suite("Searching for bytes")
 struct ByteSearchTests {

@@ -3,7 +3,6 @@ import StillingWellFixtures
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Computed properties in queries")
 struct ComputedPropertyTests {

@@ -3,7 +3,6 @@ import StillingWellSync
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("The order of first evaluations")
 struct EvaluationOrderTests {

@@ -3,7 +3,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 @Suite("First evaluation")

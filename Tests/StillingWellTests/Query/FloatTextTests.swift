@@ -2,7 +2,6 @@
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Constants in the text of a query, as the property has them")
 struct FloatTextTests {

@@ -5,7 +5,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Places of objects")
 struct PlacesTests {

@@ -3,7 +3,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Queries as text over links")
 struct QueryTextLinkTests {

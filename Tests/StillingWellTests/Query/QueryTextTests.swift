@@ -3,7 +3,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 /// Properties whose names are keywords, or not ASCII.
 final class Odd: StoredObject {

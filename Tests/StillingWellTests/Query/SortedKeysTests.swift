@@ -2,7 +2,7 @@
 import StillingWellSeededRandom
 import Testing
 
-@testable import StillingWellEngine
+@testable import StillingWell
 @testable import StillingWellTree
 
 @Suite struct SortedKeysTests {

@@ -2,7 +2,6 @@
 import StillingWellFixtures
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 enum ChangeSetOracle {

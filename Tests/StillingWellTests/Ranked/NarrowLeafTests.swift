@@ -2,7 +2,6 @@
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 @Suite struct NarrowLeafTests {

@@ -6,7 +6,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 /// The last published tree. `lock` guards `tree` and `isOver`.

@@ -5,7 +5,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 @Suite struct RankedHistoryTests {

@@ -4,7 +4,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 /// The values of a row, which follow from its id and stamp: a double, an integer that may be missing, an integer.

@@ -2,7 +2,6 @@
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 private let smallNodes = RankedTree.Shape(leafCapacity: 4, innerCapacity: 4)

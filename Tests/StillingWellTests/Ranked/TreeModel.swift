@@ -3,7 +3,6 @@
 import StillingWellSeededRandom
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 struct ModelRow: Equatable {

@@ -5,7 +5,6 @@ import Foundation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 1: the first callback of a collection is the initial one, exactly once")
 struct Rule01InitialTests {

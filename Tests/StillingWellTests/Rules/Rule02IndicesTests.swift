@@ -4,7 +4,6 @@
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 2: deletions and modifications count in the old collection, insertions in the new one")
 struct Rule02IndicesTests {

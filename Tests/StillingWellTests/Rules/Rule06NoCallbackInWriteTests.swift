@@ -7,7 +7,6 @@ import StillingWellSync
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 6: callbacks never run inside a write, and beginning one waits for the lock only")
 final class Rule06NoCallbackInWriteTests: NoteSuite {

@@ -5,7 +5,6 @@ import StillingWellSync
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 7: what a callback sees stands at one version")
 struct Rule07CallbackTests {

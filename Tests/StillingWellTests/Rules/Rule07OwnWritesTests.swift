@@ -4,7 +4,6 @@
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 7: membership, order and indices change by deliveries, refresh and own writes only")
 struct Rule07OwnWriteTests {

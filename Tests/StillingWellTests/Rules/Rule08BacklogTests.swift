@@ -4,7 +4,6 @@ import StillingWellSync
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 8: silence is kept however far upkeep is behind")
 struct Rule08BacklogTests {

@@ -4,7 +4,6 @@ import StillingWellSync
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 11: observers added and removed in callbacks, and invalidated from any thread")
 struct Rule11TokenTests {

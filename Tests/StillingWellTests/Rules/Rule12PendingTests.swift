@@ -4,7 +4,6 @@ import StillingWellSync
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 12: refresh delivers what is observed for the first time")
 struct Rule12PendingTests {

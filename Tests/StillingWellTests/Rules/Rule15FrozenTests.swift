@@ -6,7 +6,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 15: frozen things are snapshots for any thread", .serialized, .onThreads)
 struct Rule15FrozenTests {

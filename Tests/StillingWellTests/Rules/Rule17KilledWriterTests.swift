@@ -14,7 +14,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 17: a writer killed at any instant loses only what it had not committed", .serialized, .onThreads)
 struct Rule17KilledWriterTests {

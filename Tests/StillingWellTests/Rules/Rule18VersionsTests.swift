@@ -7,7 +7,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 18: old versions are seen, bounded and let go", .serialized, .onThreads)
 struct Rule18VersionsTests {

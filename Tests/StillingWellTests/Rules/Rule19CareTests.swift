@@ -8,7 +8,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 19: care of the file", .serialized, .onThreads)
 struct Rule19CareTests {

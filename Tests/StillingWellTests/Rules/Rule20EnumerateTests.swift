@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private enum Before {
     final class Entry: StoredObject {

@@ -5,7 +5,6 @@ import Foundation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private enum V1 {
     final class Doc: StoredObject {

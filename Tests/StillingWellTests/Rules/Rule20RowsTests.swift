@@ -3,7 +3,6 @@ import Foundation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 /// Everybody has an address and tags of their own, as values.
 private enum Flat {

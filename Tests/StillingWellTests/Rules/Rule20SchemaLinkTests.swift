@@ -5,7 +5,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private enum Linked1 {
     final class Owner: StoredObject {

@@ -4,7 +4,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 20: any sequence of versions")
 struct Rule20SchemaSequenceTests {

@@ -7,7 +7,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 private enum First {

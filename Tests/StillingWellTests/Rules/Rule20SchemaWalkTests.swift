@@ -5,7 +5,6 @@ import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rule 20: random walks of schemas", .timeLimit(.minutes(30)))
 struct Rule20SchemaWalkTests {

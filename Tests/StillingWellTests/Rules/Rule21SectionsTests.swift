@@ -8,7 +8,6 @@ import Synchronization
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 @testable import StillingWellTree
 
 /// A sectioned query in both languages, its section keys as text.

@@ -7,7 +7,6 @@ import StillingWellFixtures
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Checksums", .timeLimit(.minutes(10)))
 struct ChecksumTests {

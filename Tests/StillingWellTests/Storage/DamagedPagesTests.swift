@@ -6,7 +6,6 @@ import StillingWellFixtures
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 extension ClosedStore {
     /// A store of a thousand notes.

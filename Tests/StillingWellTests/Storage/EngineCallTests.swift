@@ -5,7 +5,7 @@ import Foundation
 import StillingWellSeededRandom
 import Testing
 
-@testable import StillingWellEngine
+@testable import StillingWell
 
 @Suite("Calls that leave the engine")
 struct EngineCallTests {

@@ -5,7 +5,6 @@ import StillingWellFixtures
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Errors of the engine")
 struct EngineErrorTests {

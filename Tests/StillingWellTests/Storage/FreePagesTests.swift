@@ -4,7 +4,6 @@ import Foundation
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private final class Part: StoredObject {
     @Stored(.primaryKey) var id = 0

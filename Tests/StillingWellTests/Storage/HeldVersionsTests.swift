@@ -7,7 +7,6 @@ import Synchronization
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Versions that are held for long", .serialized, .onThreads)
 struct HeldVersionsTests {

@@ -7,7 +7,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 final class Paper: StoredObject {
     @Stored(.primaryKey) var id = 0

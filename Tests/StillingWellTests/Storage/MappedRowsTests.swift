@@ -7,7 +7,6 @@ import StillingWellTree
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Rows read where they are mapped")
 struct MappedRowsTests {

@@ -7,7 +7,6 @@ import StillingWellFixtures
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 private final class Word: StoredObject {
     @Stored(.primaryKey) var name = ""

@@ -8,7 +8,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Opening", .serialized, .onThreads)
 struct OpeningTests {

@@ -8,7 +8,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Files for their owner alone", .serialized, .onThreads)
 struct PrivacyTests {

@@ -5,7 +5,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Replaced files", .serialized, .onThreads)
 struct ReplacedFileTests {

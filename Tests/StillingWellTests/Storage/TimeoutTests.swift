@@ -5,7 +5,6 @@ import StillingWellSync
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Limits of time")
 struct TimeoutTests {

@@ -6,7 +6,6 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 @Suite("Verify and salvage", .timeLimit(.minutes(10)))
 struct VerifyTests {

@@ -2,7 +2,6 @@
 import StillingWellSync
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 /// A connection whose scheduler keeps whoever posts to it waiting, while the gate is closed. A scheduler must not do that:
 /// here it stands for an upkeep thread that gets no time to run.

@@ -3,7 +3,6 @@
 import Foundation
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 /// Type of a property.
 enum WalkKind: Equatable {

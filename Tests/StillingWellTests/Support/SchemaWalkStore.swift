@@ -2,7 +2,6 @@
 import Foundation
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 final class WalkStore {
     private let core: StoreCore
@@ -100,7 +99,7 @@ final class WalkStore {
         let transaction = try core.beginWrite(timeout: nil)
         defer { core.endWrite(transaction) }
         try body(WalkWrite(transaction) { self.table($0) })
-        try core.commit(transaction, withoutNotifying: [])
+        _ = try transaction.commit()
     }
 }
 

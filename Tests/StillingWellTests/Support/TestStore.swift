@@ -4,7 +4,6 @@ import StillingWellSync
 import Testing
 
 @testable import StillingWell
-@testable import StillingWellEngine
 
 /// A store in a new folder, which goes with it.
 final class TestStore: Sendable {

@@ -3,7 +3,6 @@ import ArgumentParser
 import CStillingWellWriteRecorder
 import Foundation
 import StillingWell
-import StillingWellEngine
 import StillingWellSeededRandom
 import StillingWellTortureSupport
 

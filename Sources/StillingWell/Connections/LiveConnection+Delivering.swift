@@ -1,0 +1,164 @@
+// Deliveries to a connection: what upkeep left in the mailbox is taken, the connection moves on to its version, and only
+// then are observers told, each seeing one version. On the connection's scheduler, never inside a write or a callback.
+
+extension LiveConnection {
+    /// Takes what upkeep has left, moves on to its version, and tells observers. On the scheduler.
+    func deliver() {
+        guard transaction == nil, !isDelivering else {
+            missedDelivery = true
+            // Their code may be all that keeps the connection, and with it the write.
+            if !isDelivering { for subject in mailbox.takeSweeps() { sweep(subject) } }
+            return
+        }
+        if autorefresh {
+            deliverMail()
+        } else {
+            isDelivering = true
+            let mail = mailbox.takeRequests()
+            beginInitials(mail)
+            tell(mail.held)
+            tellFailures(mail)
+            tidy(mail)
+            if mailbox.hasSnapshot(after: version) { tellStore(.refreshRequired) { _ in true } }
+            isDelivering = false
+            repostMissedDelivery()
+        }
+    }
+
+    fileprivate func deliverMail() {
+        isDelivering = true
+        // Upkeep may stand at an older version than the one a connection was opened at.
+        let mail = mailbox.take(minimum: own.snapshot?.version ?? (isAsleep ? 0 : version))
+        beginInitials(mail)
+        if let snapshot = mail.snapshot, core.isOpen {
+            accept(snapshot, mail)
+            if mail.isOffer { sleep() }
+            // Before anything further is committed: what is silent for those who still wait begins there.
+            if !autorefresh { attached.values.filter(\.isWaiting).forEach(hold) }
+        }
+        tellFailures(mail)
+        tidy(mail)
+        isDelivering = false
+        repostMissedDelivery()
+    }
+
+    /// Begins the delivery of queries whose observers wait for their initial callbacks.
+    private func beginInitials(_ mail: Mail) { for query in mail.initials { query.ofConnection.beginDelivery() } }
+
+    /// Takes in first roots at the version this connection stays at, and tells the observers who waited for them.
+    private func tell(_ held: [HeldRoot]) {
+        let useful = held.filter { $0.version == version && $0.update.query.ofConnection.hold($0.update) }
+        for root in useful { root.update.query.ofConnection.tell(nil, old: nil, call) }
+        // The connection has moved on meanwhile.
+        for root in held where root.update.query.ofConnection.isWaiting { hold(root.update.query.ofConnection) }
+    }
+
+    /// Without `autorefresh` a query's first root has to be that of the version the connection stays at.
+    func hold(_ query: ConnectionQuery) {
+        guard let delivered else { return }
+        core.runningUpkeep?.send(.hold(mailbox, query, attachment: query.attachment, at: delivered))
+    }
+
+    private func tellFailures(_ mail: Mail) {
+        for failure in mail.failures {
+            switch failure {
+            case .query(let failure):
+                failure.query.ofConnection.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
+            case .object(let update): tell(update, from: nil, to: nil)
+            }
+        }
+    }
+
+    private func tidy(_ mail: Mail) {
+        for query in mail.initials { query.ofConnection.tell(nil, old: nil, call) }
+        for subject in mail.sweeps { sweep(subject) }
+    }
+
+    func repostMissedDelivery() {
+        guard missedDelivery, !isDelivering, transaction == nil else { return }
+        missedDelivery = false
+        mailbox.repost()
+    }
+
+    private func accept(_ snapshot: Snapshot, _ mail: Mail) {
+        let old = delivered
+        moveOn(to: snapshot)
+        for index in mail.updates.indices { mail.updates[index].query.ofConnection.accept(mail.updates[index]) }
+        if !storeTokens.isEmpty { tellStore(mail, from: old, to: snapshot) }
+        for index in mail.updates.indices {
+            mail.updates[index].query.ofConnection.tell(mail.updates[index], old: old, call)
+        }
+        for update in mail.objects { tell(update, from: old, to: snapshot) }
+    }
+
+    private func tellStore(_ mail: Mail, from old: Snapshot?, to new: Snapshot) {
+        let from = old?.version ?? 0
+        guard new.version > from else { return }
+        tellStore(.didChange) { token in
+            let skipped = mail.storeSkips.count { record in
+                record.version > from && record.version <= new.version && record.tokens.contains { $0 === token }
+            }
+            return UInt64(skipped) < new.version - from
+        }
+    }
+
+    private func tellStore(_ notification: StoreNotification, where isConcerned: (StoreToken) -> Bool) {
+        for token in storeTokens where isConcerned(token) { run(token) { token.tell(notification) } }
+    }
+
+    private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot?) {
+        // An observer that is gone is told nothing.
+        guard let token = observedObjects[ObjectIdentifier(update.object)] else { return }
+        let change: DeliveredObjectChange?
+        do throws(StoreError) {
+            change = token.change(
+                update, old: try old?.readRow(update.object.table, update.object.id),
+                new: try new?.readRow(update.object.table, update.object.id))
+        } catch {
+            // Whether it was changed or deleted, a row that cannot be read does not say.
+            change = .failed(error)
+        }
+        guard let change else { return }
+        run(token) { token.tell(change) }
+        switch change {
+        case .change: return
+        case .deleted, .failed:
+            _ = token.invalidate()
+            sweep(.object(update.object))
+        }
+    }
+
+    private func call(_ token: CollectionToken, _ change: DeliveredChange) { run(token) { token.tell(change) } }
+
+    /// Runs one callback at the delivered version, whatever earlier callbacks of this delivery have written.
+    @inline(__always)
+    private func run(_ token: TokenState, _ body: () -> Void) {
+        guard core.isOpen, token.begin() else { return }
+        asCallback(body)
+        token.end()
+    }
+}
+
+extension QueryHandle {
+    /// The query that upkeep was given. All that a connection gives it are its own.
+    @inline(__always)
+    var ofConnection: ConnectionQuery { unsafeDowncast(self, to: ConnectionQuery.self) }
+}
+
+extension Connection {
+    /// Moves on to the newest version and delivers what changed before it returns, first deliveries that are pending
+    /// included. Waits for upkeep and for first evaluations, which wait for nobody.
+    /// - Returns: whether there was anything newer; false inside a callback or a write, where nothing can be delivered.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`, `tooManySnapshots`.
+    @discardableResult
+    public func refresh() throws -> Bool {
+        checkScheduler()
+        let live = try live()
+        guard transaction == nil, !live.isDelivering else { return false }
+        let newest = try core.storage.openSnapshot().version
+        let before = live.isAsleep ? live.versionBeforeSleep : version
+        try core.startUpkeep().catchUp(live.mailbox, to: newest)
+        live.deliverMail()
+        return version > before
+    }
+}

@@ -1,0 +1,179 @@
+// What all handles and connections of one opened store share: its storage, and the upkeep thread once somebody observes.
+import Foundation
+import Logging
+import StillingWellSync
+
+final class StoreCore: Sendable {
+    private struct State {
+        var upkeep: Upkeep?
+        var writer: AsyncWriter?
+        var isClosed = false
+        var closing: [ObjectIdentifier: @Sendable () -> Void] = [:]
+    }
+
+    let storage: Storage
+    let recording = Recording()
+    private let upkeepPollNs: Int64?
+    private let upkeepNowNs: @Sendable () -> Int64
+    /// Never held while upkeep is joined or a transaction runs.
+    private let state = Guarded("store", State())
+    /// What write blocks have left for the next ones.
+
+    init(_ storage: Storage, upkeepPollNs: Int64?, upkeepNowNs: @escaping @Sendable () -> Int64) {
+        (self.storage, self.upkeepPollNs, self.upkeepNowNs) = (storage, upkeepPollNs, upkeepNowNs)
+    }
+
+    deinit {
+        // In a forked child the threads are not there that would have to end.
+        guard storage.isOfThisProcess else { return }
+        let (upkeep, writer) = state.withLock { ($0.upkeep, $0.writer) }
+        upkeep?.stop()
+        writer?.stop()
+    }
+
+    /// The thread for asynchronous writes, started by the first one.
+    func startWriter() throws -> AsyncWriter {
+        try storage.checkProcess()
+        return try state.withLock { state in
+            if let writer = state.writer { return writer }
+            // Without a sync a commit costs less than what a group would share.
+            let started = try AsyncWriter(groups: storage.durability == .full)
+            if state.isClosed { started.stop() }
+            state.writer = started
+            return started
+        }
+    }
+
+    /// The upkeep thread, started by the first live connection: a store that is only written to pays nothing for it.
+    func startUpkeep() throws -> Upkeep {
+        try storage.checkProcess()
+        return try state.withLock { state in
+            if state.isClosed { throw StoreError.closed }
+            if let upkeep = state.upkeep { return upkeep }
+            let started = try Upkeep(storage, pollNs: upkeepPollNs, nowNs: upkeepNowNs)
+            state.upkeep = started
+            return started
+        }
+    }
+
+    var runningUpkeep: Upkeep? { state.withLock { $0.upkeep } }
+
+    /// Ends deliveries and refuses further work. Snapshots that are held stay readable; the file is closed with the last.
+    func close() {
+        guard storage.isOfThisProcess else { return }
+        let (upkeep, writer, told) = state.withLock { state in
+            state.isClosed = true
+            defer { state.closing = [:] }
+            return (state.upkeep.take(), state.writer, Array(state.closing.values))
+        }
+        writer?.stop()
+        upkeep?.stop()
+        for tell in told { tell() }
+    }
+
+    /// Has `tell` called once the store is closed; at once if it is. Any thread.
+    func whenClosing(_ key: ObjectIdentifier, _ tell: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            if !state.isClosed { state.closing[key] = tell }
+            return state.isClosed
+        }
+        if isOver { tell() }
+    }
+
+    func forgetClosing(_ key: ObjectIdentifier) {
+        let forgotten = state.withLock { $0.closing.removeValue(forKey: key) }
+        withExtendedLifetime(forgotten) {}
+    }
+
+    var isOpen: Bool { state.withLock { !$0.isClosed } }
+
+    func checkOpen() throws {
+        try storage.checkProcess()
+        if !isOpen { throw StoreError.closed }
+    }
+
+    /// Takes the write lock and begins a transaction, which `endWrite` ends on the same thread. If that thread ends first, the
+    /// transaction is cancelled and the lock released.
+    func beginWrite(timeout: Double?) throws -> WriteTransaction {
+        try checkOpen()
+        let beganNs = recording.current?.nowNs
+        return try WriteTransaction.begin(storage, TimeLimit(seconds: timeout, "timeout"), beganNs: beganNs)
+    }
+
+    /// Takes the write lock on a thread of its own and begins a transaction, which any thread may use and end, one at a time.
+    /// - Parameter isInside: whether the caller is inside of this write.
+    func beginWrite(timeout: Double?, isInside: @escaping @Sendable () -> Bool) throws -> WriteTransaction {
+        try checkOpen()
+        let beganNs = recording.current?.nowNs
+        let limit = try TimeLimit(seconds: timeout, "timeout")
+        return try WriteTransaction.beginOnHost(storage, limit, beganNs: beganNs, isInside: isInside)
+    }
+
+    /// Releases the write lock and rings; what was not committed is cancelled. Returns once a commit is as safe as the store
+    /// promises; `flushFailure` of the transaction says if the disk did not take it. After a silent commit it then waits where
+    /// upkeep is too far behind: with no lock held, so that nobody waits with it.
+    func endWrite(_ transaction: WriteTransaction) {
+        transaction.end { record(transaction, beganNs: $0) }
+        // Upkeep does that where it hears of commits.
+        if transaction.isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0,
+            runningUpkeep?.hearsCommits.load(ordering: .sequentiallyConsistent) != true
+        {
+            storage.tendHeldVersions(newest: transaction.version)
+        }
+        for wait in transaction.waitsForRoom { wait() }
+    }
+
+    /// Cancels a write that nobody will end, and says so in the log. Any thread that has the write alone.
+    /// - Parameter event: what ended before the write did.
+    func abandonWrite(_ transaction: WriteTransaction, _ event: String) {
+        endWrite(transaction)
+        transaction.logCancelled(
+            "\(event) before commitWrite or cancelWrite was called; call one of them on every path, or use write { }")
+    }
+
+    /// Commits. Those who are not to hear of it are named to their upkeep before the commit can be seen.
+    /// - Parameter commit: commits the transaction.
+    /// - Throws: `foreignToken`; `tooManySnapshots` where silence cannot be kept, and then nothing is changed; what
+    ///   `commit` throws.
+    func commit<Committed>(
+        _ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken],
+        by commit: () throws(StoreError) -> Committed
+    ) throws -> Committed {
+        if tokens.isEmpty || transaction.entries.isEmpty { return try commit() }
+        guard tokens.allSatisfy({ $0.storage === storage }) else { throw StoreError.foreignToken }
+        try transaction.closeRow()
+        let states = tokens.map(\.state)
+        let before = try storage.openSnapshot()
+        let record = SkipRecord(transaction, states, tables: storage.tablesByID, before: before)
+        try before.checkReads()
+        // Taken first: behind the commit nothing may be short.
+        let isHeld = states.contains(where: \.needsOwnStep)
+        let reader = isHeld ? try storage.takeReader() : nil
+        let followers = Array(
+            Dictionary(
+                tokens.compactMap { $0.upkeep() }.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
+            ).values)
+        for upkeep in followers { upkeep.inbox.announce(record, before: isHeld ? before : nil) }
+        let committed: Committed
+        do {
+            committed = try commit()
+        } catch {
+            for upkeep in followers { upkeep.inbox.withdraw(record) }
+            reader.map(storage.recycle)
+            throw error
+        }
+        guard let reader else { return committed }
+        transaction.waitsForRoom = followers.map { upkeep in { upkeep.waitForRoom() } }
+        do {
+            // Nobody else can commit before the lock is given back.
+            let after = try storage.openSnapshot(with: reader)
+            for upkeep in followers { upkeep.inbox.complete(record, after) }
+        } catch {
+            storage.recycle(reader)
+            Logger(label: "stillingwell").error(
+                "the store cannot be read after commit \(record.version), which may be told to whom it was to be silent for: \(error)"
+            )
+        }
+        return committed
+    }
+}

@@ -1,0 +1,20 @@
+// Observing the store as a whole. Tokens belong to their connection's scheduler.
+
+/// What observers of the whole store are told.
+public enum StoreNotification: Sendable, Equatable {
+    /// The connection has moved on to a newer version.
+    case didChange
+    /// There is a newer version, and `autorefresh` is off: call `refresh()`.
+    case refreshRequired
+}
+
+/// One observer of the store as a whole.
+///
+/// Unchecked because its callback is the connection's scheduler's.
+final class StoreToken: TokenState, @unchecked Sendable {
+    private var deliver: ((StoreNotification) -> Void)?
+
+    init(_ deliver: @escaping (StoreNotification) -> Void) { self.deliver = deliver }
+    func tell(_ notification: StoreNotification) { deliver?(notification) }
+    override func releaseCallback() { deliver = nil }
+}

@@ -1,0 +1,305 @@
+// The page that every process of a store maps: the write lock, the bell, and one slot per process that follows the
+// change log. It holds no data: whoever opens the store alone makes it anew.
+//
+// Guards: `mutex` is robust and process-shared, used by WriteLock alone, as are the words about turns; `flushMutex` likewise by
+// Flushing, whose words are written with it but for the one that wakes its threads. These, the bells
+// and the slots are atomics. A slot is claimed by compare-and-exchange of its pid. Nothing in the page is a count that
+// a killed process could leave too high for good, and no value found there is trusted to be sound.
+import CStillingWellPlatform
+import Glibc
+import StillingWellSync
+
+/// Unchecked because of the map, which all processes share as the head of this file says, and of descriptors that change while
+/// nobody else has the page.
+final class SharedPage: @unchecked Sendable {
+    struct Layout {
+        static let magic: UInt64 = 0x4c53_5061_6765_0006  // "LSPage", layout 6
+        static let magicOffset = 0
+        static let bell = 8
+        static let waiting = 16
+        static let slowBell = 20
+        static let turn = 24
+        static let turnCommits = 28
+        static let turnOwner = 32
+        static let turnStart = 40
+        static let mutex = 64
+        static let flushMutex = 128
+        static let flushed = 192
+        static let flushNumber = 200
+        static let flushRound = 208
+        static let flushWish = 212
+        static let flushFailure = 216
+        static let flushToken = 224
+        static let flushBegun = 232
+        static let files = 256
+        static let slots = 512
+        static let slotStride = 32
+        static let slotCount = 96
+        static let bytes = 4096
+    }
+
+    /// A follower's version that holds nothing back.
+    static let noVersion = UInt64.max
+    /// What a thread that waits for a commit waits for, in traces.
+    private static let bellResource = TracedResource(.signal, "store bell")
+
+    let base: UnsafeMutableRawPointer
+    private let generation = cp_fork_generation()
+    /// An atomic, as the bells in the page are; of this instance alone.
+    private let ownBell: UnsafeMutablePointer<UInt32>
+    /// −1 in a forked child that has opened the store again.
+    private var file: Int32
+    /// The folder, locked while this process opens the store; −1 afterwards.
+    private var folder: Int32
+    /// True when no other process had the store open: what a killed machine left behind has been wiped.
+    let wasAlone: Bool
+    /// Whether what was written by those before, who had it open together, did not come to the disk.
+    let hadFailedFlush: Bool
+
+    /// Maps the page of the store in `directory`, and keeps other processes from opening it until `admitOthers`.
+    ///
+    /// Two locks: the folder's is held by the one process that opens, the page's is shared by all that have it open.
+    /// With one alone, a process that waits while another one is killed in the middle of opening would take the page for
+    /// made, and find there what a crashed machine has left.
+    /// - Parameter deadlineNs: until when to wait for a process that is opening the store, perhaps migrating it.
+    init(_ directory: String, _ modes: FileModes, deadlineNs: Int64) throws(StoreError) {
+        let path = directory + "/" + StoreFolder.shared
+        let folder = try FolderLock.take(directory, modes, deadlineNs: deadlineNs)
+        var files = [folder]
+        func failure(_ what: String) -> StoreError {
+            let error = FolderLock.failure(what, path, lockedBy: files.last.flatMap { FolderLock.holder(of: $0) })
+            for file in files { FolderLock.release(file) }
+            return error
+        }
+        // Not by its path, which may lead to another folder by now, and not through a link.
+        var file = openat(folder, StoreFolder.shared, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, modes.file)
+        if file >= 0 {
+            fchmod(file, modes.file)
+        } else if errno == EEXIST {
+            file = openat(folder, StoreFolder.shared, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        }
+        guard file >= 0 else { throw failure("open") }
+        files.append(file)
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure("open") }
+        if status.st_mode & S_IFMT != S_IFREG {
+            errno = EISDIR
+            throw failure("open")
+        }
+        let alone = flock(file, LOCK_EX | LOCK_NB) == 0
+        if !alone, !FolderLock.lock(file, LOCK_SH, deadlineNs: deadlineNs) { throw failure("lock") }
+        guard ftruncate(file, off_t(Layout.bytes)) == 0,
+            let base = mmap(nil, Layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), base != MAP_FAILED
+        else { throw failure("map") }
+        self.base = base
+        ownBell = .allocate(capacity: 1)
+        ownBell.initialize(to: 0)
+        self.file = file
+        self.folder = folder
+        self.wasAlone = alone
+        hadFailedFlush =
+            base.load(fromByteOffset: Layout.magicOffset, as: UInt64.self) == Layout.magic
+            && base.load(fromByteOffset: Layout.flushFailure, as: UInt32.self) != 0
+        if alone {
+            memset(base, 0, Layout.bytes)
+            cp_robust_mutex_init(mutex)
+            cp_robust_mutex_init(flushMutex)
+            base.storeBytes(of: Layout.magic, toByteOffset: Layout.magicOffset, as: UInt64.self)
+        }
+        guard base.load(fromByteOffset: Layout.magicOffset, as: UInt64.self) == Layout.magic else {
+            // What is mapped and open goes with this instance: all of it is initialised.
+            throw .cannotOpen(
+                path: path, reason: "another version of the library has it open; close that process first")
+        }
+    }
+
+    /// Lets other processes in, once this one has set the store up. Called once, before other threads have the page.
+    func admitOthers() {
+        flock(file, LOCK_SH)
+        FolderLock.release(folder)
+        folder = -1
+    }
+
+    /// Runs `body`, which removes the store's files, if no other process has the store open or is opening it. The last
+    /// thing that is done with the page, when its files are in use here no more.
+    func ifAlone(in directory: String, _ body: () -> Void) {
+        // Of two processes that close at once the second waits for the first; one that opens is left in peace.
+        let deadlineNs = monotonicNs() + 100_000_000
+        guard let folder = try? FolderLock.take(directory, deadlineNs: deadlineNs, makesFolder: false) else { return }
+        defer { FolderLock.release(folder) }
+        // Where somebody has removed the folder, what has its path now is another process's store.
+        guard FolderLock.isPresent(file, at: "\(directory)/\(StoreFolder.shared)") else { return }
+        if flock(file, LOCK_EX | LOCK_NB) == 0 {
+            body()
+        } else {
+            flock(file, LOCK_UN)
+        }
+    }
+
+    /// Another process that has the store open; nil if there is none, or the system does not tell.
+    var holder: pid_t? { FolderLock.holder(of: file, besides: getpid()) }
+
+    /// The page's file; negative in a forked child.
+    var descriptor: Int32 { file }
+
+    /// In a forked child: gives back what it shares with its parent, which keeps its lock.
+    func closeInChild() {
+        if file >= 0 { close(file) }
+        file = -1
+    }
+
+    deinit {
+        munmap(base, Layout.bytes)
+        ownBell.deallocate()
+        // In a forked child both locks are the parent's.
+        let giveBack = generation == cp_fork_generation() ? FolderLock.release : { _ = close($0) }
+        if file >= 0 { giveBack(file) }
+        if folder >= 0 { giveBack(folder) }
+    }
+
+    var mutex: UnsafeMutablePointer<pthread_mutex_t> {
+        (base + Layout.mutex).assumingMemoryBound(to: pthread_mutex_t.self)
+    }
+    func word(_ offset: Int) -> UnsafeMutablePointer<UInt32> {
+        (base + offset).assumingMemoryBound(to: UInt32.self)
+    }
+
+    func longWord(_ offset: Int) -> UnsafeMutablePointer<UInt64> {
+        (base + offset).assumingMemoryBound(to: UInt64.self)
+    }
+
+    // MARK: Writers' turns
+
+    /// How many writers wait.
+    var waiting: UnsafeMutablePointer<UInt32> { word(Layout.waiting) }
+    /// Counts turns as they begin.
+    var turn: UnsafeMutablePointer<UInt32> { word(Layout.turn) }
+    /// Whose turn it is, how many commits it has had in it, and since when it has lasted. Written by its owner.
+    var turnOwner: UnsafeMutablePointer<UInt64> { longWord(Layout.turnOwner) }
+    var turnCommits: UnsafeMutablePointer<UInt32> { word(Layout.turnCommits) }
+    var turnStart: UnsafeMutablePointer<UInt64> { longWord(Layout.turnStart) }
+
+    // MARK: The bell
+
+    /// Counts commits (and local wake-ups). A reader that starts a snapshot compares it before and after.
+    var bellCount: UInt32 { count(.everyCommit) }
+
+    /// Who rings less often: `slow` is for processes in which nobody observes. They only have to let go of old versions. `own` is for
+    /// those that hold none: no commit rings it, nor anybody elsewhere.
+    enum Bell {
+        case everyCommit, slow, own
+
+        /// Commits between two rings of the slow bell. What a version pins is written anew elsewhere, on pages that are in no
+        /// cache: at 256 a commit that nobody hears of took 3.4 µs more than in a store that nobody watches, at 64 2.4, at
+        /// 32 no less.
+        static let slowInterval: UInt64 = 64
+    }
+
+    /// A count of rings in the upper 31 bits, and in the lowest whether somebody may sleep: set by whoever goes to sleep,
+    /// cleared by the next ring, so that nobody who is killed leaves it set for long.
+    private func word(of bell: Bell) -> UnsafeMutablePointer<UInt32> {
+        switch bell {
+        case .everyCommit: word(Layout.bell)
+        case .slow: word(Layout.slowBell)
+        case .own: ownBell
+        }
+    }
+
+    func count(_ bell: Bell) -> UInt32 { cp_load32(word(of: bell)) >> 1 }
+
+    /// Announces the commit of `version`. Called before the write lock is given back, so that a writer killed right after
+    /// its commit is at worst one poll period late.
+    func ring(committed version: UInt64) {
+        ring(.everyCommit)
+        if version % Bell.slowInterval == 0 { ring(.slow) }
+    }
+
+    /// Wakes every process's upkeep that hears of commits, and this one's whatever it waits for.
+    func ringAll() {
+        ring(.everyCommit)
+        ring(.slow)
+        ring(.own)
+    }
+
+    /// Rings every bell and wakes every sleeper, even one whose mark in the shared page has been overwritten. For a thread that is
+    /// about to be joined. Three system calls.
+    func wakeAll() {
+        ringAll()
+        for bell in [Bell.everyCommit, .slow, .own] { _ = cp_futex_wake_all(word(of: bell)) }
+    }
+
+    func ring(_ bell: Bell) {
+        let word = word(of: bell)
+        if cp_ring_bell32(word) { cp_futex_wake_all(word) }
+    }
+
+    /// Whether somebody may sleep until a bell rings.
+    func isAwaited(_ bell: Bell) -> Bool { cp_load32(word(of: bell)) & 1 != 0 }
+
+    /// Sleeps until the bell has rung since it read `seen`, or until the time is over.
+    func wait(for bell: Bell, since seen: UInt32, timeoutNs: Int64) {
+        let word = word(of: bell)
+        if Tracing.isOn {
+            let hasRung = { cp_load32(word) >> 1 != seen }
+            if Tracing.wait(for: Self.bellResource, mayTimeOut: true, until: hasRung) { return }
+        }
+        Tracing.note(.willWait, on: Self.bellResource)
+        let current = cp_mark_sleeper32(word)
+        if current >> 1 == seen { _ = cp_futex_wait(word, current, timeoutNs) }
+        Tracing.note(.gaveUp, on: Self.bellResource)
+    }
+
+    // MARK: Followers of the change log
+
+    func slot(_ index: Int) -> (pid: UnsafeMutablePointer<UInt64>, version: UnsafeMutablePointer<UInt64>) {
+        let start = (base + Layout.slots + index * Layout.slotStride).assumingMemoryBound(to: UInt64.self)
+        return (start, start + 1)
+    }
+
+    /// Takes a slot for this process; nil when all are taken, and then the log's hard cap alone protects this
+    /// process, which falls back to comparing snapshots.
+    func claimSlot() -> Int? {
+        let pid = UInt64(getpid())
+        for index in 0..<Layout.slotCount {
+            let slot = slot(index)
+            let owner = cp_load64(slot.pid)
+            guard owner == 0 || Self.isDead(owner) else { continue }
+            if cp_exchange_if_equal64(slot.pid, owner, pid) {
+                cp_store64(slot.version, Self.noVersion)
+                for hold in HoldKind.allCases { setHold(0, hold, ofSlot: index) }
+                return index
+            }
+        }
+        return nil
+    }
+
+    func setVersion(_ version: UInt64, ofSlot index: Int) { cp_store64(slot(index).version, version) }
+
+    func releaseSlot(_ index: Int) {
+        cp_store64(slot(index).version, Self.noVersion)
+        cp_store64(slot(index).pid, 0)
+    }
+
+    /// The oldest version a living follower still stands at. Frees the slots of dead processes.
+    func oldestFollowedVersion() -> UInt64 {
+        var oldest = Self.noVersion
+        for index in 0..<Layout.slotCount {
+            let slot = slot(index)
+            let pid = cp_load64(slot.pid)
+            guard pid != 0 else { continue }
+            let version = cp_load64(slot.version)
+            guard version != Self.noVersion else { continue }
+            if Self.isDead(pid) {
+                _ = cp_exchange_if_equal64(slot.pid, pid, 0)
+            } else {
+                oldest = min(oldest, version)
+            }
+        }
+        return oldest
+    }
+
+    static func isDead(_ pid: UInt64) -> Bool {
+        guard let pid = pid_t(exactly: pid), pid > 0 else { return true }
+        return kill(pid, 0) != 0 && errno == ESRCH
+    }
+}

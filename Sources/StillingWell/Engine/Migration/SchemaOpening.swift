@@ -1,0 +1,367 @@
+// What happens to the schema when a store is opened: additive changes by themselves; others with a higher version, and
+// where values have to be carried over, with a migration block. All of it in the one transaction that opens the tables.
+import CStillingWellLMDB
+
+struct SchemaOpening {
+    let request: SchemaRequest
+    let engine: MigrationEngine
+    /// Whether the store may be changed for it.
+    let mayChange: Bool
+
+    private var path: String { engine.storage.directory }
+    /// Whether no other process has the store open.
+    private var isAlone: Bool { engine.storage.page.wasAlone }
+
+    /// Brings the stored schema together with the models, and stores it again if that changed it.
+    /// - Returns: each model with its table, and the tables of their lists; nil where the store has to be changed and must not be.
+    func open() throws -> [(model: ObjectIdentifier?, table: Table)]? {
+        for model in request.models { try check(model) }
+        let stored = try StoreSchema.read(engine.transaction, engine.storage.meta, path: path, request.formats.range)
+        let isOfThisFormat = stored?.format == request.formats.current
+        if !mayChange, !isOfThisFormat { return nil }
+        try engine.openValues(mayMake: stored == nil)
+        let new = StoreSchema(format: request.formats.current, version: request.version)
+        let change = try SchemaChange(try stored.map(upgraded) ?? new, request)
+        if mayChange {
+            try migrate(change)
+        } else {
+            change.matchRest()
+            if change.isAny { return nil }
+        }
+        if change.isDifferent || !isOfThisFormat {
+            try checkForm(of: change.schema)
+            try change.schema.write(engine.transaction, engine.storage.meta, path: path)
+        }
+        try engine.checkValues()
+        let layouts = LayoutSet()
+        return try request.models.flatMap { model in
+            guard let schema = change.schema.table(model.name) else { throw StoreError.unknownModel(type: model.name) }
+            let tables = [schema] + change.schema.listTables(of: schema)
+            return try tables.enumerated().map { index, schema in
+                let stored = change.old.tables.first { $0.id == schema.id }
+                let table = try engine.open(
+                    schema, TableLayout(index == 0 ? model : nil, schema, in: layouts), stored: stored)
+                layouts.add(table.layout, schema.name)
+                return (index == 0 ? model.model.id : nil, table)
+            }
+        }
+    }
+
+    /// Refuses to store a schema that could not be read again.
+    private func checkForm(of schema: StoreSchema) throws(StoreError) {
+        if schema.isPossible { return }
+        let names = schema.impossibleTables.map { "'\($0.name)'" }.joined(separator: ", ")
+        throw .cannotOpen(
+            path: path,
+            reason: """
+                the models and the migration would make a schema that cannot be read again (\(names)), so nothing was changed; \
+                rename these classes and properties, or migrate in several steps
+                """)
+    }
+
+    /// Rewrites a file of an older format, in the transaction that opens it.
+    private func upgraded(_ stored: StoreSchema) throws -> StoreSchema {
+        if stored.format == request.formats.current { return stored }
+        guard isAlone else {
+            throw StoreError.cannotOpen(
+                path: path,
+                reason: """
+                    its format \(stored.format) has to become \(request.formats.current), and another process has it open; \
+                    end that process, then open the store again
+                    """)
+        }
+        return try request.formats.upgrade(stored, engine)
+    }
+
+    private func migrate(_ change: SchemaChange) throws {
+        let (old, new) = (change.oldVersion, request.version)
+        guard old <= new else { throw StoreError.schemaTooNew(path: path, file: old, configured: new) }
+        let rows = MigrationRows(change, engine)
+        defer { rows.end() }
+        if old < new {
+            guard isAlone else { throw StoreError.migrationNeedsAll(path: path, file: old, configured: new) }
+            try request.migration?(rows)
+        }
+        change.matchRest()
+        try change.checkLimits()
+        try checkDifferences(change)
+        // A process that does not know of an index or a link would not keep it true, nor give its rows a new property's value.
+        if let reason = change.newConnections ?? change.newDefault, !isAlone {
+            throw StoreError.cannotOpen(
+                path: path,
+                reason: """
+                    \(reason), and another process has the store open, which would not keep it; end that process, then open \
+                    the store again
+                    """)
+        }
+        try rows.finish()
+        let isFilled = try engine.fill(change)
+        if old < new {
+            for table in change.tablesWithOtherKeys { try engine.rebuildKeys(table) }
+            for table in change.tablesWithOtherRows { try engine.dropIndexes(table) }
+        }
+        if old < new || isFilled { try engine.noteRewrite() }
+    }
+
+    /// Refuses what this opening is not allowed to change.
+    private func checkDifferences(_ change: SchemaChange) throws {
+        let isRaised = change.oldVersion < request.version
+        let allowed: SchemaDifference.Need = isRaised ? (request.migration == nil ? .version : .block) : .nothing
+        for (name, differences) in change.differences.sorted(by: { $0.key < $1.key }) {
+            let refused = differences.filter { $0.need > allowed }
+            guard let need = refused.map(\.need).max() else { continue }
+            let remedy =
+                switch (isRaised, need) {
+                case (true, _): "give Store.Configuration a migration block"
+                case (false, .block):
+                    "declare it as it is stored, or raise schemaVersion above \(request.version) and give a migration block"
+                case (false, _): "declare it as it is stored, or raise schemaVersion above \(request.version)"
+                }
+            throw StoreError.schemaMismatch(
+                table: name, reason: "\(refused.map(\.text).joined(separator: "; ")): \(remedy)")
+        }
+    }
+
+    private func check(_ model: ModelDeclaration) throws(StoreError) {
+        let name = model.name
+        guard !model.columns.isEmpty else {
+            throw .invalidModel(type: name, reason: "it has no @Stored property; mark some")
+        }
+        guard model.primaryKeys.count < 2 else {
+            let names = model.primaryKeys.map { "'\(model.columns[$0].name)'" }.joined(separator: " and ")
+            throw .invalidModel(type: name, reason: "\(names) are each its primary key; mark one of them only")
+        }
+        if let key = model.primaryKey, model.columns[key].isOptional {
+            throw .invalidModel(type: name, reason: "its primary key is optional; make it a plain type")
+        }
+        for (property, target) in zip(model.columns, model.targets) {
+            guard let target, !request.models.contains(where: { $0.model.id == target.id }) else { continue }
+            throw .invalidModel(
+                type: name,
+                reason: """
+                    '\(property.name)' leads to \(target.name), which is no model of this store; add \(target.name) to \
+                    Store.Configuration.models
+                    """)
+        }
+    }
+}
+
+/// The schema while it is being changed. On the opening thread.
+final class SchemaChange {
+    let oldVersion: UInt64
+    let newVersion: UInt64
+    /// As it was in the file.
+    let old: StoreSchema
+    private(set) var schema: StoreSchema
+    private(set) var differences: [String: [SchemaDifference]] = [:]
+    /// What properties begin with that tables of the file have got, by table number.
+    private(set) var newColumns: [UInt32: NewColumns] = [:]
+    /// Tables whose rows were gone through.
+    private var enumerated: Set<String> = []
+    private var unmatched: [String: ModelDeclaration] = [:]
+    private let models: [String: ModelDeclaration]
+
+    init(_ stored: StoreSchema, _ request: SchemaRequest) throws(StoreError) {
+        old = stored
+        schema = stored
+        schema.version = request.version
+        oldVersion = stored.version ?? 0
+        newVersion = request.version
+        for model in request.models {
+            guard unmatched.updateValue(model, forKey: model.name) == nil else {
+                throw .invalidModel(type: model.name, reason: "two models have this name; rename one")
+            }
+        }
+        models = unmatched
+    }
+
+    var isDifferent: Bool { schema.tables != old.tables || schema.version != old.version }
+
+    /// Whether there is anything to be changed, or to be refused.
+    var isAny: Bool { isDifferent || !newColumns.isEmpty || differences.values.contains { !$0.isEmpty } }
+
+    /// Whether the table has its new form already.
+    func isMatched(_ name: String) -> Bool { unmatched[name] == nil && schema.table(name) != nil }
+
+    func hasModel(_ name: String) -> Bool { models[name] != nil }
+
+    /// Gives the table its new form.
+    func match(_ name: String) {
+        guard let model = unmatched.removeValue(forKey: name) else { return }
+        if let index = schema.tables.firstIndex(where: { $0.name == name }) {
+            let before = schema.tables[index]
+            let (table, found) = before.matched(with: model)
+            schema.tables[index] = table
+            differences[name] = found
+            newColumns[table.id] = NewColumns(of: model, in: table, from: before.columns.count)
+            for (old, new) in zip(before.columns, table.columns) where old.type == .list && old.name != new.name {
+                renameList(of: name, from: old.name, to: new.name)
+            }
+        } else {
+            let id = schema.takeTableID()
+            schema.tables.append(TableSchema(id: id, model))
+        }
+        for (ordinal, element) in model.elements.sorted(by: { $0.key < $1.key }) {
+            let property = model.columns[ordinal].name
+            matchList(ListTable.schema(name, property, element), property, of: name)
+        }
+    }
+
+    /// Gives the hidden table of a list its new form. One that holds something else now is put aside for a new one: the
+    /// columns of such tables have fixed places.
+    private func matchList(_ declaration: TableSchema, _ property: String, of owner: String) {
+        var declared = declaration
+        if let index = schema.tables.firstIndex(where: { $0.name == declared.name }) {
+            let (old, new) = (schema.tables[index].columns[ListTable.value], declared.columns[ListTable.value])
+            if old.type == new.type, old.target == new.target, old.isOptional == new.isOptional { return }
+            let text = "the list '\(property)' holds \(old.described) in the file and \(new.described) in the model"
+            differences[owner, default: []].append(SchemaDifference(need: .block, text: text))
+            putAside(index)
+        }
+        declared.id = schema.takeTableID()
+        schema.tables.append(declared)
+    }
+
+    /// Gives the table of a list that no property has any more a name that no other table has.
+    private func putAside(_ index: Int) {
+        repeat {
+            schema.tables[index].name += "#\(schema.tables[index].id)"
+        } while schema.tables.count(where: { $0.name == schema.tables[index].name }) > 1
+    }
+
+    private func renameList(of table: String, from: String, to: String) {
+        let (old, new) = (ListTable.name(table, from), ListTable.name(table, to))
+        guard let index = schema.tables.firstIndex(where: { $0.name == old }) else { return }
+        if let other = schema.tables.firstIndex(where: { $0.name == new }) { putAside(other) }
+        schema.tables[index].name = new
+    }
+
+    /// Hides a column for good, together with the table of its list.
+    private func forget(_ column: Int, of table: Int) {
+        let before = schema.tables[table].columns[column]
+        schema.tables[table].forget(column)
+        if before.type == .list {
+            renameList(
+                of: schema.tables[table].name, from: before.name, to: schema.tables[table].columns[column].name)
+        }
+    }
+
+    /// The first new index, link or list at a table, or between tables, that others may be using.
+    var newConnections: String? {
+        for table in schema.tables where !old.tables.isEmpty {
+            let before = old.tables.first { $0.id == table.id }
+            for (column, declared) in table.columns.enumerated() where declared.isIndexed || declared.type == .list {
+                let stored = before.flatMap { $0.columns.indices.contains(column) ? $0.columns[column] : nil }
+                let isNew =
+                    stored.map { !$0.isIndexed && $0.type != .list } ?? (before != nil || declared.target != nil)
+                if isNew { return "'\(table.name).\(declared.name)' is new, with a link or an index" }
+            }
+        }
+        return nil
+    }
+
+    /// A new property that does not begin with zero.
+    var newDefault: String? { newColumns.min { $0.key < $1.key }?.value.reason }
+
+    /// In the order of names, so that tables get the same numbers in every run.
+    func matchRest() { for name in unmatched.keys.sorted() { match(name) } }
+
+    func checkLimits() throws(StoreError) {
+        for table in schema.tables where table.columns.count > StoreSchema.maxColumns {
+            let hidden = table.columns.count { $0.isGone }
+            throw .invalidModel(
+                type: table.name,
+                reason: """
+                    it would have \(table.columns.count) stored properties of at most \(StoreSchema.maxColumns), \
+                    \(hidden) of them hidden; split it
+                    """)
+        }
+    }
+
+    /// A row as the table has it now, to be changed.
+    /// - Parameter source: who has its values that lie apart.
+    func row(_ bytes: [UInt8], of table: TableSchema, _ source: UnsafeRawPointer?) -> RowBuffer {
+        newColumns[table.id]?.filled(bytes, source) ?? RowBuffer(bytes, source, widenedTo: table)
+    }
+
+    /// A row of a new object.
+    func newRow(of table: TableSchema) -> RowBuffer {
+        let (row, made) = (RowBuffer(), RowBuffer())
+        row.reset(columnCount: table.columns.count)
+        models[table.name]?.makeRow(made)
+        for (column, schema) in table.columns.enumerated() {
+            let ordinal = models[table.name]?.columns.firstIndex { $0.name == schema.name }
+            if let ordinal {
+                row.set(column, from: made.reader, ordinal, isOutOfLine: schema.type.isOutOfLine)
+            } else if schema.isOptional {
+                row.setNull(column)
+            }
+        }
+        return row
+    }
+
+    func noteEnumerated(_ name: String) { enumerated.insert(name) }
+
+    /// Tables with indexes that may not fit any more.
+    var tablesWithOtherRows: [TableSchema] {
+        schema.tables.filter { enumerated.contains($0.name) || !(differences[$0.name] ?? []).isEmpty }
+    }
+
+    /// Tables whose index of primary keys may not fit any more.
+    var tablesWithOtherKeys: [TableSchema] {
+        schema.tables.filter { table in
+            guard let before = old.tables.first(where: { $0.id == table.id }) else {
+                return table.primaryKey != nil && enumerated.contains(table.name)
+            }
+            if before.primaryKey == nil, table.primaryKey == nil { return false }
+            return before.primaryKey != table.primaryKey || enumerated.contains(table.name)
+        }
+    }
+
+    func rename(_ column: Int, of table: String, to name: String) {
+        guard let index = schema.tables.firstIndex(where: { $0.name == table }) else { return }
+        let before = schema.tables[index].columns[column]
+        // A hidden column of the new name gives it up first, as does the table of its list.
+        for other in schema.tables[index].columns.indices
+        where other != column && schema.tables[index].columns[other].name == name {
+            forget(other, of: index)
+        }
+        if before.type == .list { renameList(of: table, from: before.name, to: name) }
+        schema.tables[index].columns[column].name = name
+    }
+
+    /// Forgets a table, and the columns that lead to it: a later table of the name has other rows.
+    func remove(_ name: String) {
+        schema.tables.removeAll { $0.name == name }
+        for index in schema.tables.indices {
+            for column in schema.tables[index].columns.indices
+            where schema.tables[index].columns[column].target == name {
+                schema.tables[index].columns[column].target = nil
+                // The columns of a list's table are known by their places.
+                if !schema.tables[index].isOfList { forget(column, of: index) }
+            }
+        }
+    }
+}
+
+extension StoreSchema {
+    func table(_ name: String) -> TableSchema? { tables.first { $0.name == name } }
+
+    /// The names of the tables of all lists.
+    var listNames: Set<String> {
+        Set(
+            tables.flatMap { table in
+                table.columns.filter { $0.type == .list }.map { ListTable.name(table.name, $0.name) }
+            })
+    }
+
+    /// The tables of all lists that a table has or had, for its deletion.
+    func elementTables(of table: TableSchema) -> [TableSchema] {
+        tables.filter { $0.isOfList && $0.columns[ListTable.owner].target == table.name }
+    }
+
+    /// The tables of a table's lists, hidden ones included: what they hold changes with what it leads to.
+    func listTables(of table: TableSchema) -> [TableSchema] {
+        table.columns.filter { $0.type == .list }.compactMap { self.table(ListTable.name(table.name, $0.name)) }
+    }
+}

@@ -1,0 +1,58 @@
+// Why something could not be read: what the engine reports, or what a checksum tells. Pure.
+
+/// What was found instead of what should have been read: a code of the engine's, or an entry whose checksum is wrong. Small,
+/// because every read of a row may fail so; the storage makes a `StoreError` of it.
+struct EngineFailure: Error {
+    /// 0 for damage that a checksum has told.
+    let code: Int32
+    private(set) var place = Place.row
+    /// Of the damage.
+    private(set) var table: UInt32 = 0
+    private(set) var id: UInt64 = 0
+
+    /// What is damaged; a key and an entry of an index name no object that could be relied on.
+    enum Place: UInt32 { case row, key, index, log, list, value }
+
+    init(code: Int32) { self.code = code }
+
+    private init(_ place: Place, table: UInt32 = 0, id: UInt64 = 0) {
+        (code, self.place, self.table, self.id) = (0, place, table, id)
+    }
+
+    static func damagedRow(_ table: UInt32, _ id: UInt64) -> Self { Self(.row, table: table, id: id) }
+    static func damagedKey(_ table: UInt32) -> Self { Self(.key, table: table) }
+    static func damagedIndex(_ table: UInt32, _ column: Int) -> Self {
+        Self(.index, table: table, id: UInt64(column))
+    }
+    /// - Parameters:
+    ///   - table: that of the elements.
+    ///   - owner: the object that has the list.
+    static func damagedList(_ table: UInt32, _ owner: UInt64) -> Self { Self(.list, table: table, id: owner) }
+    static func damagedValue(_ number: UInt64) -> Self { Self(.value, id: number) }
+    static func damagedLog(_ version: UInt64) -> Self { Self(.log, id: version) }
+}
+
+extension EngineFailure {
+    /// - Parameter table: the schema of a table, where it is known.
+    func error(_ operation: String, path: String, table schema: (UInt32) -> TableSchema?) -> StoreError {
+        if code != 0 { return LMDB.error(code, operation, path: path) }
+        let table = schema(table)
+        let what =
+            switch place {
+            case .row: "the row of object \(id)"
+            case .key: "an entry of the primary keys"
+            case .index: "an entry of the index of \(Self.column(Int(id), of: table))"
+            case .log: "what is listed of version \(id)"
+            case .list: "the order of the list of object \(id)"
+            case .value: "the large value \(id), which verify() tells the object of,"
+            }
+        return .damaged(
+            path: path, table: [.log, .value].contains(place) ? nil : table?.name ?? "table \(self.table)",
+            object: place == .row ? ObjectID(rawValue: id) : nil, what: what)
+    }
+
+    private static func column(_ column: Int, of table: TableSchema?) -> String {
+        guard let table, table.columns.indices.contains(column) else { return "column \(column)" }
+        return "'\(table.columns[column].name)'"
+    }
+}

@@ -1,0 +1,117 @@
+// A mapping of the store's file that snapshots read by, apart from the one that is written by.
+//
+// A snapshot that is held for long would keep all pages in the file that have been freed since. Instead the mapping it reads by
+// is retired: new snapshots get another one, and this one becomes private, so that a page of it can be copied, at its place,
+// before the file's is written anew. Addresses stay valid: who reads by them does not notice. `HeldVersions` does that.
+import CStillingWellEngine
+import CStillingWellLMDB
+import CStillingWellPlatform
+import Glibc
+import Synchronization
+
+/// Unchecked because of the engine's pointers: constant, but for what `HeldVersions` keeps for itself.
+final class ReadMap: @unchecked Sendable {
+    let environment: OpaquePointer
+    let pageMap: PageMap
+    /// Whether it can be retired. The mapping that is written by cannot.
+    let isApart: Bool
+    /// Set once, before anybody looks who reads by it.
+    let isRetired = Atomic(false)
+
+    // Of a retired one, guarded by the lock of `HeldVersions`.
+    private var pageCount = 0
+    private var copied: [UInt64] = []
+    private(set) var copiedPages = 0
+    /// What was freed by transactions up to this one has been copied.
+    var passed: UInt64 = 0
+
+    /// The mapping that the store is written by.
+    init(of environment: OpaquePointer, _ pageMap: PageMap) {
+        (self.environment, self.pageMap) = (environment, pageMap)
+        isApart = false
+    }
+
+    /// Another mapping of the file of a store that is open. Its tables have the same handles.
+    /// - Parameter file: the store's file.
+    /// - Throws: `EngineFailure`; `EINVAL` where tables cannot get the same handles: some were deleted since it was opened. `ESTALE` if
+    ///   another file is at the path.
+    init(
+        _ directory: String, mapBytes: Int, tables: [(handle: MDB_dbi, name: String)], _ own: PageMap,
+        of file: FileIdentity?
+    ) throws {
+        // The engine's own two are not counted.
+        let most = (tables.map(\.handle).max() ?? 2) - 1
+        environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory, tables: most)
+        pageMap = PageMap(environment)
+        isApart = true
+        let flags = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS | MDB_NORDAHEAD
+        var code = engine_open(environment, directory, UInt32(flags), 0)
+        if code == 0, let file, try FileIdentity(of: StoreFile.descriptor(environment), directory) != file {
+            code = ESTALE
+        }
+        if code == 0 { code = Self.open(tables, environment) }
+        if code != 0 { throw EngineFailure(code: code) }
+        try pageMap.find()
+        pageMap.guardEnd(with: own)
+    }
+
+    private static func open(_ tables: [(handle: MDB_dbi, name: String)], _ environment: OpaquePointer) -> Int32 {
+        var transaction: LMDBTransaction?
+        let begun = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        if begun != 0 { return begun }
+        for (handle, name) in tables.sorted(by: { $0.handle < $1.handle }) {
+            var found: MDB_dbi = 0
+            var code = engine_open_table(transaction, name, 0, &found)
+            if code == 0, found != handle { code = EINVAL }
+            if code != 0 {
+                mdb_txn_abort(transaction)
+                return code
+            }
+        }
+        // What keeps the handles.
+        return engine_commit(transaction)
+    }
+
+    /// Not where it is the mapping that the store is written by, which goes with its storage.
+    deinit {
+        guard isApart else { return }
+        pageMap.endGuard()
+        engine_close(environment)
+    }
+
+    // MARK: Retired
+
+    /// Makes it private, up to the last page that any of its snapshots can have.
+    /// - Returns: false, and nothing has changed, where there is no memory to be had.
+    func makePrivate() -> Bool {
+        guard let base = pageMap.base else { return false }
+        var info = MDB_envinfo()
+        mdb_env_info(environment, &info)
+        var file: mdb_filehandle_t = -1
+        guard mdb_env_get_fd(environment, &file) == 0 else { return false }
+        let pages = info.me_last_pgno + 1
+        // Not before it is known that there is room: the call that replaces a mapping may fail when the old one has gone.
+        let (access, flags) = (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE)
+        let bytes = pages * MappedPage.bytes
+        let probe = mmap(nil, bytes, access, flags, file, 0)
+        guard let probe, probe != MAP_FAILED else { return false }
+        munmap(probe, bytes)
+        guard mmap(UnsafeMutableRawPointer(mutating: base), bytes, access, flags | MAP_FIXED, file, 0) != MAP_FAILED
+        else {
+            return false
+        }
+        pageCount = pages
+        copied = Array(repeating: 0, count: pages / 64 + 1)
+        return true
+    }
+
+    /// Copies a page, unless it is copied already: what is written to the file's from now on does not show here.
+    func copy(_ page: UInt64) {
+        guard page < UInt64(pageCount), let base = pageMap.base else { return }
+        let (word, bit) = (Int(page >> 6), 1 << (page & 63) as UInt64)
+        if copied[word] & bit != 0 { return }
+        copied[word] |= bit
+        copiedPages += 1
+        cp_copy_private_page(UnsafeMutableRawPointer(mutating: base + Int(page) * MappedPage.bytes))
+    }
+}

@@ -1,0 +1,140 @@
+// What a filter asks of one column, and everything that follows from it: which rows pass, which values an index is asked
+// for, what the same condition looks like otherwise. A further operator on a column is a case here; the compiler leads
+// through the rest of this file, and on to its text (`QueryPrinter`).
+import Foundation
+
+/// How a value is compared with a constant.
+public enum Comparison: Sendable, Hashable {
+    /// As the operator of this name.
+    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+
+    /// Whether a value passes. Not a number is in no order and equals nothing.
+    @inline(__always)
+    func admits<Value: Comparable>(_ value: Value, _ constant: Value) -> Bool {
+        switch self {
+        case .equal: value == constant
+        case .notEqual: value != constant
+        case .less: value < constant
+        case .lessOrEqual: value <= constant
+        case .greater: value > constant
+        case .greaterOrEqual: value >= constant
+        }
+    }
+
+    /// Whether null passes, or is passed: it meets only (in)equality.
+    func admitsNull(isSame: Bool) -> Bool { self == .equal ? isSame : self == .notEqual && !isSame }
+}
+
+enum ColumnTest: Sendable, Hashable {
+    case compare(Comparison, ColumnValue)
+    case oneOf(Set<ColumnValue>)
+    case text(TextPattern)
+
+    /// Allocates nothing, except for `oneOf` over strings and data.
+    @inline(__always)
+    func passes(_ row: RowReader, _ column: Int, isOptional: Bool) -> Bool {
+        switch self {
+        case .compare(let comparison, let value): row.compare(column, value, comparison, isOptional)
+        case .oneOf(let values): values.contains { row.compare(column, $0, .equal, isOptional) }
+        case .text(let pattern): !(isOptional && row.isNull(column)) && pattern.matches(row.bytes(column))
+        }
+    }
+
+    // MARK: The same, said otherwise
+
+    /// The simplest filter that asks this of a column.
+    func normal(_ column: Int, isOptional: Bool) -> FilterExpression {
+        switch self {
+        case .oneOf(let values) where values.isEmpty: .none
+        case .oneOf(let values) where values.count == 1:
+            .compare(column: column, .equal, values.first!, isOptional: isOptional)
+        case .compare(.less, .null), .compare(.lessOrEqual, .null), .compare(.greater, .null),
+            .compare(.greaterOrEqual, .null):
+            .none
+        case .compare(.equal, .null) where !isOptional: .none
+        case .compare(.notEqual, .null) where !isOptional: .all
+        case .compare, .oneOf, .text: .column(column, self, isOptional: isOptional)
+        }
+    }
+
+    /// What passes exactly where this does not. Only equality has one: null and not a number are in no order, so they pass
+    /// neither `<` nor `>=`.
+    var opposite: ColumnTest? {
+        switch self {
+        case .compare(.equal, let value): .compare(.notEqual, value)
+        case .compare(.notEqual, let value): .compare(.equal, value)
+        case .compare, .oneOf, .text: nil
+        }
+    }
+
+    /// The words of a `QueryIdentity` for it: other ones would lose what is kept on disk for a query.
+    func identity(_ column: Int, isOptional: Bool) -> String {
+        switch self {
+        case .compare(let comparison, let value):
+            "compare \(column) \(comparison) \(QueryIdentity.words(value)) \(isOptional)"
+        case .oneOf(let values):
+            "one \(column) \(isOptional) " + QueryIdentity.list("of", values.map(QueryIdentity.words).sorted())
+        case .text(let pattern):
+            "text \(column) \(pattern.match) \(QueryIdentity.hex(pattern.bytes)) \(pattern.foldsCase) \(isOptional)"
+        }
+    }
+
+    // MARK: For indexes
+
+    /// The only values that pass; nil where others may.
+    var values: [ColumnValue]? {
+        switch self {
+        case .compare(.equal, let value): [value]
+        case .oneOf(let values): Array(values)
+        case .compare, .text: nil
+        }
+    }
+
+    /// What a text begins with that passes; nil where it may begin otherwise.
+    var prefix: [UInt8]? {
+        switch self {
+        case .text(let pattern) where pattern.match == .beginsWith && !pattern.foldsCase: pattern.bytes
+        case .compare, .oneOf, .text: nil
+        }
+    }
+
+    /// The end of the values that pass: nothing above it does, or below it; nil where both may.
+    var end: (value: ColumnValue, isUpper: Bool)? {
+        switch self {
+        case .compare(.less, let value), .compare(.lessOrEqual, let value): (value, true)
+        case .compare(.greater, let value), .compare(.greaterOrEqual, let value): (value, false)
+        case .compare, .oneOf, .text: nil
+        }
+    }
+}
+
+extension RowReader {
+    fileprivate func compare(
+        _ column: Int, _ value: ColumnValue, _ comparison: Comparison, _ isOptional: Bool
+    ) -> Bool {
+        if isOptional, isNull(column) { return comparison.admitsNull(isSame: value == .null) }
+        switch value {
+        case .null: return comparison == .notEqual
+        case .int(let constant): return comparison.admits(Int._read(self, column), constant)
+        case .bool(let constant): return comparison.admits(Bool._read(self, column) ? 1 : 0, constant ? 1 : 0)
+        case .double(let constant): return comparison.admits(Double._read(self, column), constant)
+        case .date(let constant):
+            return comparison.admits(Double._read(self, column), constant.timeIntervalSinceReferenceDate)
+        case .string(var constant):
+            return constant.withUTF8 { comparison.admits(order(bytes(column), UnsafeRawBufferPointer($0)), 0) }
+        case .data(let constant): return constant.withUnsafeBytes { comparison.admits(order(bytes(column), $0), 0) }
+        case .uuid(let constant):
+            return withUnsafeBytes(of: UUID._read(self, column).uuid) { value in
+                withUnsafeBytes(of: constant.uuid) { comparison.admits(order(value, $0), 0) }
+            }
+        case .link(let constant): return comparison.admits(slot(column), constant.rawValue)
+        }
+    }
+
+    /// Negative, zero or positive.
+    private func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+        let common = Swift.min(a.count, b.count)
+        let bytes = common == 0 ? 0 : Int(memcmp(a.baseAddress!, b.baseAddress!, common))
+        return bytes != 0 ? bytes : a.count - b.count
+    }
+}

@@ -1,0 +1,110 @@
+// What a string is looked through for: contains, begins with, ends with, like, and equality without regard to case.
+// Compares bytes, as all filters do; without regard to case, the bytes of both sides after simple case folding.
+import Foundation
+
+/// How a text condition looks at a string.
+enum TextMatch: Sendable, Hashable {
+    case equals, contains, beginsWith, endsWith
+    /// `*` stands for any text, `?` for one Unicode scalar; a backslash takes the meaning from the next character.
+    case like
+}
+
+/// A text condition with its constant, which is folded once, here.
+struct TextPattern: Sendable, Hashable {
+    let match: TextMatch
+    /// UTF-8, folded if `foldsCase`.
+    let bytes: [UInt8]
+    let foldsCase: Bool
+
+    init(_ match: TextMatch, _ text: String, foldsCase: Bool = false) {
+        self.match = match
+        self.foldsCase = foldsCase
+        bytes = Array((foldsCase ? CaseFolding.fold(text) : text).utf8)
+    }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Whether UTF-8 bytes pass. O(length); O(length · pattern) for `contains` and `like` at worst.
+    func matches(_ value: UnsafeRawBufferPointer) -> Bool {
+        bytes.withUnsafeBytes { passes(value, $0) }
+    }
+
+    /// How many of some values pass; nil counts for none.
+    @inline(__always)
+    func count(_ count: Int, _ value: (Int) -> UnsafeRawBufferPointer?) -> Int {
+        bytes.withUnsafeBytes { pattern in
+            var found = 0
+            if match == .contains, !foldsCase {
+                let search = ByteSearch(pattern)
+                for index in 0..<count {
+                    if let value = value(index), search.isIn(value) { found &+= 1 }
+                }
+                return found
+            }
+            for index in 0..<count {
+                if let value = value(index), passes(value, pattern) { found += 1 }
+            }
+            return found
+        }
+    }
+
+    @inline(__always)
+    private func passes(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+        foldsCase ? CaseFolding.withFolded(value) { compare($0, pattern) } : compare(value, pattern)
+    }
+
+    private func compare(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+        switch match {
+        case .equals: value.count == pattern.count && Self.isEqual(value, at: 0, pattern)
+        case .beginsWith: Self.isEqual(value, at: 0, pattern)
+        case .endsWith: Self.isEqual(value, at: value.count - pattern.count, pattern)
+        case .contains: ByteSearch(pattern).isIn(value)
+        case .like: Self.isLike(value, pattern)
+        }
+    }
+
+    private static func isEqual(
+        _ value: UnsafeRawBufferPointer, at offset: Int, _ part: UnsafeRawBufferPointer
+    ) -> Bool {
+        guard offset >= 0, part.count <= value.count - offset else { return false }
+        return part.isEmpty || memcmp(value.baseAddress! + offset, part.baseAddress!, part.count) == 0
+    }
+
+    /// Goes on after the last star whenever something does not fit: no recursion, whatever the pattern.
+    private static func isLike(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+        var at = 0
+        var next = 0
+        var retry: (at: Int, next: Int)?
+        while at < value.count {
+            if next < pattern.count, pattern[next] == UInt8(ascii: "*") {
+                next += 1
+                retry = (at, next)
+            } else if next < pattern.count, pattern[next] == UInt8(ascii: "?") {
+                next += 1
+                at = scalarEnd(value, at)
+            } else if let literal = literal(pattern, next), pattern[literal] == value[at] {
+                next = literal + 1
+                at += 1
+            } else if let from = retry {
+                at = scalarEnd(value, from.at)
+                next = from.next
+                retry = (at, next)
+            } else {
+                return false
+            }
+        }
+        return pattern[next...].allSatisfy { $0 == UInt8(ascii: "*") }
+    }
+
+    /// Where the byte to compare stands: behind a backslash, if there is one in front of something.
+    private static func literal(_ pattern: UnsafeRawBufferPointer, _ index: Int) -> Int? {
+        guard index < pattern.count else { return nil }
+        return pattern[index] == UInt8(ascii: "\\") && index + 1 < pattern.count ? index + 1 : index
+    }
+
+    private static func scalarEnd(_ value: UnsafeRawBufferPointer, _ start: Int) -> Int {
+        var end = start + 1
+        while end < value.count, value[end] & 0xc0 == 0x80 { end += 1 }
+        return end
+    }
+}

@@ -1,0 +1,42 @@
+// What stands for `$0`, `$1`, … in the text of a query.
+
+/// A value that the text of a query can refer to: whatever a property can have, a stored object, or an array of values,
+/// for `IN`.
+public protocol QueryArgument {
+    var _queryArgument: QueryArgumentValue { get }
+}
+
+/// An argument without its Swift type.
+public enum QueryArgumentValue: Sendable {
+    /// One value.
+    case value(ColumnValue)
+    /// Several values, for IN.
+    case list([ColumnValue])
+    /// An object.
+    case object(ObjectArgument)
+}
+
+/// An object as an argument: its number, and what it is a number of.
+public struct ObjectArgument: Sendable {
+    /// That of no object where it is not stored.
+    let id: ObjectID
+    let type: String
+    /// nil where it is not stored.
+    let home: ObjectHome?
+
+    init(id: ObjectID, type: String, home: ObjectHome?) {
+        self.id = id
+        self.type = type
+        self.home = home
+    }
+}
+
+extension StorableValue {
+    public var _queryArgument: QueryArgumentValue { .value(_columnValue) }
+}
+
+extension Array: QueryArgument where Element: StorableValue {
+    public var _queryArgument: QueryArgumentValue { .list(map(\._columnValue)) }
+}
+
+extension Optional: QueryArgument where Wrapped: StorableValue {}

@@ -1,0 +1,164 @@
+// What the file knows about its tables, kept as JSON in the `meta` table. How it is brought together with the models a
+// program opens it with is SchemaMatching and SchemaOpening.
+import CStillingWellEngine
+import CStillingWellLMDB
+import Foundation
+
+struct ColumnSchema: Codable, Equatable {
+    var name: String
+    var type: ColumnType
+    var isOptional: Bool
+    /// True for a column that the model does not have any more. Absent otherwise.
+    var isHidden: Bool?
+    /// The table that a link, or a list of links, leads to.
+    var target: String?
+    /// Whether the column has an index; missing in files that were written before there were any.
+    private var indexed: Bool?
+
+    init(name: String, type: ColumnType, isOptional: Bool, target: String? = nil, isIndexed: Bool = false) {
+        self.name = name
+        self.type = type
+        self.isOptional = isOptional
+        self.target = target
+        self.isIndexed = isIndexed
+    }
+
+    var isGone: Bool { isHidden == true }
+
+    var isIndexed: Bool {
+        get { indexed ?? false }
+        set { indexed = newValue ? true : nil }
+    }
+}
+
+struct TableSchema: Codable, Equatable, Sendable {
+    /// The table's number in the change log; never reused.
+    var id: UInt32
+    var name: String
+    /// In the order in which they were first declared, which is their order in rows.
+    var columns: [ColumnSchema]
+    var primaryKey: Int?
+
+    var visibleNames: [String] { columns.filter { !$0.isGone }.map(\.name) }
+    /// Columns whose bytes lie behind the slots.
+    var outOfLine: [Int] { columns.indices.filter { columns[$0].type.isOutOfLine } }
+    /// Columns whose values lie apart where they are large: not where elements stand in a list, which orders are compared with.
+    var largeColumns: [Int] {
+        let isOfList = columns.map(\.name).starts(with: ListTable.columnNames.dropLast())
+        return columns.indices.filter { column in
+            [.string, .data].contains(columns[column].type) && !(isOfList && column == ListTable.position)
+        }
+    }
+}
+
+/// Formats of the file that can be opened. Format 5 has checksums, orders of lists, and large values apart from their rows.
+struct FormatRange {
+    static let shipped = FormatRange(oldest: StoreSchema.currentFormat, current: StoreSchema.currentFormat)
+
+    let oldest: Int
+    let current: Int
+
+    /// Throws if a file of this format can be neither read nor upgraded.
+    func check(_ format: Int, path: String) throws(StoreError) {
+        if format > current {
+            throw .cannotOpen(
+                path: path,
+                reason: "its format \(format) is newer than this library's \(current); update the library")
+        }
+        if format < oldest {
+            throw .cannotOpen(
+                path: path,
+                reason: """
+                    its format \(format) is older than \(oldest), the oldest that this library reads; open it once with the library \
+                    of commit 0f28f9de, which turns formats 2 to 4 into format 5
+                    """)
+        }
+    }
+}
+
+struct StoreSchema: Codable {
+    static let currentFormat = 5
+    /// A change set says which columns changed in 64 bits.
+    static let maxColumns = 64
+    private static var key: UnsafeRawBufferPointer {
+        let name: StaticString = "schema"
+        return UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    }
+
+    /// What the checksum of the schema is stored under.
+    static let sumKey = "schema.sum"
+
+    static func sum(of data: Data) -> [UInt8] {
+        let sum = data.withUnsafeBytes { Checksum.key($0, 0, nil) }
+        return withUnsafeBytes(of: sum.littleEndian) { Array($0) }
+    }
+
+    private static func withSumKey<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        var name = sumKey
+        return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+
+    var format = StoreSchema.currentFormat
+    /// The program's own version of its models. Absent in files of format 1.
+    var version: UInt64?
+    var tables: [TableSchema] = []
+    /// The number of the next new table. Absent in files of format 1.
+    var nextTable: UInt32?
+
+    /// Gives out the number of a new table.
+    mutating func takeTableID() -> UInt32 {
+        let id = nextTable ?? (tables.map(\.id).max() ?? 0) + 1
+        nextTable = id + 1
+        return id
+    }
+
+    static func read(
+        _ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String, _ formats: FormatRange = .shipped
+    ) throws -> StoreSchema? {
+        struct Format: Decodable { var format: Int }
+        let stored = try LMDB.reading("read schema", path: path) { () throws(EngineFailure) in
+            try LMDB.get(transaction, meta, key: key).map { Data($0) }
+        }
+        guard let data = stored else { return nil }
+        let sum = try LMDB.reading("read schema", path: path) { () throws(EngineFailure) in
+            try Self.withSumKey { key in
+                Swift.Result { () throws(EngineFailure) in try LMDB.get(transaction, meta, key: key).map { Array($0) } }
+            }.get()
+        }
+        // Stores have one since it is written.
+        if let sum, sum != Self.sum(of: data) {
+            throw StoreError.cannotOpen(
+                path: path, reason: "its schema is not what was stored; restore a backup, or salvage it")
+        }
+        do {
+            let format = try JSONDecoder().decode(Format.self, from: data).format
+            try formats.check(format, path: path)
+            let schema = try decode(data)
+            guard schema.isPossible else {
+                throw StoreError.cannotOpen(
+                    path: path, reason: "its schema is none that this library writes; restore a backup, or salvage it")
+            }
+            return schema
+        } catch let error as DecodingError {
+            throw StoreError.cannotOpen(path: path, reason: "its schema cannot be read (\(error)); restore a backup")
+        }
+    }
+
+    func write(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data = try encoder.encode(self)
+        let code = data.withUnsafeBytes { bytes in
+            var (key, value) = (MDB_val(Self.key), MDB_val(bytes))
+            return engine_put(transaction, meta, &key, &value, 0)
+        }
+        try LMDB.check(code, "store schema", path: path)
+        let stored = Self.sum(of: data).withUnsafeBytes { sum in
+            Self.withSumKey { key in
+                var (key, value) = (MDB_val(key), MDB_val(sum))
+                return engine_put(transaction, meta, &key, &value, 0)
+            }
+        }
+        try LMDB.check(stored, "store schema", path: path)
+    }
+}

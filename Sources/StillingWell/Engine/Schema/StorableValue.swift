@@ -1,0 +1,161 @@
+// The Swift types a property may have, and how each meets a row and a query. Underscored requirements are the store's
+// own business: conforming further types is not supported.
+import Foundation
+
+/// A type that `@Stored` properties can have: Int, Double, Bool, String, Date, Data, UUID, what is mapped to them
+/// (`MappedValue`: further numbers, enumerations, types of a program's own), and optionals of all these.
+public protocol StorableValue: QueryArgument, Sendable, Equatable {
+    static var _columnType: ColumnType { get }
+    static var _isOptional: Bool { get }
+    /// What the property of an object reads as whose row is gone; nil for a type that has no such value.
+    static var _zero: Self? { get }
+    /// The value of a column; of one that is null, or that the row does not have yet, what zeros stand for.
+    static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> Self
+    func _write(_ row: RowBuffer, _ column: Int)
+    var _columnValue: ColumnValue { get }
+    /// The value that was given without its type; nil where it is none of this type.
+    static func _value(of value: Any) -> Self?
+}
+
+/// A column has what is no value of the type that it is read as, or a large value that cannot be read. A class, so that it is thrown
+/// in a register: every read of a property has to make room for a larger one.
+public final class UnknownValue: Error {
+    /// The type.
+    let type: String
+    /// What the column has.
+    let value: String
+    /// Why it cannot be read, which whoever it was read from knows as well; nil where it is no value of the type.
+    let failure: StoreError?
+
+    init(_ type: Any.Type, _ value: some StorableValue) {
+        self.type = "\(type)"
+        self.value = value is String ? "'\(value)'" : "\(value)"
+        failure = nil
+    }
+
+    init(_ failure: StoreError?) {
+        (type, value) = ("", "what cannot be read")
+        self.failure = failure
+    }
+
+    func error(of property: String) -> StoreError {
+        failure ?? .unknownValue(property: property, type: type, value: value)
+    }
+}
+
+extension RowReader {
+    /// The bytes of a column, for who can say that a value which lies apart could not be read.
+    @inline(__always)
+    func bytesOrFailure(_ column: Int) throws(UnknownValue) -> UnsafeRawBufferPointer {
+        let bytes = bytes(column)
+        if bytes.baseAddress == nil { throw UnknownValue(values.failure) }
+        return bytes
+    }
+}
+
+extension StorableValue {
+    public static var _isOptional: Bool { false }
+    public static func _value(of value: Any) -> Self? { value as? Self }
+}
+
+/// Whether a value without its type stands for none.
+func isNil(_ value: Any) -> Bool {
+    if value is NSNull { return true }
+    if case Optional<Any>.none = value { return true }
+    return false
+}
+
+extension Int: StorableValue {
+    public static var _columnType: ColumnType { .int }
+    public static var _zero: Int? { 0 }
+    @inlinable
+    public static func _read(_ row: RowReader, _ column: Int) -> Int { Int(bitPattern: UInt(row.slot(column))) }
+    public func _write(_ row: RowBuffer, _ column: Int) { row.setSlot(column, UInt64(bitPattern: Int64(self))) }
+    public var _columnValue: ColumnValue { .int(self) }
+}
+
+extension Double: StorableValue {
+    public static var _columnType: ColumnType { .double }
+    public static var _zero: Double? { 0 }
+    @inlinable
+    public static func _read(_ row: RowReader, _ column: Int) -> Double { Double(bitPattern: row.slot(column)) }
+    public func _write(_ row: RowBuffer, _ column: Int) { row.setSlot(column, bitPattern) }
+    public var _columnValue: ColumnValue { .double(self) }
+    public static func _value(of value: Any) -> Double? { value as? Double ?? (value as? Int).map { Double($0) } }
+}
+
+extension Bool: StorableValue {
+    public static var _columnType: ColumnType { .bool }
+    public static var _zero: Bool? { false }
+    @inlinable
+    public static func _read(_ row: RowReader, _ column: Int) -> Bool { row.slot(column) != 0 }
+    public func _write(_ row: RowBuffer, _ column: Int) { row.setSlot(column, self ? 1 : 0) }
+    public var _columnValue: ColumnValue { .bool(self) }
+}
+
+extension Date: StorableValue {
+    public static var _columnType: ColumnType { .date }
+    public static var _zero: Date? { Date(timeIntervalSinceReferenceDate: 0) }
+    @inlinable
+    public static func _read(_ row: RowReader, _ column: Int) -> Date {
+        Date(timeIntervalSinceReferenceDate: Double._read(row, column))
+    }
+    public func _write(_ row: RowBuffer, _ column: Int) { timeIntervalSinceReferenceDate._write(row, column) }
+    public var _columnValue: ColumnValue { .date(self) }
+}
+
+extension String: StorableValue {
+    public static var _columnType: ColumnType { .string }
+    public static var _zero: String? { "" }
+    public static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> String {
+        String(decoding: try row.bytesOrFailure(column), as: UTF8.self)
+    }
+    public func _write(_ row: RowBuffer, _ column: Int) {
+        var copy = self
+        copy.withUTF8 { row.setBytes(column, UnsafeRawBufferPointer($0)) }
+    }
+    public var _columnValue: ColumnValue { .string(self) }
+}
+
+extension Data: StorableValue {
+    public static var _columnType: ColumnType { .data }
+    public static var _zero: Data? { Data() }
+    public static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> Data {
+        Data(try row.bytesOrFailure(column))
+    }
+    public func _write(_ row: RowBuffer, _ column: Int) { withUnsafeBytes { row.setBytes(column, $0) } }
+    public var _columnValue: ColumnValue { .data(self) }
+}
+
+extension UUID: StorableValue {
+    public static var _columnType: ColumnType { .uuid }
+    public static var _zero: UUID? { UUID.zero }
+    private static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    public static func _read(_ row: RowReader, _ column: Int) -> UUID {
+        let bytes = row.bytes(column)
+        return bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : zero
+    }
+    public func _write(_ row: RowBuffer, _ column: Int) { withUnsafeBytes(of: uuid) { row.setBytes(column, $0) } }
+    public var _columnValue: ColumnValue { .uuid(self) }
+}
+
+extension Optional: StorableValue where Wrapped: StorableValue {
+    public static var _columnType: ColumnType { Wrapped._columnType }
+    public static var _isOptional: Bool { true }
+    public static var _zero: Wrapped?? { .some(nil) }
+    @inlinable
+    public static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> Wrapped? {
+        try row.isNull(column) ? nil : Wrapped._read(row, column)
+    }
+    public static func _value(of value: Any) -> Wrapped?? {
+        isNil(value) ? .some(nil) : Wrapped._value(of: value).map { .some($0) }
+    }
+    public func _write(_ row: RowBuffer, _ column: Int) {
+        if let self {
+            self._write(row, column)
+        } else {
+            row.setNull(column, isOutOfLine: Wrapped._columnType.isOutOfLine)
+        }
+    }
+    public var _columnValue: ColumnValue { self?._columnValue ?? .null }
+}

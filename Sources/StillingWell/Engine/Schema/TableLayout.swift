@@ -1,0 +1,112 @@
+// How the properties of a model class meet the columns of its stored table, which keep the order in which they were
+// first declared. Made once per table when a store is opened, and constant from then on; any thread.
+import StillingWellBasis
+
+/// Maps the stored properties of one class, by their ordinals, to the columns of one table.
+@usableFromInline
+final class TableLayout: Sendable {
+    /// That of the class and of its table.
+    let name: String
+    /// The names of the classes that the properties lead to.
+    private let targets: [String?]
+    /// The stored column of each property.
+    @usableFromInline let columns: [Int]
+    /// Every property lies in the column of its own number, and there are no others.
+    @usableFromInline let isDirect: Bool
+    let columnCount: Int
+    /// Optional columns that the class does not have: a new row leaves them null.
+    let hiddenOptionals: [Int]
+    /// Stored columns whose bytes lie behind the slots.
+    let outOfLine: [Int]
+    /// Stored columns whose values lie apart where they are large.
+    let largeColumns: [Int]
+    /// Whether properties of the class are links or lists: an object is then added together with what it leads to.
+    let isConnected: Bool
+    /// Whether Swift's Observation may track what is read of the class.
+    let isObservable: Bool
+    /// The layouts of all tables of the store.
+    private let all: LayoutSet
+
+    /// - Parameter model: nil for the hidden table of a list.
+    init(_ model: ModelDeclaration?, _ table: TableSchema, in all: LayoutSet) {
+        name = table.name
+        targets = model?.targets.map { $0?.name } ?? []
+        self.all = all
+        let columns = (model?.columns ?? []).map { property in
+            guard let column = table.columns.firstIndex(where: { $0.name == property.name }) else {
+                stopProgram("'\(table.name)' was opened without a column for '\(property.name)'")
+            }
+            return column
+        }
+        self.columns = columns
+        columnCount = table.columns.count
+        isConnected = columns.contains { [.link, .list].contains(table.columns[$0].type) }
+        isDirect = columns.elementsEqual(0..<columnCount)
+        hiddenOptionals = table.columns.indices.filter { table.columns[$0].isOptional && !columns.contains($0) }
+        outOfLine = table.outOfLine
+        largeColumns = table.largeColumns
+        isObservable = model?.isObservable ?? false
+    }
+
+    /// The stored column of the property with this ordinal.
+    @inlinable @inline(__always)
+    func column(_ ordinal: Int) -> Int { isDirect ? ordinal : columns[ordinal] }
+
+    // MARK: What was said of properties, said of stored columns
+
+    func stored(_ term: SortTerm) -> SortTerm {
+        guard var over = term.over else { return SortTerm(column: column(term.column), ascending: term.ascending) }
+        let path = stored(ColumnPath(over.links + [term.column]))
+        over.links = Array(path.links)
+        return SortTerm(column: path.column, ascending: term.ascending, over: over)
+    }
+
+    func stored(_ path: ColumnPath) -> ColumnPath {
+        var layout: TableLayout? = self
+        return ColumnPath(
+            path.columns.map { ordinal in
+                defer { layout = layout?.target(ordinal) }
+                return layout?.column(ordinal) ?? ordinal
+            })
+    }
+
+    /// The layout of what a link, or a list of links, leads to.
+    func target(_ ordinal: Int) -> TableLayout? { targetName(ordinal).flatMap { all.layouts[$0] } }
+
+    /// The name of the class that a link, or a list of links, leads to.
+    func targetName(_ ordinal: Int) -> String? { targets.indices.contains(ordinal) ? targets[ordinal] : nil }
+
+    /// Whether that is so in all tables of the store: every column has the number of its property.
+    var areAllDirect: Bool { all.areDirect }
+
+    fileprivate var needsNoMap: Bool { isDirect || columns.isEmpty }
+}
+
+/// The layouts of a store's tables, by name.
+///
+/// Unchecked because it is complete before the store is anybody's.
+final class LayoutSet: @unchecked Sendable {
+    fileprivate private(set) var layouts: [String: TableLayout] = [:]
+    fileprivate private(set) var areDirect = true
+
+    func add(_ layout: TableLayout, _ name: String) {
+        // The tables hold the set in turn; a handful of them live as long as the store's models do.
+        layouts[name] = layout
+        areDirect = areDirect && layout.needsNoMap
+    }
+}
+
+extension RowReader {
+    /// A copy that outlives what the row is read from, and has all values in it.
+    func copy(_ layout: TableLayout) -> [UInt8] {
+        guard layout.largeColumns.contains(where: { !isNull($0) && largeValue(slot($0)) != nil }) else {
+            return Array(image)
+        }
+        let copy = RowBuffer()
+        copy.load(self, columnCount: layout.columnCount, outOfLine: layout.outOfLine)
+        for column in layout.largeColumns where !isNull(column) && largeValue(slot(column)) != nil {
+            copy.setBytes(column, bytes(column))
+        }
+        return Array(copy.bytes)
+    }
+}

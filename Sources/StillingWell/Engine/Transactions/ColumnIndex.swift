@@ -1,0 +1,234 @@
+// A secondary index: the sort key of a column, cut to what the engine takes, to the ids of the rows that have it. Cut
+// keys may agree where values do not, so what is found is a candidate. Null is not in an index.
+//
+// Changed in the write transaction that changes the row; read under whatever guards the transaction it is read with.
+import CStillingWellEngine
+import CStillingWellLMDB
+import Glibc
+
+/// The index of one column of one table; or its primary key, where that has the same keys.
+struct ColumnIndex: Sendable {
+    /// Below LMDB's limit of 511.
+    static let maxKeyBytes = 500
+
+    static let flags = UInt32(MDB_DUPSORT | MDB_DUPFIXED)
+
+    static func name(_ table: UInt32, _ column: Int) -> String { "index.\(table).\(column)" }
+
+    let table: UInt32
+    let column: Int
+    let type: ColumnType
+    let isOptional: Bool
+    /// Whether no two rows have the same key.
+    let isUnique: Bool
+    let handle: MDB_dbi
+
+    /// Of a column of a table of the file.
+    init(of table: TableSchema, _ column: Int, handle: MDB_dbi) {
+        let schema = table.columns[column]
+        self.init(
+            table: table.id, column: column, type: schema.type, isOptional: schema.isOptional, handle: handle)
+    }
+
+    /// - Parameter isUnique: whether no two rows have the same key.
+    init(
+        table: UInt32, column: Int, type: ColumnType, isOptional: Bool, isUnique: Bool = false, handle: MDB_dbi
+    ) {
+        (self.table, self.column, self.type) = (table, column, type)
+        (self.isOptional, self.isUnique, self.handle) = (isOptional, isUnique, handle)
+    }
+
+    /// The key under which a row stands; nil where its value is null.
+    func key(_ row: RowReader) -> [UInt8]? {
+        if isOptional, row.isNull(column) { return nil }
+        var key = SortKeyBytes()
+        key.append(stored: row, column, type)
+        return key.prefix(Self.maxKeyBytes)
+    }
+
+    /// The key of a value; nil for null.
+    static func key(_ value: ColumnValue) -> [UInt8]? {
+        var key = SortKeyBytes()
+        guard key.append(value, ascending: true) else { return nil }
+        return key.prefix(maxKeyBytes)
+    }
+
+    /// Ids of the rows under `key`, ascending.
+    func ids(_ transaction: LMDBTransaction, key: [UInt8]) throws(EngineFailure) -> [ObjectID] {
+        var found: [ObjectID] = []
+        try scan(transaction, IndexScan(from: key)) { _, id, _ in
+            found.append(id)
+            return !isUnique
+        }
+        return found
+    }
+
+    /// Ids of the rows from one key to below another, both cut, in no order; nil when there are more than `limit`.
+    func ids(
+        _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, limit: Int
+    ) throws(EngineFailure) -> [ObjectID]? {
+        var found: [ObjectID] = []
+        try scan(transaction, IndexScan(from: low, below: high, MDB_NEXT)) { _, id, _ in
+            found.append(id)
+            return found.count <= limit
+        }
+        return found.count <= limit ? found : nil
+    }
+
+    /// Whether rows have values that are not a number. Their places in the index are not those in an order of rows.
+    func hasValuesInNoOrder(_ transaction: LMDBTransaction) throws(EngineFailure) -> Bool {
+        guard type == .double || type == .date else { return false }
+        let numbers = SortKeyBytes.ordered(ColumnSchema(name: "", type: type, isOptional: false), ascending: true)
+        if try ids(transaction, from: nil, below: numbers.lower, limit: 0) == nil { return true }
+        return try ids(transaction, from: numbers.upper, below: nil, limit: 0) == nil
+    }
+
+    /// How many rows there are from one key to below another, neither of which is cut. O(log n), and O(keys) between them.
+    func count(
+        _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?
+    ) throws(EngineFailure) -> Int {
+        var count = 0
+        var failure: Int32 = MDB_SUCCESS
+        try scan(transaction, IndexScan(from: low, below: high, MDB_NEXT_NODUP)) { _, _, cursor in
+            var rows = 1
+            if !isUnique { failure = engine_cursor_count(cursor, &rows) }
+            count += rows
+            return failure == MDB_SUCCESS
+        }
+        _ = try LMDB.found(failure)
+        return count
+    }
+
+    /// Visits entries in ascending order until `body` returns false, and checks that none was passed over.
+    private func scan(
+        _ transaction: LMDBTransaction, _ range: IndexScan,
+        _ body: (UnsafeRawBufferPointer, ObjectID, LMDBCursor) -> Bool
+    ) throws(EngineFailure) {
+        let cursor = try LMDB.openCursor(transaction, handle)
+        defer { mdb_cursor_close(cursor) }
+        var isWhole = true
+        var (isEmpty, isEnded) = (true, false)
+        var key = MDB_val()
+        var value = MDB_val()
+        let last = range.first.withUnsafeBytes { bytes -> Int32 in
+            key = MDB_val(bytes)
+            var code = engine_cursor_get(cursor, &key, &value, range.start)
+            // Entries of one key mostly come with the same one.
+            var (known, sum): (MDB_val, UInt32) = (MDB_val(), 0)
+            while code == MDB_SUCCESS {
+                if key.mv_data != known.mv_data || key.mv_size != known.mv_size {
+                    // A page that is led to twice may be led to without an end.
+                    if known.mv_data != nil, key.bytes.precedes(known.bytes) {
+                        isWhole = false
+                        return code
+                    }
+                    if !range.end.isEmpty, !range.end.withUnsafeBytes({ key.bytes.precedes($0) }) { return code }
+                    (known, sum) = (key, Checksum.key(key.bytes, table, isUnique ? nil : column))
+                }
+                guard let id = IDEntry.id(value.bytes, key: sum) else {
+                    isWhole = false
+                    return code
+                }
+                isEmpty = false
+                guard body(key.bytes, ObjectID(rawValue: id), cursor) else {
+                    isEnded = true
+                    return code
+                }
+                code = engine_cursor_get(cursor, &key, &value, range.step)
+            }
+            return code
+        }
+        guard isWhole else { throw damaged }
+        _ = try LMDB.found(last)
+        // The only entry of a key was found.
+        if isUnique, range.isOneKey, !isEmpty { return }
+        try require(transaction, range, end: isEnded ? engine_entry(key: key, value: value) : engine_entry(), isEmpty)
+    }
+
+    /// Checks that no entry of a scan was passed over.
+    private func require(
+        _ transaction: LMDBTransaction, _ range: IndexScan, end: engine_entry, _ isEmpty: Bool
+    ) throws(EngineFailure) {
+        let failure = range.first.withUnsafeBytes { low in
+            range.end.withUnsafeBytes { high -> EngineFailure? in
+                var keys = engine_range(keys: MDB_val(low), range.isOneKey ? MDB_val(low) : MDB_val())
+                if !range.isOneKey, !range.end.isEmpty { keys.high = MDB_val(high) }
+                if end.key.mv_data != nil { (keys.high, keys.end) = (end.key, end) }
+                keys.counts = range.step == MDB_NEXT_NODUP
+                return check(transaction, keys, isEmpty)
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// - Returns: what is wrong with the pages that can hold entries of a range, or with an entry beside one without any.
+    func check(_ transaction: LMDBTransaction, _ range: engine_range, _ isEmpty: Bool) -> EngineFailure? {
+        do throws(EngineFailure) {
+            guard isEmpty else {
+                try RangeCheck.require(transaction, handle, range)
+                return nil
+            }
+            try RangeCheck.requireEmpty(transaction, handle, range) { (key, entry) throws(EngineFailure) in
+                if IDEntry.id(entry, key: Checksum.key(key, table, isUnique ? nil : column)) == nil { throw damaged }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    var damaged: EngineFailure { isUnique ? .damagedKey(table) : .damagedIndex(table, column) }
+
+    /// - Returns: the engine's code, and where the entry came to lie.
+    func insert(
+        _ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID
+    ) -> (code: Int32, place: UnsafeRawPointer?) {
+        var cursor: LMDBCursor?
+        let opened = engine_cursor_open(transaction, handle, &cursor)
+        if opened != 0 { return (opened, nil) }
+        defer { mdb_cursor_close(cursor) }
+        let stored = key.withUnsafeBytes {
+            IDEntry.with($0, id.rawValue, table, column) { engine_cursor_put(cursor, &$0, &$1, 0) }
+        }
+        if stored != 0 { return (stored, nil) }
+        var key = MDB_val()
+        var value = MDB_val()
+        let code = engine_cursor_get(cursor, &key, &value, MDB_GET_CURRENT)
+        return (code, code == 0 ? UnsafeRawPointer(value.mv_data) : nil)
+    }
+
+    func remove(_ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID) -> Int32 {
+        key.withUnsafeBytes {
+            IDEntry.with($0, id.rawValue, table, column) { engine_del(transaction, handle, &$0, &$1) }
+        }
+    }
+}
+
+/// Which entries of an index are gone over.
+private struct IndexScan {
+    let first: [UInt8]
+    /// Empty for none.
+    let end: [UInt8]
+    let start: MDB_cursor_op
+    let step: MDB_cursor_op
+    var isOneKey: Bool { start == MDB_SET }
+
+    /// The entries of one key.
+    init(from key: [UInt8]) { (first, end, start, step) = (key, [], MDB_SET, MDB_NEXT_DUP) }
+
+    /// Range of entries from one key to below another. Both keys are cut to the length of an index key.
+    init(from low: [UInt8]?, below high: [UInt8]?, _ step: MDB_cursor_op) {
+        let (first, end) = ColumnIndex.bounds(from: low, below: high)
+        // No key is empty.
+        (self.first, self.end, start, self.step) = (first.isEmpty ? [0] : first, end, MDB_SET_RANGE, step)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// In the order of the engine's keys.
+    func precedes(_ other: UnsafeRawBufferPointer) -> Bool {
+        let common = Swift.min(count, other.count)
+        let order = common == 0 ? 0 : memcmp(baseAddress!, other.baseAddress!, common)
+        return order != 0 ? order < 0 : count < other.count
+    }
+}

@@ -1,0 +1,48 @@
+// Which versions the file keeps, and for whom.
+import CStillingWellLMDB
+import Glibc
+
+extension Storage {
+    /// Notes what holds a version, until that is removed from `pins`; and tells upkeep, which may hear of no commits.
+    func addPin(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
+        pins.add(pin, version: version, file: file, line: line)
+        page.ring(.own)
+    }
+
+    /// How many versions the file keeps: the newest, and all since the oldest that some process still reads.
+    func activeVersions() -> Int {
+        var info = MDB_envinfo()
+        mdb_env_info(environment, &info)
+        let newest = UInt64(info.me_last_txnid)
+        let oldest = readers.map(\.transactionID).min() ?? newest
+        return Int(newest - min(oldest, newest)) + 1
+    }
+
+    /// Those of all processes, but for what is held for the last flush.
+    private var readers: [EngineReader] {
+        var holds = page.holds
+        return EngineReader.all(environment).filter { reader in
+            guard let index = holds.firstIndex(of: reader) else { return true }
+            holds.remove(at: index)
+            return false
+        }
+    }
+
+    /// The oldest pin of all processes; nil when nobody holds a version older than the newest.
+    func oldestPin() -> VersionPin? {
+        guard let newest = try? openSnapshot() else { return pins.oldest() }
+        var info = MDB_envinfo()
+        mdb_env_info(environment, &info)
+        let own = pins.oldest()
+        let other = readers.filter { $0.process != getpid() }
+            .min { $0.transactionID < $1.transactionID }
+            .map { reader in
+                let lag = UInt64(info.me_last_txnid) - min(reader.transactionID, UInt64(info.me_last_txnid))
+                return VersionPin(
+                    version: newest.version - min(lag, newest.version), ageSeconds: nil, process: reader.process,
+                    place: nil)
+            }
+        let oldest = [own, other].compactMap(\.self).min { $0.version < $1.version }
+        return oldest.flatMap { $0.version < newest.version ? $0 : nil }
+    }
+}

@@ -1,0 +1,329 @@
+// One LMDB environment, opened once per process and path: tables, the change log, the write lock, the bell, and a pool
+// of read transactions. `.memory` is the same engine on a memory file system, written through the map.
+//
+// Table handles are written while the store is opened, before anyone else has it, and so read without the runtime's check of
+// exclusive access. LMDB's own locks are taken inside LMDB only.
+import CStillingWellEngine
+import CStillingWellLMDB
+import CStillingWellPlatform
+import Foundation
+import Logging
+import StillingWellSync
+import Synchronization
+
+/// Unchecked because of what is set while it is opened, and of what the write lock guards.
+final class Storage: @unchecked Sendable {
+    /// Commits between two looks for readers that were killed. Asks the kernel once per process that reads.
+    static let deadReaderInterval: UInt64 = 256
+
+    /// Which of this process's storages it is; given to no other one, also once it is gone.
+    let number = Storage.made.wrappingAdd(1, ordering: .relaxed).newValue
+    private static let made = Atomic<UInt64>(0)
+
+    let environment: OpaquePointer
+    let directory: String
+    let durability: Durability
+    let schemaVersion: UInt64
+    private let mapBytes: Int
+    let page: SharedPage
+    let writeLock: WriteLock
+    // Set while the store is opened, before anybody else has it (Storage+Opening.swift); every read and write asks for them.
+    var log: MDB_dbi = 0
+    var meta: MDB_dbi = 0
+    /// Of values that lie apart from their rows.
+    var values: MDB_dbi = 0
+    static let valuesName = Array(EngineName.values.utf8)
+    private let knownValues = AtomicLazyReference<CheckedNodes>()
+    /// Which of them have been checked. Made once it is asked for: that takes a sixth of opening a store.
+    var checkedValues: CheckedNodes { knownValues.load() ?? knownValues.storeIfNil(CheckedNodes()) }
+    /// Keyed by the model class.
+    @exclusivity(unchecked) var tables: [ObjectIdentifier: Table] = [:]
+    /// Keyed by the table number in the log.
+    @exclusivity(unchecked) var tablesByID: [UInt32: Table] = [:]
+
+    /// Space behind the data file that is known to exist; grown ahead of every write through the map, because a full
+    /// memory file system would otherwise be a SIGBUS. Guarded by the write lock.
+    var reserved: MapReservation?
+
+    /// Where the file's pages can be read without the engine.
+    let pageMap: PageMap
+
+    /// Which versions the rows are of that have been checked.
+    let checkedVersions = CheckedVersions()
+
+    /// The row being written; guarded by the write lock.
+    let writeBuffer = RowBuffer()
+
+    /// Who holds which versions.
+    let pins = PinList()
+
+    /// What new snapshots read by.
+    private let current: Guarded<ReadMap>
+    var readMap: ReadMap { current.withLock { $0 } }
+    /// Upkeep's.
+    let heldVersions: HeldVersions
+
+    /// What brings commits to the disk; nil where nothing does. Set while the store is opened.
+    private(set) var flushing: Flushing?
+
+    /// The files at the store's path; nil while it is opened. Set before others have the storage.
+    private(set) var files: HeldFiles?
+
+    /// Of Storage+Snapshots.swift.
+    let idleReaders = Guarded<[SnapshotReader]>("snapshot pool", [])
+
+    /// Whether the folder is this library's own and goes with the store.
+    private let ownsFolder: Bool
+    let modes: FileModes
+
+    /// How many forks lie before the process that has opened it.
+    private let generation = cp_fork_generation()
+
+    /// - Parameters:
+    ///   - tables: how many of the engine's can be opened.
+    ///   - limit: how long to wait for other processes.
+    init(
+        _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest, flushes: FlushPlan,
+        tables: UInt32, limit: TimeLimit
+    ) throws {
+        directory = folder.path
+        ownsFolder = folder.isOwn
+        modes = folder.modes
+        self.durability = durability
+        self.mapBytes = mapBytes
+        schemaVersion = schema.version
+        let deadlineNs = limit.deadlineNs
+        page = try SharedPage(directory, modes, deadlineNs: deadlineNs)
+        writeLock = WriteLock(page)
+        try StoreFolder.checkFiles(directory)
+        if page.wasAlone {
+            // What nobody has finished, and of a store in memory what those have left who were killed.
+            let left = [StoreFolder.newData, StoreFolder.newLock]
+            StoreFolder.remove(
+                durability == .memory ? left + [StoreFolder.data, StoreFolder.lock] : left, in: directory)
+        }
+        if !page.wasAlone { try page.checkFiles(in: directory) }
+        let isNew = try durability != .memory && page.wasAlone && StoreFolder.isUnmade(directory)
+        let recovery = try Self.recover(folder, page, isNew: isNew, flushes, durability)
+
+        // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
+        environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory, tables: tables)
+        pageMap = PageMap(environment)
+        heldVersions = HeldVersions(environment, page, pins, directory)
+        current = Guarded("read map", ReadMap(of: environment, pageMap))
+        // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
+        let code =
+            isNew
+            ? engine_open(
+                environment, "\(directory)/\(StoreFolder.newData)", durability.flags | UInt32(MDB_NOSUBDIR), modes.file)
+            : engine_open(environment, directory, durability.flags, modes.file)
+        if code != 0 { throw StoreFile.openingError(code, directory) }
+        try StoreFile.checkLength(environment, directory, isAlone: page.wasAlone)
+        if durability == .memory {
+            reserved = try MapReservation(environment, path: directory)
+        } else if !isNew {
+            try guardEnd()
+            try lookAtPages()
+        }
+        releaseDeadReaders()
+        if durability == .full || durability == .relaxed && flushes.isOn {
+            flushing = try Flushing(
+                environment, folder, page, writeLock, waits: durability == .full, isNew: isNew, recovery ?? Recovery(),
+                flushes)
+        }
+        do {
+            try openTables(schema, deadlineNs: deadlineNs)
+        } catch StoreError.writeTimedOut {
+            throw StoreError.cannotOpen(
+                path: directory,
+                reason: """
+                    \(writeLock.lastOwner.map { "process \($0)" } ?? "another process") holds its write lock and does not \
+                    give it back; have it go on or end it, or raise Store.Configuration.openTimeoutSeconds \
+                    (\(limit.seconds) s)
+                    """)
+        }
+        if isNew || durability == .full { try flushing?.synchronize() }
+        if isNew {
+            if flushing == nil { try check(mdb_env_sync(environment, 1), "synchronize") }
+            try StoreFolder.finish(directory, modes)
+            // There are pages now.
+            try guardEnd()
+        }
+        flushing?.letGo()
+        let held = try HeldFiles(directory, data: StoreFile.descriptor(environment), page, hasRecord: flushing != nil)
+        if page.wasAlone { page.note(held) }
+        files = held
+        flushing?.watch(held)
+        readApart()
+        page.admitOthers()
+    }
+
+    private func guardEnd() throws(StoreError) {
+        try reading("read tables") { () throws(EngineFailure) in try pageMap.find() }
+        pageMap.guardEnd()
+        if pageMap.base != nil { engine_check_reads(environment, environment) }
+    }
+
+    /// Has writes look at pages that somebody may have damaged while nobody had the file open.
+    private func lookAtPages() throws(StoreError) {
+        // A file of a format that is not known here is changed as the engine sees fit.
+        guard let base = pageMap.base else { return }
+        try check(engine_look(environment, base), "look at pages")
+    }
+
+    /// Has snapshots read by a mapping of their own. Where there is none to be had, what they hold stays in the file.
+    private func readApart() {
+        do {
+            try replaceReadMap()
+        } catch {
+            Logger(label: "stillingwell").info(
+                "held versions stay in the file of \(directory) until it is opened again: \(error)")
+        }
+    }
+
+    /// Makes a new mapping for the snapshots to come.
+    func replaceReadMap() throws {
+        let next = try ReadMap(directory, mapBytes: mapBytes, tables: handles, pageMap, of: files?.identity(0))
+        // Damage to a store in memory is not looked for.
+        if durability != .memory, pageMap.base != nil { engine_check_reads(next.environment, environment) }
+        let last = current.withLock { current in
+            defer { current = next }
+            return current
+        }
+        last.isRetired.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Sees to versions that are held for long. Any thread.
+    func tendHeldVersions(newest: UInt64) {
+        heldVersions.tend(newest: newest, current: { readMap }, replace: replaceReadMap)
+    }
+
+    /// The tables that are read, with what the engine calls them.
+    private var handles: [(handle: MDB_dbi, name: String)] {
+        var handles = [(log, "log"), (meta, "meta"), (values, EngineName.values)]
+        for table in tablesByID.values {
+            handles.append((table.rows, EngineName.rows(table.id)))
+            if let keys = table.primaryIndex { handles.append((keys, EngineName.keys(table.id))) }
+            for index in table.links?.indexes ?? [] {
+                handles.append((index.handle, ColumnIndex.name(index.table, index.column)))
+            }
+            if let order = table.links?.order { handles.append((order.handle, EngineName.ranks(table.id))) }
+        }
+        return handles
+    }
+
+    /// Whether this is the process that has opened the store, rather than a forked child of it.
+    var isOfThisProcess: Bool { generation == cp_fork_generation() }
+
+    /// Refuses a forked child. Costs two loads.
+    func checkProcess() throws(StoreError) {
+        if !isOfThisProcess { throw .openedBeforeFork(path: directory) }
+    }
+
+    /// Set once other threads can get this storage from the registry.
+    var isRegistered = false
+
+    deinit {
+        // A child that closed what it has inherited would free its parent's readers, remove its parent's files, and drop
+        // its own locks on them, which go with any descriptor of the file.
+        guard isOfThisProcess else { return }
+        for reader in idleReaders.withLock({ $0 }) { reader.end() }
+        heldVersions.end()
+        writeLock.end()
+        flushing?.end()
+        pageMap.endGuard()
+        engine_close(environment)
+        if durability == .memory {
+            page.ifAlone(in: directory) {
+                StoreFolder.remove(StoreFolder.all, in: directory)
+                if ownsFolder { rmdir(directory) }
+            }
+        }
+        if isRegistered { StorageRegistry.closed(directory, number) }
+    }
+
+    /// Throws the error that `code` stands for, unless it is success.
+    @inline(__always)
+    func check(_ code: Int32, _ operation: @autoclosure () -> String) throws(StoreError) {
+        if code != 0 { throw error(code, operation()) }
+    }
+
+    func error(_ code: Int32, _ operation: String) -> StoreError {
+        if code == MDB_MAP_FULL {
+            flushing?.expectNoRoom()
+            return .mapFull(limitBytes: mapBytes)
+        }
+        // A call of the engine that meets the end of the file is left, and does not know why it came there.
+        if code == MDB_CORRUPTED, StoreFile.isCut(environment) { pageMap.noteCut() }
+        if code == MDB_CORRUPTED, let cutFailure { return cutFailure }
+        // The engine calls a write that could be done in part only an input/output error.
+        if code == EIO, StoreFile.isFull(environment, directory) { return .diskFull(path: directory) }
+        return LMDB.error(code, operation, path: directory)
+    }
+
+    func error(_ failure: EngineFailure, _ operation: String) -> StoreError {
+        if failure.code != 0 { return error(failure.code, operation) }
+        return failure.error(operation, path: directory) { tablesByID[$0]?.schema }
+    }
+
+    /// Runs reads of the engine; what it reports is an error of the store.
+    @inline(__always)
+    func reading<Result>(
+        _ operation: @autoclosure () -> String, _ body: () throws(EngineFailure) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(EngineFailure) {
+            return try body()
+        } catch {
+            throw self.error(error, operation())
+        }
+    }
+
+    // MARK: Space
+
+    /// Called at the start of every write, holding the write lock.
+    func reserveForWrite() throws(StoreError) {
+        // What it would write would give a file back its length, and hide what it has lost.
+        if let cutFailure { throw cutFailure }
+        if engine_is_broken(environment) { throw brokenFailure }
+        try files?.checkAgain()
+        if let flushing { try flushing.beforeWrite() } else { try files?.checkSometimes() }
+        try reserved?.ensure()
+    }
+
+    private var brokenFailure: StoreError {
+        .storage(
+            operation: "write", code: MDB_CORRUPTED,
+            reason: """
+                an earlier write met a damaged page of the file at \(directory), and what it has changed by then is not known; \
+                close the store and restore it from a backup, or write what is whole to a new one with Store.salvage
+                """)
+    }
+
+    /// Once the file was found to be shorter than it was. Any thread.
+    var cutFailure: StoreError? {
+        guard pageMap.isCut else { return nil }
+        return .storage(
+            operation: "read", code: MDB_CORRUPTED,
+            reason: """
+                the file at \(directory) was cut short while it was open; close the store and restore it from a backup, or \
+                write what is whole to a new one with Store.salvage
+                """)
+    }
+
+    /// Makes room for a value of `bytes`, holding the write lock.
+    @inline(__always)
+    func reserve(_ bytes: Int) throws(StoreError) {
+        if bytes > MapReservation.marginBytes / 4 { try reserved?.ensureBehindUse(bytes) }
+    }
+
+    /// Notes where a value came to lie, holding the write lock.
+    @inline(__always)
+    func stored(at address: UnsafeRawPointer) throws(StoreError) { try reserved?.stored(at: address) }
+
+    /// Bytes of the data file that occupy space.
+    func fileBytes() -> Int {
+        var status = stat()
+        guard fstat(StoreFile.descriptor(environment), &status) == 0 else { return 0 }
+        return Int(status.st_blocks) * 512
+    }
+}

@@ -1,0 +1,131 @@
+// What a change of a row means beyond it: its entries in secondary indexes, its place in the order of a list, and, when it is
+// deleted, the links and list elements that lead to it. In the same transaction, and logged as changes of the rows they are.
+import CStillingWellLMDB
+
+/// How one index entry of a row changes; nil where there is none.
+struct IndexChange {
+    let index: ColumnIndex
+    let old: [UInt8]?
+    let new: [UInt8]?
+}
+
+/// How the place of an element of a list changes; nil where it has none.
+struct PlaceChange {
+    let order: ListOrder
+    let owner: UInt64
+    let old: [UInt8]?
+    let new: [UInt8]?
+}
+
+/// What changes beside a row when one state of it becomes another. Copies: the rows may change afterwards.
+struct FollowerChanges {
+    fileprivate var keys: [IndexChange] = []
+    var place: PlaceChange?
+
+    init() {}
+
+    init(_ links: TableLinks, from old: RowReader?, to new: RowReader?) {
+        keys = links.indexes.compactMap { index in
+            let before = old.flatMap { index.key($0) }
+            let after = new.flatMap { index.key($0) }
+            return before == after ? nil : IndexChange(index: index, old: before, new: after)
+        }
+        guard let order = links.order, let owner = (new ?? old)?.slot(ListTable.owner) else { return }
+        let (before, after) = (old.map(Self.position), new.map(Self.position))
+        if before != after { place = PlaceChange(order: order, owner: owner, old: before, new: after) }
+    }
+
+    private static func position(_ row: RowReader) -> [UInt8] { Array(row.bytes(ListTable.position)) }
+}
+
+extension WriteTransaction {
+    func apply(_ changes: FollowerChanges, _ id: ObjectID) throws(StoreError) {
+        for change in changes.keys {
+            if let old = change.old {
+                try storage.check(change.index.remove(transaction, key: old, id), "remove index entry")
+            }
+            if let new = change.new {
+                let (code, place) = change.index.insert(transaction, key: new, id)
+                try storage.check(code, "store index entry")
+                if storage.durability == .memory, let place { try storage.stored(at: place) }
+            }
+        }
+        guard let place = changes.place else { return }
+        let ranks = RankWriter(order: place.order, owner: place.owner, transaction: transaction, storage: storage)
+        try place.old?.withUnsafeBufferPointer { (position) throws(StoreError) in
+            try ranks.remove(id, at: UnsafeRawBufferPointer(position))
+        }
+        try place.new?.withUnsafeBufferPointer { (position) throws(StoreError) in
+            try ranks.insert(id, at: UnsafeRawBufferPointer(position))
+        }
+    }
+
+    /// Sets links to a deleted object to nil, takes it out of lists, and deletes the elements of its own lists.
+    func cutLinks(_ links: TableLinks, to id: ObjectID) throws(StoreError) {
+        for edge in links.incoming {
+            guard let holder = storage.tablesByID[edge.elements ?? edge.source] else { continue }
+            // Elements of lists are found by their value.
+            if edge.elements == nil, holder.links?.listOwner != nil { continue }
+            for source in ids(edge.index, linkingTo: id) {
+                if edge.elements == nil {
+                    try update(holder, source, edge.column) { $0.setNull(edge.column) }
+                } else {
+                    try removeElement(holder, source)
+                }
+            }
+        }
+        for list in links.lists {
+            guard let elements = storage.tablesByID[list.elements] else { continue }
+            let ranks = RankWriter(
+                order: list.order, owner: id.rawValue, transaction: transaction, storage: storage)
+            for element in try ranks.removeAll() { try delete(elements, element, isListed: false) }
+        }
+    }
+
+    /// Takes an element out of its list; one that is gone already is left alone.
+    func removeElement(_ elements: Table, _ element: ObjectID) throws(StoreError) {
+        try closeRow()
+        guard let owner = row(elements, element).map({ ObjectID(rawValue: $0.slot(ListTable.owner)) }),
+            let place = elements.links?.listOwner, let table = storage.tablesByID[place.table]
+        else { return }
+        try delete(elements, element)
+        // The list may go because its owner does.
+        if row(table, owner) != nil { _ = try countChanges(1, table, owner, place.column) }
+    }
+
+    /// Notes `count` changes of a list in its owner's row, so that whoever watches the row hears of them.
+    /// - Returns: the number of the last change.
+    func countChanges(
+        _ count: Int, _ table: Table, _ owner: ObjectID, _ column: Int
+    ) throws(StoreError) -> UInt64 {
+        var last: UInt64 = 0
+        try update(table, owner, column) { row in
+            last = row.reader.slot(column) &+ UInt64(count)
+            row.setSlot(column, last)
+        }
+        return last
+    }
+}
+
+extension WriteTransaction: RowSource {
+    func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
+        do throws(StoreError) {
+            return try storage.reading("read large value") { () throws(EngineFailure) in
+                try storage.bytes(of: LargeValue(number: number, sum: sum, byteCount: byteCount), transaction)
+            }
+        } catch {
+            fail(error)
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+    }
+
+    func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result {
+        do throws(StoreError) {
+            try closeRow()
+            return try storage.reading("read") { () throws(EngineFailure) in try body(transaction) }
+        } catch {
+            fail(error)
+            return fallback()
+        }
+    }
+}

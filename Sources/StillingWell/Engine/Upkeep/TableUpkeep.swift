@@ -1,0 +1,175 @@
+// What upkeep keeps per table: the shared trees, the index that routes a changed row to those it may touch, and the
+// observed objects. Upkeep thread only.
+
+final class TableUpkeep {
+    let table: Table
+    @exclusivity(unchecked) private var index: QueryIndex
+    @exclusivity(unchecked) private var trees: [SharedTree?] = []
+    private var handles: [TreeKey: Int] = [:]
+    private var freeHandles: [Int] = []
+    /// Trees whose first evaluation has not been taken over yet.
+    private(set) var unevaluated: [SharedTree] = []
+    @exclusivity(unchecked) private var touched: [SharedTree] = []
+    private let departed = DepartedRows()
+    /// Who observes single objects, by the objects' ids.
+    @exclusivity(unchecked) private var watches: [UInt64: [ObjectWatch]] = [:]
+    /// Those of them whose observers came to be at a version that upkeep may not have reached yet.
+    @exclusivity(unchecked) private var ahead: [ObjectWatch] = []
+
+    init(_ table: Table) {
+        self.table = table
+        index = QueryIndex(table.schema)
+    }
+
+    var isEmpty: Bool { handles.isEmpty && watches.isEmpty }
+
+    /// The tree of this key, if there is one.
+    func existingTree(_ key: TreeKey) -> SharedTree? { handles[key].flatMap { trees[$0] } }
+
+    /// The tree of this key; `isNew` says that it was made and waits for its first evaluation.
+    func tree(_ key: TreeKey) -> (tree: SharedTree, isNew: Bool) {
+        if let handle = handles[key], let tree = trees[handle] { return (tree, false) }
+        let tree = SharedTree(key, table, departed)
+        let handle = freeHandles.popLast() ?? trees.count
+        if handle == trees.count { trees.append(tree) } else { trees[handle] = tree }
+        handles[key] = handle
+        unevaluated.append(tree)
+        return (tree, true)
+    }
+
+    /// Routes changes to the tree from now on.
+    func admit(_ tree: SharedTree) {
+        unevaluated.removeAll { $0 === tree }
+        if let handle = handles[tree.key] { index.insert(tree.key.residual, handle: handle) }
+    }
+
+    /// The trees that have been evaluated.
+    var evaluatedTrees: [SharedTree] { trees.compactMap { $0?.tree == nil ? nil : $0 } }
+
+    /// Whether the tree is still wanted: it may have lost its last observer while it was evaluated.
+    func isWanted(_ tree: SharedTree) -> Bool { handles[tree.key].flatMap { trees[$0] } === tree }
+
+    func drop(_ tree: SharedTree) {
+        guard let handle = handles.removeValue(forKey: tree.key) else { return }
+        trees[handle] = nil
+        freeHandles.append(handle)
+        unevaluated.removeAll { $0 === tree }
+        tree.forgetDeparted()
+        if tree.tree != nil { index.remove(tree.key.residual, handle: handle) }
+    }
+
+    /// Brings the trees from one snapshot to the next, given the rows that may differ. Calls `body` once with each
+    /// live query whose window was touched.
+    /// - Parameter dependants: trees with rows that change by what they lead to.
+    func apply(
+        _ rows: [ChangedRow], _ changes: NetChanges, dependants: [SharedTree], from old: Snapshot, to new: Snapshot,
+        _ body: (SharedTree, LiveQuery) -> Void
+    ) {
+        for row in rows {
+            let before = old.row(table, row.id)
+            let after = new.row(table, row.id)
+            if before == nil, after == nil { continue }
+            departed.note(row, isDeleted: after == nil, changes)
+            index.forEachCandidate(before, after) { handle in
+                guard let tree = trees[handle] else { return }
+                let wasTouched = tree.hasNotes
+                let extra = tree.dependants.take(row.id)
+                let isChanged = tree.note(
+                    row.id, from: old, old: before, to: new, new: after, columns: row.columns | extra,
+                    version: changes.version(of: row, tree, isDependant: extra != 0))
+                if isChanged, !wasTouched { touched.append(tree) }
+            }
+        }
+        for tree in dependants {
+            let wasTouched = tree.hasNotes
+            tree.noteDependants(from: old, to: new)
+            if tree.hasNotes, !wasTouched { touched.append(tree) }
+        }
+        for tree in touched { tree.applyNoted { body(tree, $0) } }
+        touched.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Single objects
+
+    /// - Parameter version: where upkeep stands.
+    func watch(_ watch: ObjectWatch, at version: UInt64) {
+        watches[watch.object.id.rawValue, default: []].append(watch)
+        if watch.object.since > version { ahead.append(watch) }
+    }
+
+    func unwatch(_ object: ObjectHandle) {
+        watches[object.id.rawValue]?.removeAll { $0.object === object }
+        if watches[object.id.rawValue]?.isEmpty == true { watches[object.id.rawValue] = nil }
+        ahead.removeAll { $0.object === object }
+    }
+
+    /// Everyone who observes an object of the table.
+    var allWatches: [ObjectWatch] { watches.values.flatMap(\.self) }
+
+    /// Calls `body` with the news of each observed object among `rows`. O(rows), nothing where no object is observed.
+    func forEachWatched(
+        _ rows: [ChangedRow], _ changes: NetChanges, skips: [SkipRecord], from old: Snapshot, to new: Snapshot,
+        _ body: (ObjectWatch, ObjectUpdate) -> Void
+    ) {
+        guard !watches.isEmpty else { return }
+        guard changes.isComplete else { return compareWatched(rows, from: old, to: new, body) }
+        for row in rows {
+            guard let watches = watches[row.id.rawValue] else { continue }
+            let isDeleted = new.row(table, row.id) == nil
+            let whole = ObjectChangeEntry(version: row.version, columns: row.columns, isDeletion: isDeleted)
+            for watch in watches {
+                var entries = [whole]
+                if !skips.isEmpty || watch.object.since > old.version {
+                    entries = changes.log[row.history].map { ObjectChangeEntry($0, skips) }
+                }
+                entries.removeAll { $0.version <= watch.object.since }
+                if !entries.isEmpty { body(watch, ObjectUpdate(watch.object, entries)) }
+            }
+        }
+        forgetAhead(upTo: new.version)
+    }
+
+    /// Without a log, values tell. An object that came and went between the two snapshots is in neither of them: what
+    /// observers ahead of `old` have seen is compared instead.
+    private func compareWatched(
+        _ rows: [ChangedRow], from old: Snapshot, to new: Snapshot, _ body: (ObjectWatch, ObjectUpdate) -> Void
+    ) {
+        func tell(_ watch: ObjectWatch, _ before: RowReader) {
+            guard let entry = ObjectChangeEntry(watch.object, from: before, to: new) else { return }
+            body(watch, ObjectUpdate(watch.object, [entry]))
+        }
+        for row in rows {
+            for watch in watches[row.id.rawValue] ?? [] where watch.object.since <= old.version {
+                if let before = old.row(table, row.id) { tell(watch, before) }
+            }
+        }
+        for watch in ahead where watch.object.since > old.version && watch.object.since < new.version {
+            watch.seen.withUnsafeBytes { tell(watch, RowReader($0)) }
+        }
+        forgetAhead(upTo: new.version)
+    }
+
+    private func forgetAhead(upTo version: UInt64) {
+        if !ahead.isEmpty { ahead.removeAll { $0.object.since <= version } }
+    }
+}
+
+extension ObjectChangeEntry {
+    init(_ change: LoggedChange, _ skips: [SkipRecord]) {
+        self.init(
+            version: change.version, columns: change.entry.columns,
+            isDeletion: change.entry.operation == LogEntry.Operation.delete.rawValue,
+            skippedBy: skips.filter { $0.version == change.version }.flatMap(\.tokens))
+    }
+
+    /// What has become of an object where no log tells; nil for nothing.
+    init?(_ object: ObjectHandle, from before: RowReader, to new: Snapshot) {
+        guard let row = new.row(object.table, object.id) else {
+            self.init(version: new.version, columns: .max, isDeletion: true)
+            return
+        }
+        let columns = row.columns(differingFrom: before, object.table.schema)
+        if columns == 0 { return nil }
+        self.init(version: new.version, columns: columns, isDeletion: false)
+    }
+}

@@ -1,0 +1,124 @@
+// First roots at older versions, for connections without `autorefresh`; and what was silent for observers before there was
+// any root of their rows.
+//
+// A tree takes as long as it takes to be evaluated, and upkeep goes on meanwhile. A silent commit that it crosses there is
+// kept with the two snapshots around it. When the tree comes, it is taken back to the oldest version that somebody waits
+// for and from there, step by step, over these commits: all that is made of it on the way is as if it had been there all
+// the time. Upkeep thread only.
+
+/// A first root that a connection waits for which stays at an older version.
+struct Hold {
+    let mailbox: Mailbox
+    let query: QueryHandle
+    let attachment: Int
+    let at: Snapshot
+    /// The root, where it was made on the way over silent commits.
+    var root: RankedTree?
+}
+
+/// A silent commit that upkeep has crossed before it had the rows of an observer it names. Counts as held in the inbox while
+/// it lives: it ends with the first evaluation, for which nobody has to be waited for.
+final class EarlySkip {
+    let record: SkipRecord
+    let before: Snapshot
+    let after: Snapshot
+    private let inbox: UpkeepInbox
+
+    init(_ record: SkipRecord, before: Snapshot, after: Snapshot, _ inbox: UpkeepInbox) {
+        self.record = record
+        self.before = before
+        self.after = after
+        self.inbox = inbox
+        inbox.hold()
+    }
+
+    deinit { inbox.letGo() }
+}
+
+extension Upkeep {
+    /// Notes a first root to bring. One that the connection has asked for at an earlier version is of no use any more.
+    func hold(_ hold: Hold) {
+        if let index = holds.firstIndex(where: { $0.query === hold.query }) {
+            let known = holds[index]
+            if known.attachment == hold.attachment, known.at.version == hold.at.version { return }
+            holds.remove(at: index)
+        }
+        holds.append(hold)
+    }
+
+    /// Brings first roots at older versions, as far as they can be made. Not before the tree's update is in the mailbox: a
+    /// connection that has the root and moves on has to find that too.
+    func bringHeld() {
+        if holds.isEmpty { return }
+        let asked = holds
+        holds = []
+        for hold in asked {
+            guard let tree = tree(of: hold) else { continue }
+            guard hold.at.version <= snapshot.version,
+                let root = hold.root ?? tree.root(at: hold.at, from: snapshot)
+            else {
+                holds.append(hold)
+                continue
+            }
+            hold.mailbox.put(
+                HeldRoot(
+                    update: RootUpdate(query: hold.query, attachment: hold.attachment, tree: root),
+                    version: hold.at.version))
+        }
+    }
+
+    /// nil where nobody waits any more.
+    private func tree(of hold: Hold) -> SharedTree? {
+        guard let (live, tree) = live(hold.query),
+            live.subscriptions.contains(where: { $0.query === hold.query && $0.attachment == hold.attachment })
+        else { return nil }
+        return tree
+    }
+
+    /// Brings a tree that was evaluated at a version to the current one over the silent commits that it has missed, and
+    /// plans them. O(changes since the oldest version that somebody waits for).
+    /// - Returns: what could not be read.
+    func replay(_ tree: SharedTree, from at: Snapshot) -> StoreError? {
+        let early = tree.early
+        tree.early = []
+        // While it lives, the stamps are kept of those of its rows that are not in the older roots.
+        let evaluated = tree.tree
+        defer { withExtendedLifetime(evaluated) {} }
+        var place = at
+        var failure: StoreError?
+        func go(to next: Snapshot, found: () -> Void = {}) {
+            if next.version != place.version { tree.move(from: place, to: next, found: found) }
+            failure = failure ?? place.failure ?? next.failure
+            place = next
+        }
+        var waiting = holds.indices.filter { self.tree(of: holds[$0]) === tree }
+            .sorted { holds[$0].at.version > holds[$1].at.version }
+        func makeHeld(upTo version: UInt64) {
+            while let index = waiting.last, holds[index].at.version <= version {
+                waiting.removeLast()
+                go(to: holds[index].at)
+                holds[index].root = tree.tree
+            }
+        }
+        for skip in early {
+            makeHeld(upTo: skip.before.version)
+            go(to: skip.before)
+            var rows: [TreeSkip.Row] = []
+            go(to: skip.after) { rows = tree.rows(of: skip.record, from: skip.before, to: skip.after) }
+            for (query, tokens) in observers(of: tree, namedBy: skip.record) {
+                plannedSkips[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips
+                    .append(TreeSkip(version: skip.record.version, tokens: tokens, rows: rows))
+            }
+        }
+        makeHeld(upTo: snapshot.version)
+        go(to: snapshot)
+        return failure
+    }
+
+    private func observers(of tree: SharedTree, namedBy record: SkipRecord) -> [(LiveQuery, [any SilencedObserver])] {
+        record.observersOfQueries.compactMap { handle, observers in
+            guard let (query, its) = live(handle), its === tree else { return nil }
+            return (query, observers)
+        }
+    }
+}

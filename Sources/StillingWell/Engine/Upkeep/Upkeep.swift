@@ -1,0 +1,380 @@
+// The one background thread of a store in a process. It keeps every live query true:
+//
+//     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
+//     query index → update each touched tree → one mailbox update per connection → post
+//
+// It takes no write lock and waits for nobody. Other threads reach it through `inbox` alone; everything else belongs to
+// the thread.
+import Logging
+import StillingWellSync
+import Synchronization
+
+/// Unchecked because everything but `inbox` and `hearsCommits` is its thread's own, or set before there is one.
+final class Upkeep: @unchecked Sendable {
+    /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
+    private static let maxLagVersions = SharedPage.Bell.slowInterval
+    /// A writer killed between its commit and the bell is noticed after this long at the latest.
+    static let pollNs: Int64 = 1_000_000_000
+    /// The clock it goes by.
+    static let nowNs: @Sendable () -> Int64 = { monotonicNs() }
+
+    let storage: Storage
+    /// Nil: nothing goes by the clock.
+    private let pollNs: Int64?
+    private let nowNs: @Sendable () -> Int64
+    let evaluator: Evaluator
+    let inbox = UpkeepInbox()
+    /// Whether it comes by after so many commits. Where it does not, who writes does what it would do then.
+    let hearsCommits = Atomic(true)
+    /// Written once, in `init`.
+    private var thread: TracedThread?
+
+    // The thread's own.
+    var snapshot: Snapshot
+    @exclusivity(unchecked) private(set) var tables: [UInt32: TableUpkeep] = [:]
+    private(set) var dependencies: Dependencies
+    var backlinks = BacklinkWatches()
+    @exclusivity(unchecked) var connections = ConnectionList()
+    private(set) var slot: Int?
+    private var lastOfferVersion: UInt64
+    private var lastOfferNs: Int64
+    private var unserved: UnservedPlaces
+    /// Of the current step: what silent commits mean for the queries of the observers they name.
+    @exclusivity(unchecked) var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
+    /// First roots to bring at older versions, when there are any.
+    @exclusivity(unchecked) var holds: [Hold] = []
+    /// Trees that are to be evaluated once the messages are handled that have arrived.
+    private var waiting: [SharedTree] = []
+    /// Refreshes that wait for a version.
+    private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
+
+    /// Starts the thread at the newest version.
+    /// - Parameter nowNs: the clock.
+    /// - Throws: `tooManySnapshots`, `noThread`.
+    init(
+        _ storage: Storage, pollNs: Int64? = Upkeep.pollNs, nowNs: @escaping @Sendable () -> Int64 = Upkeep.nowNs
+    ) throws(StoreError) {
+        (self.storage, self.pollNs, self.nowNs) = (storage, pollNs, nowNs)
+        evaluator = Evaluator(storage)
+        dependencies = Dependencies(storage)
+        snapshot = try storage.openSnapshot()
+        slot = storage.page.claimSlot()
+        lastOfferVersion = snapshot.version
+        lastOfferNs = nowNs()
+        unserved = UnservedPlaces(nowNs: lastOfferNs)
+        do throws(StoreError) {
+            thread = try StoreError.starting("well-upkeep") { [self] in run() }
+        } catch {
+            if let slot { storage.page.releaseSlot(slot) }
+            throw error
+        }
+    }
+
+    // MARK: From other threads
+
+    func send(_ message: Message) {
+        inbox.put([message])
+        storage.page.ringAll()
+    }
+
+    /// Waits until a connection's mail stands at `version` and has the first root, or the failure, of every query that it
+    /// observes. Returns at once if upkeep has ended. Not in a callback of upkeep's.
+    func catchUp(_ mailbox: Mailbox, to version: UInt64) {
+        let reply = CaughtUp()
+        guard inbox.put([.catchUp(mailbox, version, reply)]) else { return }
+        storage.page.ringAll()
+        reply.wait(for: thread?.resource)
+    }
+
+    /// Waits, after a silent commit, while too many of them hold snapshots for upkeep. Returns at once where upkeep has
+    /// ended, and on its own thread, where user code may have written. Not to be called with a lock of the store's held.
+    func waitForRoom() {
+        guard inbox.isFull, thread?.isCurrent != true else { return }
+        // It may sleep where nobody observes any more.
+        storage.page.ringAll()
+        inbox.waitForRoom(thread?.resource)
+    }
+
+    /// Forgets a connection that has ended, with what it observed.
+    func disconnect(_ mailbox: Mailbox, _ queries: [QueryHandle], _ objects: [ObjectHandle]) {
+        inbox.put(queries.map { .detach($0) } + objects.map { .unwatch($0) } + [.disconnect(mailbox)])
+        storage.page.ringAll()
+    }
+
+    /// Ends the thread and waits for it. It waits for nobody, so this does not take long. On the thread itself, where the
+    /// last reference to something of the user's may have gone, it ends later.
+    func stop() {
+        inbox.close()
+        storage.page.wakeAll()
+        thread?.joinOrDetach()
+        evaluator.stop()
+    }
+
+    // MARK: The loop
+
+    private func run() {
+        while true {
+            let bell = bell
+            let seen = storage.page.count(bell)
+            let (arrived, isLast) = inbox.take()
+            if isLast {
+                for case .catchUp(_, _, let reply) in arrived { reply.signal() }
+                break
+            }
+            if snapshot.isAsleep { goOn() }
+            handle(arrived)
+            advance()
+            bringHeld()
+            answerRefreshes()
+            guard inbox.isQuiet else { continue }
+            if !isWatching { rest() }
+            // Not yet where another one is to be heard: what rings that is looked for first.
+            if self.bell == bell {
+                hearsCommits.store(bell != .own, ordering: .sequentiallyConsistent)
+                storage.page.wait(for: bell, since: seen, timeoutNs: pollNs ?? -1)
+                hearsCommits.store(true, ordering: .sequentiallyConsistent)
+            }
+        }
+        endRefreshes()
+        if let slot { storage.page.releaseSlot(slot) }
+    }
+
+    /// What it waits for. Where nobody observes, a commit now and then is soon enough to let go of old versions; where none is held
+    /// either, no commit matters: who lets a version be held says so, or is found at the next poll.
+    private var bell: SharedPage.Bell {
+        if isWatching { return .everyCommit }
+        return pollNs == nil || storage.pins.isHolding ? .slow : .own
+    }
+
+    /// Whether every commit matters to somebody.
+    private var isWatching: Bool { !tables.isEmpty || !connections.storeObservers.isEmpty }
+
+    /// Publishes the newest version, if there is a newer one.
+    private func advance() {
+        let newest: Snapshot
+        do throws(StoreError) {
+            newest = try storage.openSnapshot()
+        } catch  where error.endsReading {
+            return lose(error)
+        } catch {
+            // Nothing is lost: the next wake-up, or the poll, reads the same log.
+            Logger(label: "stillingwell").error("upkeep cannot read the store and will try again: \(error)")
+            return
+        }
+        if newest.version > snapshot.version {
+            // Observers that silent commits of this step name have been announced before those were visible.
+            handle(inbox.take().messages)
+        }
+        if newest.version > snapshot.version { walk(to: newest) }
+        let now = nowNs()
+        offerToLagging(now)
+        if pollNs == nil { return }
+        for message in unserved.look(connections.all, nowNs: now) {
+            Logger(label: "stillingwell").warning("\(message)")
+        }
+    }
+
+    /// Hands the newest snapshot to connections whose own one pins an old version.
+    private func offerToLagging(_ now: Int64) {
+        guard snapshot.version > lastOfferVersion,
+            snapshot.version - lastOfferVersion >= Self.maxLagVersions || now - lastOfferNs >= pollNs ?? .max
+        else { return }
+        lastOfferVersion = snapshot.version
+        lastOfferNs = now
+        connections.offer(snapshot)
+        storage.tendHeldVersions(newest: snapshot.version)
+    }
+
+    // MARK: Messages
+
+    private func handle(_ arrived: [Message]) {
+        if arrived.isEmpty { return }
+        for message in arrived { handle(message) }
+        evaluateWaiting()
+        connections.deliver(snapshot, isNew: false)
+        bringHeld()
+    }
+
+    private func handle(_ message: Message) {
+        switch message {
+        case .connect(let mailbox): connections.add(mailbox)
+        case .disconnect(let mailbox): connections.remove(mailbox)
+        case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
+        case .detach(let query): detach(query)
+        case .hold(let mailbox, let query, let attachment, let at):
+            hold(Hold(mailbox: mailbox, query: query, attachment: attachment, at: at))
+        case .watch(let mailbox, let token, let seen, let at): watch(mailbox, token, seen: seen, at: at)
+        case .unwatch(let token): unwatch(token)
+        case .observeStore(let mailbox, let observes):
+            if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
+            if let connection = connections[mailbox] { connections.setObservesStore(observes, connection) }
+            restIfIdle()
+        case .catchUp(let mailbox, let version, let reply): catchingUp.append((mailbox, version, reply))
+        case .evaluated(let trees, let at): adopt(trees, at)
+        case .failed(let trees, let error): fail(trees, error)
+        case .measure(let query, let attachment, let column): measure(query, attachment, column)
+        case .measured(let tree, let earlier, let measured): take(measured, for: tree, madeOf: earlier)
+        }
+    }
+
+    /// The live query and the tree behind a connection's query; nil once upkeep does not keep it.
+    func live(_ query: QueryHandle) -> (LiveQuery, SharedTree)? {
+        guard let tree = tables[query.plan.tree.table]?.existingTree(query.plan.tree) else { return nil }
+        for case let live? in tree.queries where live.plan == query.plan { return (live, tree) }
+        return nil
+    }
+
+    private func attach(_ mailbox: Mailbox, _ query: QueryHandle, _ attachment: Int) {
+        guard let connection = connections[mailbox], let table = storage.tablesByID[query.plan.tree.table] else {
+            return
+        }
+        let upkeep = upkeep(of: table)
+        let (tree, isNew) = upkeep.tree(query.plan.tree)
+        let live = tree.query(query.plan)
+        live.subscriptions.append(
+            Subscription(connection, query, attachment: attachment, sent: tree.tree))
+        if isNew { waiting.append(tree) }
+        if let ranked = tree.tree {
+            connections.add(RootUpdate(query: query, attachment: attachment, tree: ranked), to: connection)
+        }
+    }
+
+    /// Has trees evaluated that have come to be wanted, together.
+    private func evaluateWaiting() {
+        if waiting.isEmpty { return }
+        evaluator.evaluate(waiting) { [weak self] in self?.send($0) }
+        waiting = []
+    }
+
+    private func detach(_ query: QueryHandle) {
+        guard let upkeep = tables[query.plan.tree.table] else { return }
+        let (tree, isNew) = upkeep.tree(query.plan.tree)
+        let live = tree.query(query.plan)
+        let index = live.subscriptions.firstIndex { $0.query === query }
+        let gone = index.map { live.subscriptions.remove(at: $0) }
+        if live.subscriptions.isEmpty, tree.drop(live) || isNew { return drop(tree, upkeep) }
+        if let gone, gone.measured != 0 { measure(tree) }
+    }
+
+    private func drop(_ tree: SharedTree, _ upkeep: TableUpkeep) {
+        upkeep.drop(tree)
+        dependencies.drop(tree)
+        forget(upkeep)
+    }
+
+    private func upkeep(of table: Table) -> TableUpkeep {
+        if let known = tables[table.id] { return known }
+        if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
+        let upkeep = TableUpkeep(table)
+        tables[table.id] = upkeep
+        return upkeep
+    }
+
+    /// Lets go of a table nobody watches any more.
+    private func forget(_ upkeep: TableUpkeep) {
+        if upkeep.isEmpty { tables[upkeep.table.id] = nil }
+        restIfIdle()
+    }
+
+    /// The log need not be kept for a thread that has nobody to tell.
+    private func restIfIdle() {
+        if !isWatching, let slot { storage.page.setVersion(SharedPage.noVersion, ofSlot: slot) }
+    }
+
+    /// - Parameters:
+    ///   - seen: the row at `token.since`.
+    ///   - at: the snapshot of that version, for a token with backlinks.
+    private func watch(_ mailbox: Mailbox, _ object: ObjectHandle, seen: [UInt8], at: Snapshot?) {
+        guard let connection = connections[mailbox] else { return }
+        let watch = ObjectWatch(connection: connection, object: object, seen: seen)
+        upkeep(of: object.table).watch(watch, at: snapshot.version)
+        if let at, let missed = backlinks.watch(watch, seen: at, now: snapshot) {
+            connections.add(missed, to: connection)
+        }
+        // Its connection may stand behind: what has happened since is in no step to come.
+        guard object.since < snapshot.version else { return }
+        let missed = entries(of: object, seen: seen)
+        if !missed.isEmpty { connections.add(ObjectUpdate(object, missed), to: connection) }
+    }
+
+    /// What commits have done to an object since there is its observer. Where the log has been pruned, values tell.
+    private func entries(of object: ObjectHandle, seen: [UInt8]) -> [ObjectChangeEntry] {
+        if let changes = snapshot.changes(after: object.since) {
+            return changes.filter { $0.entry.table == object.table.id && $0.entry.id == object.id.rawValue }
+                .map { ObjectChangeEntry($0, []) }
+        }
+        let entry = seen.withUnsafeBytes { ObjectChangeEntry(object, from: RowReader($0), to: snapshot) }
+        // What could not be read is no deletion; the next step meets the failure.
+        return snapshot.failure == nil ? entry.map { [$0] } ?? [] : []
+    }
+
+    func unwatch(_ object: ObjectHandle) {
+        if !object.backlinks.isEmpty { backlinks.unwatch(object) }
+        guard let upkeep = tables[object.table.id] else { return }
+        upkeep.unwatch(object)
+        forget(upkeep)
+    }
+
+    /// Tells those who wait in a refresh that their mail is there.
+    private func answerRefreshes() {
+        guard !catchingUp.isEmpty else { return }
+        let asked = catchingUp
+        catchingUp = asked.filter { $0.version > snapshot.version || awaitsFirstRoot($0.mailbox) }
+        let ready = asked.filter { waiting in !catchingUp.contains { $0.reply === waiting.reply } }
+        for waiting in ready {
+            connections.offer(snapshot, to: waiting.mailbox)
+            waiting.reply.signal()
+        }
+    }
+
+    /// Whether a query that a connection observes has not been evaluated yet.
+    private func awaitsFirstRoot(_ mailbox: Mailbox) -> Bool {
+        tables.values.contains { $0.unevaluated.contains { $0.isObserved(by: mailbox) } }
+    }
+
+    /// Has those who wait in a refresh go on without mail.
+    func endRefreshes() {
+        for waiting in catchingUp { waiting.reply.signal() }
+        catchingUp = []
+    }
+
+    /// Takes over trees evaluated at another version than the current one.
+    private func adopt(_ trees: [(SharedTree, RankedTree)], _ at: Snapshot) {
+        if at.version > snapshot.version { walk(to: at) }
+        if at.version > snapshot.version {
+            // The store cannot be read on the way there. What is evaluated anew comes later, or says why it cannot come.
+            waiting += trees.map(\.0).filter { tables[$0.table.id]?.isWanted($0) == true }
+            return
+        }
+        for (tree, ranked) in trees {
+            guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
+            tree.tree = ranked
+            var error: StoreError?
+            if !tree.early.isEmpty {
+                error = replay(tree, from: at)
+            } else if at.version < snapshot.version {
+                tree.move(from: at, to: snapshot)
+            }
+            if let error = error ?? at.failure ?? snapshot.failure {
+                plannedSkips = [:]
+                fail([tree], error)
+                continue
+            }
+            upkeep.admit(tree)
+            dependencies.admit(tree)
+            for case let query? in tree.queries { publish(tree, query) }
+        }
+    }
+
+    /// Tells everyone who waits for the trees, and forgets them: whoever observes again has them evaluated again.
+    func fail(_ trees: [SharedTree], _ error: StoreError) {
+        for tree in trees {
+            guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
+            for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {
+                let failure = QueryFailure(query: subscription.query, attachment: subscription.attachment, error: error)
+                subscription.connection.mailbox.put([.query(failure)])
+            }
+            drop(tree, upkeep)
+        }
+    }
+}

@@ -1,3 +1,0 @@
-// Who imports the store has all of its public types, wherever they are declared.
-@_exported import StillingWellEngine
-@_exported import StillingWellTree
