@@ -17,7 +17,6 @@ final class StoreCore: Sendable {
     private let upkeepNowNs: @Sendable () -> Int64
     /// Never held while upkeep is joined or a transaction runs.
     private let state = Guarded("store", State())
-    /// What write blocks have left for the next ones.
 
     init(_ storage: Storage, upkeepPollNs: Int64?, upkeepNowNs: @escaping @Sendable () -> Int64) {
         (self.storage, self.upkeepPollNs, self.upkeepNowNs) = (storage, upkeepPollNs, upkeepNowNs)

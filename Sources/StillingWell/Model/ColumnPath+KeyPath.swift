@@ -16,7 +16,9 @@ extension ColumnPath {
             self.init([column])
             return
         }
-        if let path = Self.provenLock.withLock({ Self.proven[keyPath] }) {
+        // Looked up in a copy: arguments of a key path are hashed by code of the application, which runs under no lock.
+        let proven = Self.provenLock.withLock { Self.proven }
+        if let path = proven[keyPath] {
             self = path
             return
         }
@@ -61,7 +63,10 @@ extension ColumnPath {
                 return object[keyPath: keyPath]
             }
             guard isStored else { return .failure(path.computed(keyPath)) }
-            provenLock.withLock { proven[keyPath] = path }
+            // Of two threads that store at once one may be lost, and proves its path again.
+            var copy = provenLock.withLock { proven }
+            copy[keyPath] = path
+            provenLock.withLock { proven = copy }
             return .success(path)
         }
     }
