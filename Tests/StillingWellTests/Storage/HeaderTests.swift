@@ -110,8 +110,6 @@ struct HeaderTests {
             let (count, data, _) = try fill(stores, remainder: remainder)
             for place in [nil, 0, 1] as [Int?] {
                 for bit in 0..<(place == nil ? 1 : 16) {
-                    // The newest header is taken for the one before the other, which two commits may leave.
-                    if place == Self.newest(data), bit == 1, remainder >= 2 { continue }
                     var damaged = data
                     if let place { damaged[place * Self.pageBytes + Self.transaction + bit / 8] ^= 1 << UInt8(bit % 8) }
                     let path = try stores.copy(damaged)
@@ -175,6 +173,34 @@ struct HeaderTests {
                 #expect(try stores.data(path) == damaged, "it is left as it was")
                 #expect(try !Store.verify(path: path).isWhole)
             }
+        }
+    }
+
+    @Test("a newest header with the number of the one before the other is not taken for an older one")
+    func numberOfOlder() throws {
+        let stores = try Stores()
+        let store = try Store(stores.configuration(stores.root + "/open", .relaxed))
+        try store.write { try $0.add(Note(id: 0)) }
+        try store.synchronize()
+        let flushed = try stores.data(stores.root + "/open")
+        // The other header is first the one that was flushed, then a later one.
+        for id in 1..<4 {
+            try store.write { try $0.add(Note(id: id)) }
+            try? FileManager.default.removeItem(atPath: stores.path)
+            try FileManager.default.copyItem(atPath: stores.root + "/open", toPath: stores.path)
+            var damaged = try stores.data(stores.path)
+            let newest = Self.newest(damaged)
+            let number = Self.number(damaged, newest)
+            #expect(number == Self.number(flushed, Self.newest(flushed)) + UInt64(id))
+            withUnsafeBytes(of: number - 2) {
+                let place = newest * Self.pageBytes + Self.transaction
+                damaged.replaceSubrange(place..<place + 8, with: $0)
+            }
+            let path = try stores.copy(damaged)
+            let text = refusal { _ = try stores.count(path) }
+            #expect(text.contains("which commit was the newest is not known"), "\(text)")
+            #expect(try stores.data(path) == damaged, "it is left as it was")
+            #expect(try !Store.verify(path: path).isWhole)
         }
     }
 

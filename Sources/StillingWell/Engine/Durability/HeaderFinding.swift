@@ -22,10 +22,18 @@ enum HeaderFinding: Equatable {
         let (even, odd) = (headers[0].meta.transaction, headers[1].meta.transaction)
         if even == odd { return headers[0].bytes == headers[1].bytes }
         guard even % 2 == 0, odd == even &+ 1 || even == odd &+ 1 else { return false }
-        let newest = headers[even > odd ? 0 : 1].meta
+        let (newest, other) = (headers[even > odd ? 0 : 1].meta, headers[even > odd ? 1 : 0].meta)
+        if follows(other, newest, lastFreed: lastFreed) { return false }
         let freed = lastFreed(newest)
         // A list that ends later is damaged itself.
         return freed.map { $0 >= newest.transaction } ?? true
+    }
+
+    /// Whether a header whose number says that it is of an older commit is of the commit after the newest: its list of free pages
+    /// says so. The pages of that list are whole, because no commit writes over pages of the version before it. Reads one page for
+    /// each level of the list.
+    private static func follows(_ other: MetaPage, _ newest: MetaPage, lastFreed: (MetaPage) -> UInt64?) -> Bool {
+        lastFreed(other) == newest.transaction &+ 1
     }
 
     /// - Parameter lastFreed: the last transaction in the list of free pages of a header; nil if that cannot be read.
@@ -34,6 +42,12 @@ enum HeaderFinding: Equatable {
         let sorted = headers.sorted { $0.meta.transaction < $1.meta.transaction }
         guard let newest = sorted.last else {
             self = .damaged
+            return
+        }
+        if newest.meta.transaction >= flushed, sorted.count == FlushRecord.places,
+            Self.follows(sorted[0].meta, newest.meta, lastFreed: lastFreed)
+        {
+            self = .unclear
             return
         }
         if newest.meta.transaction <= flushed {
