@@ -1,9 +1,9 @@
-// What a child has said, line by line: a question, and its answer as a sum, or as an error.
+// Answers that a child printed, one line per question. An answer is a checksum or an error.
 import Foundation
 
 struct Answers: Sendable {
     private(set) var lines: [String: String] = [:]
-    /// Whether the child came to its end.
+    /// Whether the child printed its last line.
     private(set) var isOver = false
 
     init() {}
@@ -16,23 +16,23 @@ struct Answers: Sendable {
         }
     }
 
-    /// The question whose answer a getter is, which cannot throw.
+    /// The question that reads properties of live objects. Getters cannot throw, so damage ends the process.
     static let live = "live"
     static let liveBegun = "live begun"
 
-    /// Whether the child was reading properties of live objects at its end.
+    /// Whether the child ended while it read properties of live objects.
     var isStopped: Bool { lines[Self.liveBegun] != nil && lines[Self.live] == nil }
 
     static func isError(_ answer: String) -> Bool { answer.hasPrefix("!") }
 
-    /// Whether an error was told, or what looks at the whole file found something.
+    /// Whether some answer was an error, or `Store.verify` found damage.
     var isNoticed: Bool {
         lines.contains { Self.isError($0.value) || $0.key.hasPrefix("verify") && $0.value.hasPrefix("damaged") }
     }
 
     var hasErrors: Bool { lines.values.contains(where: Self.isError) }
 
-    /// Questions that were answered otherwise than by a whole store.
+    /// Questions whose answers differ from those of the undamaged store. Errors and `verify` are not counted.
     func wrong(beside whole: Answers) -> [String] {
         lines.filter { question, answer in
             !question.hasPrefix("verify") && !Self.isError(answer) && whole.lines[question] != answer

@@ -1,5 +1,5 @@
-// One child: this binary, asked about one copy. It may take so much time of a processor, and so much time in all; a child that
-// needs more hangs.
+// A child process: this binary, which answers questions about one damaged copy. A child that exceeds its CPU time or
+// its wall time counts as hung.
 import CStillingWellPlatform
 import Foundation
 import Glibc
@@ -12,12 +12,12 @@ struct Child {
         case hung
     }
 
-    /// What a child may compute; an intact copy takes a fraction of a second.
+    /// CPU seconds that a child may use. An intact copy takes a fraction of a second.
     private static let processorSeconds: UInt = 30
-    /// Longer than any machine that is busy keeps it waiting.
+    /// Wall time in ms that a child may take, long enough for a busy machine.
     private static let waitMs: Int32 = 120_000
 
-    /// In the child, before it does anything.
+    /// Limits CPU time and core dumps of the calling process. The child calls it before anything else.
     static func limitItself() {
         var limit = rlimit(rlim_cur: processorSeconds, rlim_max: processorSeconds)
         setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &limit)
@@ -29,7 +29,7 @@ struct Child {
         let description: String
     }
 
-    /// Runs one to its end.
+    /// Runs one child and waits until it ends.
     static func run(_ path: String, _ kind: StoreKind) throws -> (end: End, answers: Answers, errors: String) {
         let (out, err) = (path + ".out", path + ".err")
         var actions = posix_spawn_file_actions_t()

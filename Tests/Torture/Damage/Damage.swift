@@ -1,4 +1,4 @@
-// The verb `damage`. `run` is for people; a run starts `ask` as another process for each copy.
+// The command `damage`. Users call `run`, which starts a process with `ask` for each copy.
 import ArgumentParser
 import Foundation
 import StillingWellTortureSupport

@@ -1,5 +1,7 @@
-// A run: makes the stores, damages copies, has each opened by a child, and counts what became of them. Two at a time.
+// A run: makes the stores, damages copies, opens each copy in a child process and counts the outcomes. Two workers
+// run at a time.
 //
+// `state` guards the tally, the number of the next copy and the first failure.
 // `lock` guards the tally and the number of the next copy.
 import Foundation
 import StillingWellSeededRandom
@@ -11,7 +13,7 @@ final class DamageRun: Sendable {
 
     init(seed: UInt64, keep: String?) { (self.seed, self.keep) = (seed, keep) }
 
-    /// - Parameter copies: their numbers, each of which decides what is done to it.
+    /// - Parameter copies: numbers of the copies. The number and the seed decide the damage to a copy.
     func run(_ copies: Range<Int>) throws -> DamageTally {
         let folder = try FileManager.default.url(
             for: .itemReplacementDirectory, in: .userDomainMask,
@@ -61,7 +63,7 @@ final class DamageRun: Sendable {
         var random = SeededRandom(seed: seed &* 1_000_003 &+ UInt64(number))
         let store = stores[random.below(stores.count)]
         var copy = Copy(store)
-        // A file by itself is a store too.
+        // A data file without `durable.mdb` is a valid store as well.
         if random.below(2) == 0 { copy.sidecars[GoodStore.durableName] = store.durable }
         let injury = Injury.injure(&copy, &random)
         try? FileManager.default.removeItem(atPath: path)

@@ -1,17 +1,17 @@
-// What became of the copies.
+// Outcomes of the copies, and their counts.
 import Foundation
 
-/// What a damaged copy did to the process that opened it, from the best to the worst.
+/// Outcome for the process that opened a damaged copy, from best to worst.
 enum DamageOutcome: String, CaseIterable {
-    /// Everything was answered as by the whole store.
+    /// Every answer equals that of the undamaged store.
     case fine
-    /// What was answered is right, the rest is an error.
+    /// Some answers are errors, and the others are right.
     case error = "clean error"
-    /// A getter, which cannot throw, ended the process with a text that names the store.
+    /// A getter, which cannot throw, ended the process with a message that names the store.
     case stopped = "stopped by a text"
-    /// Some answer was wrong, and a read or a write was an error.
+    /// Some answer was wrong, and a read or a write threw an error.
     case noticed = "wrong, with error"
-    /// Some answer was wrong, and only the look at the whole file found something.
+    /// Some answer was wrong, and only `Store.verify` found damage.
     case verified = "wrong, verify told"
     case unnoticed = "wrong, unnoticed"
     case crash, hang
@@ -26,7 +26,7 @@ struct DamagedCopy {
     let outcome: DamageOutcome
     private let details: String
 
-    /// - Parameter path: the folder of the copy, which the text of a child that was stopped has to name.
+    /// - Parameter path: folder of the copy. The message of a stopped child has to contain it.
     init(
         number: Int, kind: StoreKind, injury: String, _ ran: (end: Child.End, answers: Answers, errors: String),
         whole: Answers, path: String
@@ -48,12 +48,12 @@ struct DamagedCopy {
         details = "\(ran.end), wrong: \(wrong), \(ran.errors.suffix(600))"
     }
 
-    /// One line.
     var text: String { "\(outcome.rawValue): copy \(number) of \(kind), \(injury): \(details)" }
 }
 
 struct DamageTally {
-    /// How many wrong answers that nobody noticed a thousand copies may have: what a page says that was whole some commits before.
+    /// Wrong answers without any error that are allowed per 1,000 copies. A page that was valid some commits earlier
+    /// can cause them.
     static let unnoticedPerThousand = 1
 
     private var counts: [DamageOutcome: Int] = [:]

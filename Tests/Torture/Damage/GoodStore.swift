@@ -1,18 +1,18 @@
-// Stores that are whole, made once per run: rows of many sizes, keys of numbers and text, indexes, links, lists, values with pages
-// of their own, pages that are free.
+// Undamaged stores, made once per run. They hold rows of many sizes, integer and text keys, indexes, links, lists,
+// values in overflow pages, and free pages.
 import Foundation
 import StillingWell
 import StillingWellFixtures
 import StillingWellSeededRandom
 
 enum StoreKind: String, CaseIterable, Sendable {
-    /// One of everything, small.
+    /// The samples of the fixtures: a little of every feature.
     case samples
-    /// Trees of three levels.
+    /// Many rows: B-trees of three levels.
     case many
-    /// Values with pages of their own.
+    /// Values in overflow pages.
     case large
-    /// Lists, links, several tables.
+    /// Lists, links and several tables.
     case lists
     /// A long list of free pages.
     case free
@@ -25,22 +25,22 @@ enum StoreKind: String, CaseIterable, Sendable {
     }
 }
 
-/// A closed store: its file now, and as it was some commits before.
+/// A closed store: its file, and its file as it was some commits earlier.
 struct GoodStore: Sendable {
     let kind: StoreKind
     let data: Data
     let earlier: Data
-    /// What a child answers that opens it.
+    /// Answers of a child that opens the undamaged store.
     var answers = Answers()
 
-    /// The record of its last flush.
+    /// Content of `durable.mdb`, the record of the last flush.
     let durable: Data
     let trees: TreePages
 
     static let dataName = "data.mdb"
     static let durableName = "durable.mdb"
 
-    /// Makes one in `folder`, which is empty.
+    /// Makes a store in `folder`, which must be empty.
     init(_ kind: StoreKind, in folder: String, seed: UInt64) throws {
         self.kind = kind
         let file = URL(fileURLWithPath: "\(folder)/\(Self.dataName)")
@@ -70,7 +70,7 @@ struct GoodStore: Sendable {
         trees = TreePages(data)
     }
 
-    /// - Returns: the file as it was some commits before the last.
+    /// - Returns: the file as it was four commits before the end of the rounds.
     private static func fill(
         _ store: Store, _ kind: StoreKind, _ file: URL, _ random: inout SeededRandom
     ) throws -> Data {
@@ -83,7 +83,7 @@ struct GoodStore: Sendable {
             case .samples, .free: (1_500, 20, 3, 60)
             }
         try store.write { try insert(rows, texts, lists, $0, &random) }
-        // Pages that many commits have freed are listed in one entry, or in many where somebody reads meanwhile.
+        // Commits list the pages that they freed. Snapshots that are held meanwhile make many such entries.
         var held: [FrozenResults<Item>] = []
         for round in 0..<rounds {
             if kind == .free, round % 10 == 0 { held.append(try store.read { try $0.objects(Item.self).freeze() }) }

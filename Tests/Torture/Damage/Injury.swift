@@ -1,13 +1,13 @@
-// What is done to a copy. Half of it knows the format of the engine's pages and hits what the engine follows: heads of pages,
-// offsets, sizes, numbers of pages, records of trees, lists of free pages. Headers, the list of free pages, keys, indexes and orders
-// of lists are hit four times as often as the rest.
+// Kinds of damage to a copy. Half of them know LMDB's page format and target page headers, offsets, sizes, page
+// numbers, B-tree records and lists of free pages. Meta pages, the list of free pages, keys, indexes and orders of
+// lists are hit four times as often as the rest.
 import Foundation
 import StillingWellSeededRandom
 
 enum Injury: CaseIterable {
     case bits, bytes, sector, zeros, garbage, swapped, duplicated, stale, cut, lengthened, meta, sidecars
     case head, offset, entry, child, record, freeList, ownPages
-    /// A page of one use.
+    /// Damage to a page with a given use.
     case freePage, keyPage, indexPage, orderPage
 
     private static let weighted = allCases.flatMap { Array(repeating: $0, count: $0.weight) }
@@ -30,20 +30,20 @@ enum Injury: CaseIterable {
     }
 
     private static let pageBytes = 4_096
-    /// What breaks arithmetic.
+    /// Values that break arithmetic.
     private static let extremes: [UInt64] = [
         0, 1, 2, 7, 15, 16, 17, 0x7f, 0xff, 0x100, 0xfff, 0x1000, 0x1001, 0x7fff, 0x8000, 0xfff0, 0xffff, 0x10000,
         0x7fff_ffff,
         0x8000_0000, 0xffff_ffff, 0xffff_ffff_ffff, 0x7fff_ffff_ffff_ffff, .max,
     ]
 
-    /// - Returns: what was done, in words.
+    /// - Returns: a description of the damage.
     static func injure(_ copy: inout Copy, _ random: inout SeededRandom) -> String {
         let injury = weighted[random.below(weighted.count)]
         return "\(injury): \(injury.apply(&copy, &random))"
     }
 
-    /// Damages a page of one use in any way that a page can be damaged.
+    /// Damages a page with the given use, by any kind of damage that fits a page.
     private func applyToPage(of use: PageUse, _ copy: inout Copy, _ random: inout SeededRandom) -> String {
         let pages = copy.pages(of: use)
         guard !pages.isEmpty else { return "none" }
@@ -55,7 +55,7 @@ enum Injury: CaseIterable {
         switch kind {
         case .offset, .entry, .child: return "\(kind): \(kind.applyInside(&copy, &random, in: [page]))"
         case .swapped, .duplicated:
-            // Half of them by a page of the same tree, or of another of the same use.
+            // In half of the cases the other page has the same use.
             let other = random.below(2) == 0 ? pages[random.below(pages.count)] : nil
             return "\(kind): \(kind.apply(&copy, &random, to: page, by: other))"
         default: return "\(kind): \(kind.apply(&copy, &random, to: page))"
@@ -96,7 +96,7 @@ enum Injury: CaseIterable {
         case .duplicated:
             let other = second ?? random.below(pages)
             var content = copy.page(other)
-            // A page that says the number of its place is harder to see.
+            // A page that carries the right page number is harder to detect.
             if random.below(2) == 0 { content.put(UInt64(page), at: 0, bytes: 8) }
             copy.replace(page, with: content)
             return "page \(other) on \(page)"
@@ -127,12 +127,12 @@ enum Injury: CaseIterable {
         }
     }
 
-    /// Damage inside of a page of the right kind.
-    /// - Parameter pages: those to choose from; nil for all.
+    /// Damages a page of the kind that this injury needs.
+    /// - Parameter pages: pages to choose from, or nil for all.
     private func applyInside(
         _ copy: inout Copy, _ random: inout SeededRandom, in pages: [Int]? = nil
     ) -> String {
-        // Kinds of pages, and the flag of the entry that is hit.
+        // Page type (1 branch, 2 leaf), and the flags of the entry to damage.
         let (kind, flag): (Int, Int?) =
             switch self {
             case .child: (1, nil)
@@ -148,7 +148,7 @@ enum Injury: CaseIterable {
             case .offset: return copy.set(entry.slot, 2, &random)
             case .entry: return copy.set(entry.place + random.below(8), 1 << random.below(3), &random)
             case .child: return copy.set(entry.place, [2, 4][random.below(2)], &random)
-            // Of the record of a tree: flags, depth, counts, root.
+            // Fields of a B-tree record: flags, depth, counts, root.
             case .record:
                 return copy.set(entry.place + 8 + entry.keyBytes + random.below(6) * 8, 1 << random.below(4), &random)
             case .ownPages: return copy.set(entry.place + 8 + entry.keyBytes, 1 << random.below(4), &random)
@@ -159,7 +159,7 @@ enum Injury: CaseIterable {
         return "none"
     }
 
-    /// A value in the place of another: an extreme one, or one that is near, or that of another place.
+    /// Returns a replacement for `old`: an extreme value, a near one, a page number, or a random one.
     fileprivate static func value(_ old: UInt64, _ lastPage: UInt64, _ random: inout SeededRandom) -> UInt64 {
         switch random.below(4) {
         case 0: extremes[random.below(extremes.count)]
@@ -170,7 +170,7 @@ enum Injury: CaseIterable {
     }
 }
 
-/// A copy that is being damaged.
+/// A copy of a store file, while it is being damaged.
 struct Copy {
     var data: Data
     let earlier: Data
@@ -197,7 +197,7 @@ struct Copy {
         return "\(bytes) bytes at \(place) (page \(place / Self.pageBytes)): \(old) → \(new)"
     }
 
-    /// An entry of a page, where the page is of that kind and has one.
+    /// Returns a random entry of a page, or nil if the page is not of that kind or has no such entry.
     fileprivate func entry(
         _ page: Int, _ kind: Int, _ flag: Int?, _ isOfFreeList: Bool, _ random: inout SeededRandom
     ) -> (slot: Int, place: Int, keyBytes: Int, valueBytes: Int)? {
@@ -215,7 +215,8 @@ struct Copy {
             Int(truncatingIfNeeded: data.number(place + 6, bytes: 2))
         )
         if let flag, Int(truncatingIfNeeded: data.number(place + 4, bytes: 2)) & 3 != flag { return nil }
-        // Keys of eight bytes, and a value that is its own number of words.
+        // An entry of the list of free pages has a key of 8 bytes, and its value begins with the number of page
+        // numbers in it.
         if isOfFreeList {
             guard keyBytes == 8, valueBytes % 8 == 0, offset + 16 + valueBytes <= Self.pageBytes,
                 Int(truncatingIfNeeded: data.number(place + 16, bytes: 8)) == valueBytes / 8 - 1

@@ -1,5 +1,5 @@
-// What the stores of a run hold, beside the samples of the fixtures: many small rows with keys of numbers, rows with values that
-// need pages of their own, and lists.
+// Models of the stores, beside the samples of the fixtures: small rows with integer keys, rows with values in
+// overflow pages, and lists.
 import Foundation
 import StillingWell
 
@@ -25,7 +25,7 @@ final class Folder: StoredObject {
     @Listed var numbers: List<Int>
 }
 
-/// Without a key.
+/// A model without a primary key.
 final class Line: StoredObject {
     @Stored var text = ""
 }

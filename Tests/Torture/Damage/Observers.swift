@@ -1,4 +1,4 @@
-// What a child observes: all of each class, sections and a list, on the run loop of its only thread.
+// Observers in a child: queries over each class, and sections. All run on the run loop of the only thread.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -58,7 +58,7 @@ final class Observers {
         errors.append("\(name): \(error)")
     }
 
-    /// Until the connection has moved on to what was written last, or an error has come.
+    /// Waits until the connection has reached the newest version, or an observer has received an error.
     func wait() throws -> String {
         let version = try store.read(\.version)
         run { [self] _ in !errors.isEmpty || connection.map { $0.version >= version } ?? true }
@@ -72,7 +72,7 @@ final class Observers {
         return "ok"
     }
 
-    /// The run has a limit for the whole child.
+    /// Runs the run loop until `isDone`. There is no time limit here: `Child` limits the whole process.
     private func run(until isDone: ([String: Told]) -> Bool) {
         while !isDone(told) { _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05)) }
     }

@@ -1,6 +1,6 @@
-// The child: opens a store and asks it everything it can be asked, observes it, writes two commits and asks again, writes 250 small ones
-// and asks again, and looks at the whole file at the beginning and at the end. Then it reads properties of live objects. Each answer is a line as soon as it is there, so that what ends the process shows
-// where it was.
+// The child's questions. It opens a store, reads everything, observes it, and reads again after each of three write
+// steps. The steps are two commits and 250 small commits. `verify` runs at the beginning and at the end. Properties
+// of live objects are read last. Each answer is printed at once, so that a crash shows where it happened.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -27,7 +27,7 @@ struct Questions {
                 if say("write many", { try write(200, store) }) {
                     say("told") { try observers.wait() }
                     askAll("third", store)
-                    // What no commit changes is asked however many there were.
+                    // Rows that `writeSmall` does not change are read once, after all commits.
                     if say("write 250", { try writeSmall(250, store) }) { askAll("fourth", store) }
                     askRest(store)
                 } else {
@@ -49,12 +49,12 @@ struct Questions {
         report.isWhole ? "whole" : "damaged: \(report.damage.prefix(3).joined(separator: "; "))"
     }
 
-    /// - Returns: whether there is an answer.
+    /// - Returns: whether the answer is not an error.
     @discardableResult
     private func say(_ question: String, _ body: () throws -> String) -> Bool {
         let answer: String
         do { answer = try body() } catch { answer = "!" + "\(error)".replacing("\n", with: " ") }
-        // No buffer in between.
+        // `write` without a buffer, so that a crash loses no answer.
         let line = Array("\(question)\t\(answer)\n".utf8)
         _ = write(line)
         return !Answers.isError(answer)
@@ -62,7 +62,7 @@ struct Questions {
 
     private func write(_ bytes: [UInt8]) -> Bool { Glibc.write(1, bytes, bytes.count) == bytes.count }
 
-    /// FNV-1a: the same in every process.
+    /// FNV-1a, a hash that is the same in every process.
     private static func sum(_ text: String) -> String {
         String(text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
     }
@@ -77,7 +77,7 @@ struct Questions {
         }
     }
 
-    /// Properties of live objects, which cannot throw.
+    /// Reads properties of live objects, whose getters cannot throw.
     private func live(_ store: Store) throws -> String {
         let connection = try store.connect(on: .runLoop)
         switch kind {
@@ -91,7 +91,7 @@ struct Questions {
         }
     }
 
-    /// What `writeSmall` leaves alone.
+    /// Reads rows that `writeSmall` does not change.
     private func askRest(_ store: Store) {
         guard [.many, .large, .lists, .free].contains(kind) else { return }
         say("rest") {
@@ -107,7 +107,7 @@ struct Questions {
         }
     }
 
-    /// Makes commits of a few rows each.
+    /// Makes commits that change one or two rows each.
     private func writeSmall(_ commits: Int, _ store: Store) throws -> String {
         for number in 0..<commits {
             try store.write { connection in
@@ -173,7 +173,7 @@ struct Questions {
         ask("lines") { try $0.objects(Line.self).map(\.text).joined() }
     }
 
-    /// Adds, changes and deletes in one commit.
+    /// Adds, changes and deletes rows in one commit.
     private func write(_ count: Int, _ store: Store) throws -> String {
         try store.write { connection in
             switch kind {
@@ -217,7 +217,7 @@ struct Questions {
         let document = try connection.object(Document.self, forPrimaryKey: "title 1")
         document?.text += String(repeating: "written ", count: count * 100)
         let folder = try connection.object(Folder.self, forPrimaryKey: "folder 0")
-        // A list may have lost its elements to another place, and a program that does not look would be mistaken.
+        // Damage may have moved a list's elements elsewhere. An index without a check would end the process.
         folder?.tags.insert("written", at: min(1, folder?.tags.count ?? 0))
         folder?.numbers.append(count)
         if let folder, !folder.items.isEmpty { folder.items.remove(at: 0) }

@@ -1,7 +1,7 @@
-// The pages of a whole file by what they hold: those of primary keys, of indexes, of orders of lists and of the list of free pages.
+// Pages of a whole file by use: primary keys, indexes, orders of lists, and the list of free pages.
 import Foundation
 
-/// What a page holds that damage is aimed at.
+/// Uses of pages that damage can target.
 enum PageUse: CaseIterable, Sendable {
     case free, keys, indexes, orders
 }
@@ -39,7 +39,7 @@ struct TreePages: Sendable {
             if flags == 1, let use { pages[use, default: []].append(Int(number(value))) }
             guard flags & 2 != 0 else { continue }
             let name = String(decoding: data[entry + 8..<value], as: UTF8.self)
-            // A table, or the values of one key of an index.
+            // A named table, or the values of one key of an index.
             let next = flags == 2 ? Self.use(name) : use
             if next != nil { walk(number(value + 40), next, 0) }
         }

@@ -1,5 +1,5 @@
-// A disk as it is when the power goes: what was flushed is there, and of everything since any part may be. Pure, but for writing an
-// image out.
+// The state of a disk after a power cut. Flushed writes are there. Of later writes any part may be there. Only
+// `write(to:_:_:)` has side effects.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTortureSupport
@@ -10,7 +10,7 @@ struct Disk {
         let step: Int
         let file: UInt32
         let offset: Int
-        /// nil: the file becomes `offset` long.
+        /// The bytes written, or nil if the file was truncated to `offset`.
         let bytes: UnsafeRawBufferPointer?
 
         var isOfHeaders: Bool { offset < Disk.headerBytes }
@@ -22,19 +22,19 @@ struct Disk {
         case unlink(String)
     }
 
-    /// The two pages that say where the trees begin.
+    /// Size of the two meta pages, which hold the roots of the B-trees.
     private static let headerBytes = 8_192
 
     private var contents: [UInt32: [UInt8]] = [:]
     private var names: [String: UInt32] = [:]
-    // What was not flushed, in order.
+    // Changes that are not flushed yet, in order.
     private var changes: [Change] = []
     private var nameChanges: [NameChange] = []
-    /// What had been done when a flush began.
+    /// Numbers of steps and name changes that preceded the start of each open flush.
     private var flushes: [UInt64: (steps: Int, names: Int)] = [:]
     private var step = 0
 
-    /// Does the next step.
+    /// Applies the next step.
     mutating func advance(_ next: Step) {
         defer { step += 1 }
         switch next {
@@ -45,7 +45,7 @@ struct Disk {
         case .write(let file, let offset, let bytes, let isSynced):
             let change = Change(step: step, file: file, offset: offset, bytes: bytes)
             guard isSynced else { return changes.append(change) }
-            // What it covers can come to the disk no more.
+            // A synced write replaces earlier writes to the same bytes, which cannot reach the disk any more.
             changes.removeAll { Self.overlap($0, change) }
             Self.apply(change, to: &contents)
         case .flushBegin(_, let number): flushes[number] = (step, nameChanges.count)
@@ -101,15 +101,15 @@ struct Disk {
 
     // MARK: Images
 
-    /// Which part of what was not flushed is there.
+    /// Selection of the unflushed changes that an image contains.
     enum Part: CaseIterable {
         case nothing, everything, oldest, newest, allButOne, headersAlone, allButHeaders, writes, pages, sectors
     }
 
-    /// Files that are written through maps, and say nothing of the content.
+    /// Files that are written through memory maps, so the journal does not have their content.
     private static let mapped: Set = ["lock.mdb", "shared"]
 
-    /// Writes an image into a folder, which is emptied before.
+    /// Writes an image into a folder. Deletes the folder's old content first.
     func write(to folder: String, _ part: Part, _ random: inout SeededRandom) throws {
         var contents = contents
         let kept = Double.random(in: 0...1, using: &random)
@@ -139,7 +139,7 @@ struct Disk {
         try Self.write(names, contents, to: folder, &random)
     }
 
-    /// Applies a change in parts, of which some are there.
+    /// Splits a change into aligned units and applies a random part of them.
     private static func apply(
         _ change: Change, unitBytes: Int, _ kept: Double, to contents: inout [UInt32: [UInt8]],
         _ random: inout SeededRandom
@@ -150,7 +150,7 @@ struct Disk {
         }
         var place = 0
         while place < bytes.count {
-            // A disk writes at whole multiples.
+            // A disk writes units at multiples of their size.
             let end = min(bytes.count, (change.offset + place) / unitBytes * unitBytes + unitBytes - change.offset)
             if random.chance(kept) {
                 put(

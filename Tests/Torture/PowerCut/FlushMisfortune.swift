@@ -1,4 +1,5 @@
-// What happens to those who wait for a flush: it fails, who made it is killed, or the store has no room for what is kept for the last one.
+// Failures around a flush: it fails, the flushing process is killed, or the store has no room while the last flush is
+// retained.
 import ArgumentParser
 import CStillingWellWriteRecorder
 import Foundation
@@ -6,8 +7,8 @@ import StillingWell
 import StillingWellSync
 import StillingWellTortureSupport
 
-/// Lets a flush fail while several wait for it: all of them are told, nothing is acknowledged any more, and the store goes on from what
-/// was flushed once it is opened again.
+/// Lets a flush fail while several commits wait for it. All of them receive the error, and later commits are refused.
+/// Once the store is opened again, it continues from the flushed state.
 struct FailedFlushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "failed-flush", abstract: "Lets the disk refuse a flush that several commits wait for.")
@@ -40,7 +41,7 @@ struct FailedFlushCommand: ParsableCommand {
             for thread in threads { thread.join() }
             print("told \(told.withLock { $0 })")
             wr_fail_flushes(0)
-            // The system would call the next one a success.
+            // The operating system would report the next flush as a success.
             do {
                 try store.write { _ = try Total.increment($0) }
                 print("acknowledged")
@@ -62,7 +63,7 @@ struct FailedFlushCommand: ParsableCommand {
     }
 }
 
-/// Kills a process in the middle of a flush that another one waits for.
+/// Kills a process during a flush that another process waits for.
 struct KilledFlushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "killed-flush", abstract: "Kills a process in a flush that a commit of another one waits for.")
@@ -103,8 +104,8 @@ struct KilledFlushCommand: ParsableCommand {
     }
 }
 
-/// Fills a store to its limit while another process, which has committed and does nothing more, keeps what was flushed last; and empties
-/// it again, one row at a time. Each of those commits writes pages anew before the rows that they have lost make room.
+/// Fills a store to its size limit while another process retains the last flushed state, then deletes the rows one by
+/// one. Each of those commits needs new pages before the deleted rows' pages become free.
 struct FullMapCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "full-map",

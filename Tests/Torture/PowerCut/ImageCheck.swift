@@ -1,13 +1,14 @@
-// One image, opened in a process of its own: is everything in it that must be, and nothing that was not stored?
+// Check of one image, opened in a process of its own. The image must hold each required commit and nothing that was
+// not stored.
 import Foundation
 import StillingWell
 
 struct ImageCheck {
     enum Outcome: Hashable {
         case whole
-        /// It does not open.
+        /// The store does not open.
         case refused(String)
-        /// It is another content than that of any commit it may be at.
+        /// The content is not that of an allowed commit.
         case wrong(String)
         case crashed(signal: Int32)
         case hung
@@ -18,21 +19,20 @@ struct ImageCheck {
         static let wrong: Int32 = 11
     }
 
-    /// Seconds for all that is done with one image.
+    /// Time limit in seconds for one image.
     private static let limitS: UInt32 = 60
 
     let configuration: Store.Configuration
     let history: History
-    /// The commits that the image may be at.
+    /// Commits that the image may be at.
     let allowed: ClosedRange<Int>
 
-    /// - Returns: how it went.
     func run() -> Outcome {
         let messages = configuration.path + ".message"
         try? FileManager.default.removeItem(atPath: messages)
         let status = inChild {
             alarm(Self.limitS)
-            // What the library has to say of an image is no outcome.
+            // Messages of the library on stderr are not part of the outcome.
             let log = open("/dev/null", O_WRONLY)
             dup2(log, 2)
             let (status, message) = look()
@@ -107,7 +107,7 @@ struct ImageCheck {
         return "\(keys.count) entries differ, such as \(keys.min() ?? 0)"
     }
 
-    /// Commits some more: pages that are taken for free must be.
+    /// Makes six more commits, which use free pages. The check fails if such a page was still in use.
     private func goOn(_ store: Store, from content: Content) throws {
         var content = content
         let writer = 99

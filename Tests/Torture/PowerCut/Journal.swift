@@ -1,13 +1,13 @@
-// What the processes of a recording have done to the files of a store, step by step, as CStillingWellWriteRecorder has noted it.
+// Steps that the processes of a recording made on the files of a store, as CStillingWellWriteRecorder noted them.
 import CStillingWellWriteRecorder
 import StillingWellTortureSupport
 
 enum Step {
-    /// A name leads to a file from here on.
+    /// The name leads to the file from this step on.
     case link(String, UInt32)
     case write(UInt32, offset: Int, UnsafeRawBufferPointer, isSynced: Bool)
     case truncate(UInt32, bytes: Int)
-    /// The number says which of them has ended.
+    /// Start of a flush of a file. The number pairs it with its end.
     case flushBegin(UInt32, UInt64)
     case flushEnd(UInt32, UInt64)
     case rename(from: String, to: String)
@@ -22,13 +22,13 @@ enum Step {
     }
 }
 
-/// What the program says of its own commits.
+/// Notes that the writers of a recording add about their commits.
 enum Note {
-    /// The commit that will be the store's so-and-so-many-th is about to be made, as a step of a writer.
+    /// A writer is about to make the store's commit number `count`, as its own step `step`.
     case begins(count: Int, writer: Int, step: Int)
-    /// `write` has returned.
+    /// `write` has returned for commit number `count`.
     case acknowledged(count: Int)
-    /// Everything up to there was asked to survive, and is said to.
+    /// `synchronize` has returned, so all commits up to `count` must survive.
     case synchronized(count: Int)
 
     var text: String {
@@ -50,11 +50,12 @@ enum Note {
         }
     }
 
-    /// Puts it into the journal.
+    /// Appends the note to the journal.
     func post() { wr_note(text) }
 }
 
-/// A whole recording. What its steps have written lies where it was noted, until the next one begins.
+/// All steps of a recording. The bytes of writes point into the recorder's memory and are valid until the next
+/// recording begins.
 struct Journal {
     let steps: [Step]
 

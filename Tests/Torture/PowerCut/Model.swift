@@ -1,5 +1,5 @@
-// The classes of a recording, and what its commits make of them: decided by seed, writer and step alone, in the store as in the
-// model that images are held against.
+// Models of a recording, and the changes of its commits. Seed, writer and step alone decide a change, so the store
+// and the expected content receive the same ones.
 import StillingWell
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -12,7 +12,7 @@ final class Entry: StoredObject {
     @Listed var others: List<Entry>
 }
 
-/// What an `Entry` holds.
+/// Values of an `Entry`.
 struct Row: Equatable {
     var group: Int
     var text: String
@@ -20,7 +20,7 @@ struct Row: Equatable {
     var others: [Int] = []
 }
 
-/// One change of a commit. Keys are of one writer's.
+/// One change of a commit. A writer changes entries with its own keys only.
 enum Change {
     case insert(Int, Row)
     case setGroup(Int, Int)
@@ -39,7 +39,7 @@ struct Content: Equatable {
 
     var rows: [Int: Row] = [:]
 
-    /// What a step of a writer changes, given all that its steps before have made.
+    /// Returns the changes of one step of a writer. `rows` must contain the effect of that writer's earlier steps.
     func changes(seed: UInt64, writer: Int, step: Int) -> [Change] {
         var random = SeededRandom(seed: seed ^ UInt64(writer) << 40 ^ UInt64(step) << 16)
         let first = writer * Self.keysPerWriter
@@ -61,7 +61,7 @@ struct Content: Equatable {
         }
     }
 
-    /// Mostly short; some take pages of their own.
+    /// Returns a text that is mostly short, and sometimes long enough for overflow pages.
     private static func text(_ random: inout SeededRandom) -> String {
         let length = [5, 40, 300, 3_000][min(3, random.below(20) / 6)]
         return String(repeating: Character(UnicodeScalar(UInt8(97 + random.below(26)))), count: length)
@@ -109,7 +109,7 @@ struct Content: Equatable {
     }
 }
 
-/// Number of commits, counted by each commit itself.
+/// Number of commits, incremented by each commit.
 enum Total {
     private static let name = "commits"
 

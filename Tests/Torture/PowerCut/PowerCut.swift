@@ -1,4 +1,5 @@
-// The verb `power-cut`: records what a store writes, cuts the power at many of its steps, and opens what may be on the disk then.
+// The command `power-cut`: records the writes of a store, cuts the power at many steps, and opens possible disk
+// images.
 import ArgumentParser
 import CStillingWellWriteRecorder
 import Foundation
@@ -64,7 +65,7 @@ struct ImagesCommand: ParsableCommand {
         if !tally.isClean { throw ExitCode(1) }
     }
 
-    /// Makes a recording and so many images of it.
+    /// Makes a recording and `count` images of it.
     private func cut(_ count: Int, seed: UInt64, _ root: String, _ tally: inout Tally) throws {
         var random = SeededRandom(seed: seed)
         let recording = Recording(seed: seed, durability: durability, commits: commits, folder: "\(root)/store")
@@ -93,9 +94,9 @@ struct ImagesCommand: ParsableCommand {
         try FileManager.default.removeItem(atPath: recording.folder)
     }
 
-    /// The steps before which the power goes, in order: half of them next to flushes.
+    /// Returns the steps before which the power fails, in ascending order. Half of them are next to flushes.
     private func places(_ count: Int, _ journal: Journal, _ random: inout SeededRandom) -> [Int] {
-        // What others had written beside that flush is on its way.
+        // At the end of this recording, other threads' writes during the last flush are not flushed yet.
         if script == .killedAtMark { return Array(repeating: journal.steps.count, count: count) }
         let flushes = journal.steps.indices.filter { journal.steps[$0].isFlush }
         return (0..<count).map { index in
@@ -105,7 +106,7 @@ struct ImagesCommand: ParsableCommand {
     }
 }
 
-/// Which commits an image may be at.
+/// Range of commits that an image may be at.
 struct AllowedCommits {
     private let durability: Durability
     private var least = 0

@@ -1,4 +1,4 @@
-// A recording: processes that write to a store, one after the other and at the same time, while every write and flush is noted.
+// A recording: processes write to a store, in turn and concurrently, while each write and flush is noted.
 import CStillingWellWriteRecorder
 import Foundation
 import StillingWell
@@ -6,10 +6,10 @@ import StillingWellSeededRandom
 import StillingWellSync
 import StillingWellTortureSupport
 
-/// The C library's; its header hides it from Swift.
+/// `fork` of the C library, whose header hides it from Swift.
 @_silgen_name("fork") private func forkProcess() -> pid_t
 
-/// Runs `body` in a child process. For who has one thread.
+/// Runs `body` in a child process. The caller must have a single thread.
 /// - Returns: the status of `waitpid`.
 func inChild(_ body: () -> Int32) -> Int32 {
     let child = startChild(body)
@@ -19,12 +19,12 @@ func inChild(_ body: () -> Int32) -> Int32 {
 }
 
 func startChild(_ body: () -> Int32) -> pid_t {
-    // What is printed already would be printed by each child that ends on its own.
+    // Flushes stdout, because each child that exits would print the buffered text again.
     fflush(nil)
     let child = forkProcess()
     if child == 0 {
         let status = body()
-        // Not while another thread has written something that the journal does not have yet.
+        // Waits until the journal has every write of other threads.
         wr_leave()
         _exit(status)
     }
@@ -35,11 +35,11 @@ func startChild(_ body: () -> Int32) -> pid_t {
 struct Recording {
     let seed: UInt64
     let durability: Durability
-    /// Of each writer.
+    /// Number of commits per writer.
     let commits: Int
     let folder: String
 
-    /// Behind the engine's header in the second page.
+    /// Offset of the end mark of a flush, behind the meta data in the second page.
     private static let endMarkOffset: UInt64 = 4_096 + 512
     enum Script: String, CaseIterable {
         case anywhere
@@ -57,11 +57,12 @@ struct Recording {
         }
     }
 
-    /// Steps that a commit takes, or more.
+    /// Lower bound for the journal steps of one commit.
     private static let stepsPerCommit = 9
 
-    /// Records: two threads; then, from the open store that these leave behind, two processes at the same time; then two of which one
-    /// is killed somewhere while the other one goes on; at last one that closes the store. The first two are killed as often as not.
+    /// Records processes that may be killed at a random step. First comes one process with two threads. Then two
+    /// processes run at the same time on the store that it left open, and then two more, each time one of them may be
+    /// killed. A last process closes the store.
     private func runKilledAnywhere() {
         var random = SeededRandom(seed: seed)
         func somewhere(_ writers: Int) -> Int { 1 + random.below(writers * commits * Self.stepsPerCommit) }
@@ -73,14 +74,14 @@ struct Recording {
         end(start([8], .closes))
     }
 
-    /// Records a process that is killed as it has just named the files of a new store, and one that goes on.
+    /// Records a process that is killed after it named the files of a new store, and one that continues.
     private func runKilledAtNames() {
         end(start([1], .killedAtNames))
         end(start([2], .closes))
     }
 
-    /// Records a process that is killed once its flush is marked as ended, and before others are told; and one that was there all the
-    /// time, and is killed in its turn once it has recorded its next flush.
+    /// Records a process that is killed after the end mark of its flush, before other processes learn of that flush.
+    /// A second process was open all the time. It is killed after it has recorded its own next flush.
     private func runKilledAtMark() {
         end(start([1], .closes))
         var (ready, killed): ([Int32], [Int32]) = ([0, 0], [0, 0])
@@ -103,7 +104,7 @@ struct Recording {
             } catch { refuse("\(error)") }
             return 0
         }
-        // From here on the end of that process is the end of what can be read.
+        // Closes the write end here, so that the end of that process ends the reads.
         close(ready[1])
         defer { for end in [ready[0], killed[0], killed[1]] { close(end) } }
         var byte: UInt8 = 0
@@ -113,14 +114,14 @@ struct Recording {
         end(other)
     }
 
-    /// How a process ends.
+    /// The way in which a process ends.
     private enum End {
         case closes
-        /// With the mark of its flush, once that has ended.
+        /// Killed after it wrote the end mark of its first flush.
         case killedAtMark
-        /// With the second of the two names of a new store's files.
+        /// Killed at the second rename of a new store's files.
         case killedAtNames
-        /// After so many steps of the journal; where it does less it leaves the store open.
+        /// Killed after this many journal steps. A process with fewer steps leaves the store open.
         case killed(after: Int)
 
         var flushesUnasked: Bool {
@@ -146,17 +147,17 @@ struct Recording {
         if status != 0 { refuse("a process of the recording ended with \(status)") }
     }
 
-    /// - Parameter flushesUnasked: what nobody waits for too.
+    /// - Parameter flushesUnasked: whether the store also flushes by itself, without `synchronize`.
     func configuration(flushesUnasked: Bool = true) -> Store.Configuration {
         var configuration = Store.Configuration(path: folder, models: Content.models, durability: durability)
-        // Often, so that there is much to cut.
+        // Flushes are frequent, so that there are many points to cut at.
         configuration.flushes.everyCommits = flushesUnasked ? 6 : .max
         configuration.flushes.mostCommits = flushesUnasked ? 24 : .max
         configuration.flushes.intervalNs = flushesUnasked ? 2_000_000 : nil
         return configuration
     }
 
-    /// What a process does.
+    /// Writes with one thread per writer, then ends as `end` says. Returns the exit status.
     private func write(by writers: [Int], _ end: End) -> Int32 {
         do {
             let store = try Store(configuration(flushesUnasked: end.flushesUnasked))
@@ -171,7 +172,7 @@ struct Recording {
                 refuse("nothing was flushed")
             }
             guard case .closes = end else {
-                // Not while the thread that flushes has written something that the journal does not have yet.
+                // Waits until the journal has every write of the flush thread.
                 wr_leave()
                 _exit(0)
             }
@@ -208,7 +209,7 @@ struct History {
     init(_ journal: Journal, seed: UInt64) {
         var content = Content()
         for case .note(.begins(let count, let writer, let step)) in journal.steps {
-            // One that a killed process had begun, and has not made.
+            // A killed process began this commit but did not make it.
             if count == contents.count - 1 {
                 contents.removeLast()
                 content = contents.last!

@@ -1,5 +1,5 @@
-// Boards as plain values, and queries of them in both languages: filters over links and lists, which depend on rows of
-// another table.
+// Boards as plain values, and queries for them. Each query exists as a filter of the store and as a plain Swift test.
+// The filters use links and lists, so the results depend on rows of another table.
 import StillingWell
 import StillingWellSeededRandom
 
@@ -22,7 +22,7 @@ struct BoardValue: Equatable, Sendable {
         tags = Array(board.tags)
     }
 
-    /// What an observer of some columns can know of the board.
+    /// Returns the values that an observer of these columns is told. The other values are zeroed.
     func only(_ columns: BoardColumns) -> BoardValue {
         var board = self
         if columns == .all { return board }
@@ -40,9 +40,9 @@ extension BoardValue: CustomStringConvertible {
     }
 }
 
-/// Whose changes count as modifications.
+/// Columns whose changes count as modifications.
 enum BoardColumns: Sendable {
-    /// With rows behind links and in lists.
+    /// All columns, and the rows behind links and in lists.
     case all
     case shallow, score, scoreOfLead
 
@@ -62,23 +62,23 @@ struct BoardQuery: Sendable {
     enum Test: Sendable {
         case everything
         case score(Operator, Int)
-        /// As text, over the link.
+        /// A condition on the linked row, written as a text query.
         case scoreOfLead(Operator, Int)
         case leadIsDone(Bool)
-        /// Through the typed face.
+        /// A condition on the list's rows, written as a typed filter.
         case anyMember(Condition)
         case noMember(Condition)
         case allMembers(Condition)
         case memberCount(Operator, Int)
         case sumOfScores(Operator, Int)
         case hasTag(Int)
-        /// Those that link to a row, from its side.
+        /// Boards that link to one row, found by `linkingObjects`.
         case leadIs(key: Int)
         case hasMember(key: Int)
     }
 
     let test: Test
-    /// Ascending by score, or not; nil: as they were made.
+    /// Whether the results are sorted by score ascending or descending. nil: in order of insertion.
     let byScore: Bool?
 
     init(_ plan: Plan, _ random: inout SeededRandom) {
@@ -104,7 +104,7 @@ struct BoardQuery: Sendable {
         byScore = random.oneIn(3) ? nil : random.oneIn(2)
     }
 
-    /// Whether what it finds depends on rows of another table.
+    /// Whether the results depend on rows of another table.
     var isOverLinks: Bool {
         switch test {
         case .everything, .score, .leadIs, .hasMember, .hasTag: false
@@ -120,14 +120,14 @@ struct BoardQuery: Sendable {
     }
 }
 
-/// A query with what it is about: the row that boards link to, where it is about one.
+/// A query on a connection, with the row that boards link to, if the query has one.
 struct BoundBoardQuery {
     let query: BoardQuery
     private let row: ObjectID?
     private let target: SmallRow?
     let results: Results<Board>
 
-    /// On a connection; nil when there is no such row.
+    /// Returns nil if the row that boards should link to does not exist.
     init?(_ query: BoardQuery, _ connection: Connection) throws {
         let all = try connection.objects(Board.self)
         var found: SmallRow?
@@ -161,14 +161,14 @@ struct BoundBoardQuery {
         results = query.byScore.map { chosen.sorted(by: \.score, ascending: $0) } ?? chosen
     }
 
-    /// The row that boards link to is gone: nothing will be found any more.
+    /// Whether the row that boards link to was deleted, so that the query finds nothing any more.
     var isOver: Bool { target?.isInvalidated ?? false }
 
     private func passes(_ board: BoardValue) -> Bool {
         switch query.test {
         case .everything: true
         case .score(let comparison, let value): comparison.admits(Order.of(board.score, value))
-        // A link that leads nowhere reads as null, which differs from everything.
+        // A missing link reads as null, which differs from every value.
         case .scoreOfLead(let comparison, let value): comparison.admits(board.lead.map { Order.of($0.score, value) })
         case .leadIsDone(let value): board.lead?.isDone == value
         case .anyMember(let condition): board.members.contains { condition.passes($0) }
@@ -183,7 +183,7 @@ struct BoundBoardQuery {
         }
     }
 
-    /// The query from scratch. `boards` ascend by id.
+    /// Evaluates the query without the store. `boards` must ascend by id.
     func evaluate(_ boards: [BoardValue]) -> [BoardValue] {
         let found = boards.filter(passes)
         guard let ascending = query.byScore else { return found }

@@ -1,4 +1,4 @@
-// An observer of boards: changes of the rows that a board leads to are changes of the board (rule 13), whoever made them.
+// An observer of boards. A change of a linked row or of a row in a list counts as a change of the board (rule 13).
 import StillingWell
 import StillingWellFixtures
 
@@ -6,11 +6,11 @@ final class BoardView: Observer, @unchecked Sendable {
     private let bound: BoundBoardQuery
     private let columns: BoardColumns
     private var kept: [BoardValue]?
-    /// When a row was told last, and at which versions there was a call: what a violation says besides.
+    /// Version at which each row was last in a change set, for the text of a violation.
     private var toldAt: [ObjectID: UInt64] = [:]
     private var calls: [UInt64] = []
 
-    /// Subscribes; nil when what the query is about is not there. On the place.
+    /// Subscribes. Must be called on the site's place. Returns nil if the row that the query needs does not exist.
     init?(
         _ name: String, _ query: BoardQuery, _ columns: BoardColumns, _ site: Site, _ connection: Connection
     ) throws {
@@ -92,7 +92,7 @@ final class BoardView: Observer, @unchecked Sendable {
         load.verdict.expectNone(.i1, told.map { "\($0)\nversion \(version), \(history(expected))" }, description)
     }
 
-    /// When that row was told last whose value is not the one that it has.
+    /// Describes the rows whose last delivered value is wrong: when they were delivered, and their present value.
     private func history(_ expected: [BoardValue]) -> String {
         let rows = zip(kept ?? [], expected).filter { $0.0.only(columns) != $0.1.only(columns) }.map { $0.0.id }
         let told = rows.map { id in "\(id) told at \(toldAt[id].map { "\($0)" } ?? "the first call")" }

@@ -1,7 +1,7 @@
-// A task that takes changes from an asynchronous sequence, now and then slowly, and follows them. It lives on the
-// concurrency pool, not on a place, and is ended by cancelling it.
+// A task that iterates over an asynchronous sequence of changes and checks each element. It sometimes pauses between
+// elements. It runs on the concurrency pool, not on a place, and ends when it is cancelled.
 //
-// `lock` guards what it has been told; the task writes it, checks at rest read it.
+// `lock` guards `told`. The task writes it, and checks at rest read it.
 import StillingWell
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -11,7 +11,7 @@ enum LoopPlan: Sendable {
     case rows(Query, columns: [Column]?)
     case object(key: Int)
     case store
-    /// Made by the store, on a connection that nobody else has.
+    /// A sequence made by the store, on a connection of its own.
     case ownConnection(Query)
 
     init(_ plan: Plan, _ random: inout SeededRandom) {
@@ -37,14 +37,14 @@ final class ChangeLoop: @unchecked Sendable {
     private let plan: LoopPlan
     private let load: Load
     private let commit: Commit
-    /// Where the connection stood then.
+    /// Version of the connection when the loop was made.
     let madeAt: UInt64
     private let lock = TracedMutex("loop over changes")
     private var told = Told()
     private var task: Task<Void, Never>?
     private var objectID: ObjectID?
 
-    /// Subscribes; nil when what it is about is not there. On the place.
+    /// Subscribes. Must be called on the site's place. Returns nil if the object does not exist.
     init?(_ name: String, _ plan: LoopPlan, _ site: Site, _ connection: Connection) throws {
         self.name = "\(site.name), \(name): a loop over \(plan)"
         self.plan = plan
@@ -87,7 +87,7 @@ final class ChangeLoop: @unchecked Sendable {
     private func beginAlone<Object: StressRow>(
         _ query: Query, _ type: Object.Type, _ store: Store, _ random: SeededRandom
     ) throws {
-        // Only a typed query fits into a block that cannot throw.
+        // `Store.changes(of:)` takes a block that cannot throw, so the query must be typed.
         var typed = query
         typed.isText = false
         let changes = try store.changes(of: type) { typed.refine($0) }
@@ -100,7 +100,7 @@ final class ChangeLoop: @unchecked Sendable {
             do {
                 try await body(self)
             } catch is CancellationError where Task.isCancelled {
-                // Its write had not begun.
+                // The task was cancelled before its write began.
             } catch {
                 load.verdict.report(.noError, name, "\(error)")
             }
@@ -110,7 +110,7 @@ final class ChangeLoop: @unchecked Sendable {
 
     func cancel() { task?.cancel() }
 
-    /// Whether it has been told what it must be told without any change.
+    /// Whether the initial element has come.
     var hasBegun: Bool { lock.withLock { told.isBegun } }
 
     // MARK: Following
@@ -126,7 +126,7 @@ final class ChangeLoop: @unchecked Sendable {
         }
     }
 
-    /// Holding the lock.
+    /// The caller must hold `lock`.
     private func take<Object: StressRow>(_ update: ResultsUpdate<Object>) {
         let isFirst = !told.isBegun
         load.verdict.expect(
@@ -169,7 +169,7 @@ final class ChangeLoop: @unchecked Sendable {
         }
     }
 
-    /// Holding the lock.
+    /// The caller must hold `lock`.
     private func take(_ event: ObjectEvent) {
         load.verdict.expect(.i4, !told.isDeleted, name, "\(event) after the deletion")
         guard case .changed(let changes) = event else {
@@ -183,13 +183,13 @@ final class ChangeLoop: @unchecked Sendable {
         }
     }
 
-    /// Between two elements: mostly nothing, sometimes a while, sometimes a write.
+    /// Pauses or writes between two elements. Mostly does nothing.
     private func rest(_ random: inout SeededRandom) async throws {
         guard !load.isStopping else { return }
         if random.oneIn(40) { try? await Task.sleep(nanoseconds: UInt64(random.from(1...80)) * 1_000_000) }
         guard random.oneIn(40), load.gate.tryEnter() else { return }
         defer { load.gate.leave() }
-        // The write draws from a stream of its own: it runs on another thread.
+        // The write runs on another thread, so it has a random stream of its own.
         let seed = random.next()
         let commit = commit
         try await load.store.writeAsync { connection in
@@ -201,7 +201,7 @@ final class ChangeLoop: @unchecked Sendable {
 
     // MARK: At rest
 
-    /// Whether it has been told all there is at the connection's version, the last one.
+    /// Whether the last element is the state at the connection's version, which is the last version.
     func isAtRest(_ site: Site, _ connection: Connection) -> Bool {
         let told = lock.withLock { self.told }
         switch plan {

@@ -1,4 +1,4 @@
-// The thread that keeps tokens and connections coming and going. It draws what to do; sites draw what to do it to.
+// The thread that ends and makes tokens and connections. It draws an action and a site. The site draws the target.
 import StillingWellSeededRandom
 import StillingWellSync
 
@@ -25,7 +25,7 @@ final class Churner: Sendable {
             let untilNs = monotonicNs() + Int64(Self.longestPauseMs) * 1_000_000
             let count = load.tally.callbackCount
             sleep(us: random.from(500...8_000))
-            // Not so many that an observer is ended before it has been called some times, however slow the machine is.
+            // Waits for some callbacks, so that observers are called before they are ended on a slow machine too.
             while load.tally.callbackCount < count + Self.callbacksPerTurn, monotonicNs() < untilNs, !load.isStopping {
                 sleep(us: 500)
             }

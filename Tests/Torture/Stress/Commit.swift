@@ -1,10 +1,10 @@
-// What one commit changes. Nothing is remembered between commits: a key is drawn, and whether its row exists decides
-// what can be done to it, so threads and processes need not know of each other.
+// Changes of one commit. No state is kept between commits: a key is drawn, and the existence of its row decides the
+// possible changes. So threads and processes need not coordinate.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
 
-/// Thrown to cancel a write that has changed things.
+/// An error that cancels a write after it has made changes.
 struct RolledBack: Error {}
 
 struct Commit: Sendable {
@@ -12,7 +12,7 @@ struct Commit: Sendable {
     let writer: Int
     let plan: Plan
 
-    /// Changes a few rows, rarely many, inside a write.
+    /// Changes a few rows, and rarely many. Must be called inside a write.
     func make(_ connection: Connection, _ random: inout SeededRandom) throws {
         let mark = try Ledger.add(writer, connection)
         if random.oneIn(5) {
@@ -28,7 +28,7 @@ struct Commit: Sendable {
         }
     }
 
-    /// Changes a few small rows, inside a write that some observers are not to hear of, and says what they show.
+    /// Changes a few small rows inside a write with suppressed notifications. Returns the rows before and after.
     func makeSilently(_ connection: Connection, _ random: inout SeededRandom) throws -> Silence {
         func value(_ key: Int) throws -> RowValue? {
             try connection.object(SmallRow.self, forPrimaryKey: key).map { RowValue($0) }
@@ -50,14 +50,14 @@ struct Commit: Sendable {
         return Silence(version: try Ledger.version(connection), rows: rows)
     }
 
-    /// Fills a table to about what it will go on to hold.
+    /// Fills a table with about as many rows as it keeps during the run.
     func fill<Object: StressRow>(
         _ type: Object.Type, keys: Int, _ connection: Connection, _ random: inout SeededRandom
     ) throws {
         for key in 0..<keys where !random.oneIn(3) { try insert(type, key, 0, connection, &random) }
     }
 
-    /// Fills the boards, after the small rows that they lead to.
+    /// Fills the boards. The small rows must exist already.
     func fillBoards(_ connection: Connection, _ random: inout SeededRandom) throws {
         for key in 0..<plan.boardKeys where !random.oneIn(4) { try insertBoard(key, 0, connection, &random) }
     }
@@ -99,7 +99,7 @@ struct Commit: Sendable {
         }
     }
 
-    /// One change of a list, of any kind; it stays short.
+    /// Makes one random change of a list. The list stays short.
     private func change<Element: ListElement>(
         _ list: List<Element>, _ random: inout SeededRandom, _ element: (inout SeededRandom) -> Element
     ) {
@@ -121,17 +121,17 @@ struct Commit: Sendable {
     ) throws {
         guard let row = try connection.object(type, forPrimaryKey: key) else {
             try insert(type, key, mark, connection, &random)
-            // Gone again in the same commit: nobody may hear of it.
+            // An insertion and a deletion in the same commit. No observer may be told of it.
             if random.oneIn(16), let row = try connection.object(type, forPrimaryKey: key) {
                 try connection.delete(row)
             }
             return
         }
-        // What links lead to stays longer, so that somebody can see it change.
+        // Rows that many links lead to are deleted less often, so that observers see them change.
         switch random.below(key < plan.popularKeys ? 64 : 16) {
         case 0, 1: try connection.delete(row)
         case 2:
-            // The same key, another object: a deletion and an insertion.
+            // A new object with the same key: a deletion and an insertion.
             try connection.delete(row)
             try insert(type, key, mark, connection, &random)
         default: for _ in 0..<random.from(1...3) { set(row, mark, &random) }
@@ -148,7 +148,7 @@ struct Commit: Sendable {
         if random.oneIn(3) { set(row, mark, &random) }
     }
 
-    /// Sets one column, now and then to the value it has.
+    /// Sets one column, sometimes to the value that it already has.
     private func set(_ row: some StressRow, _ mark: Int, _ random: inout SeededRandom) {
         row.mark = mark
         switch random.below(7) {

@@ -1,4 +1,4 @@
-// A filter in both languages: as the store's own, and as a plain test of a value.
+// A filter in two forms: a filter of the store, and a plain test of a value.
 import Foundation
 import StillingWell
 
@@ -25,8 +25,8 @@ enum Operator: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether something that stands in `order` (negative, zero, positive) to the constant passes; nil: one of them is
-    /// null and the other is not.
+    /// Returns whether a value passes whose order to the constant is `order` (negative, zero, positive). nil means
+    /// that exactly one of the two is null.
     func admits(_ order: Int?) -> Bool {
         guard let order else { return self == .notEqual }
         return switch self {
@@ -40,13 +40,13 @@ enum Operator: String, CaseIterable, Sendable {
     }
 }
 
-/// Where a text has another one.
+/// Position of a text within another text.
 enum Part: String, CaseIterable, Sendable {
     case start = "BEGINSWITH"
     case middle = "CONTAINS"
     case end = "ENDSWITH"
 
-    /// By bytes.
+    /// Returns whether `part` is found, compared by bytes.
     func isFound(_ part: String, in whole: String) -> Bool {
         let (part, whole) = (Array(part.utf8), Array(whole.utf8))
         guard whole.count >= part.count else { return false }
@@ -68,7 +68,7 @@ enum Order {
 
     static func of(_ a: Bool, _ b: Bool) -> Int { of(a ? 1 : 0, b ? 1 : 0) }
 
-    /// Nulls come first.
+    /// Orders nil before every value.
     static func of<Value: Comparable>(_ a: Value?, _ b: Value?) -> Int {
         switch (a, b) {
         case (nil, nil): 0
@@ -130,7 +130,7 @@ indirect enum Condition: Sendable {
         }
     }
 
-    /// Null equals null, differs from every value, and is in no order.
+    /// Compares with null: it equals null, differs from every value, and has no order.
     private static func passes<Value: Comparable>(_ a: Value?, _ comparison: Operator, _ b: Value?) -> Bool {
         switch (a, b) {
         case (nil, nil): comparison == .equal

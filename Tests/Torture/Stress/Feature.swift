@@ -1,5 +1,5 @@
-// What a run has to exercise. Each is counted where it has been checked, so one that is never reached shows as 0, and a run
-// that was long enough for it fails.
+// Features that a run has to exercise. Each is counted when it was checked. A run that did enough work fails if a
+// feature has the count 0.
 
 enum Feature: Int, CaseIterable, Sendable {
     case mainRunLoop, runLoopThread, serialQueue, customScheduler, actor, executor, mainQueue
@@ -72,13 +72,14 @@ enum Feature: Int, CaseIterable, Sendable {
         }
     }
 
-    /// What a run has to do before it must have come to it. Work, not time: a busy machine does less in a minute.
+    /// Work after which the feature must have occurred. It is not a time, because a busy machine does less per
+    /// minute.
     var expectedFrom: Work {
         switch self {
-        // Every second kill is one in silence.
+        // About every second kill happens while all other writers are paused.
         case .kills: .kills(1)
         case .strictKills: .kills(8)
-        // Few of those that link to a row see it change before somebody ends them.
+        // Most observers of linking objects are ended before a row that links to theirs changes.
         case .linkingObjects: .callbacks(30_000)
         default: .callbacks(10_000)
         }
@@ -86,9 +87,9 @@ enum Feature: Int, CaseIterable, Sendable {
 
     /// An amount of work.
     enum Work: Sendable {
-        /// Of rows, on all places.
+        /// Callbacks of observers, on all places.
         case callbacks(Int)
-        /// Processes killed and started again.
+        /// Processes that were killed and replaced.
         case kills(Int)
     }
 }

@@ -1,25 +1,25 @@
-// One foreign writer as its parent sees it. Not Foundation's Process: what is killed here must be reaped at once, and no
-// descriptor may leak into those started later.
+// One foreign writer process. This type does not use Foundation's `Process`: a killed child must be reaped at once,
+// and its descriptors must not leak into children that are started later.
 import Foundation
 import Glibc
 import StillingWellTortureSupport
 
 struct ForeignProcess {
     let pid: pid_t
-    /// Its standard input: when the parent is gone, it ends.
+    /// The write end of its standard input. The child exits at end of file, so it ends with its parent.
     private let input: Int32
 
     struct CannotStart: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// - Parameter standing: where it tells which versions it keeps.
+    /// - Parameter standing: shared memory in which the child stores the version it keeps.
     init(_ arguments: [String], standing: SharedVersion) throws {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw CannotStart(description: "no pipe for a foreign writer: \(String(cString: strerror(errno)))")
         }
-        // One thread starts all of them, so nothing is started in between.
+        // Without `O_CLOEXEC` at creation another child could inherit the pipe. A single thread starts all children.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -40,7 +40,7 @@ struct ForeignProcess {
         input = ends[1]
     }
 
-    /// Stops it and waits until its threads stand still.
+    /// Stops the process and waits until it has stopped.
     func pause() {
         kill(pid, SIGSTOP)
         var status: Int32 = 0
@@ -49,8 +49,8 @@ struct ForeignProcess {
 
     func resume() { kill(pid, SIGCONT) }
 
-    /// Kills it and waits until it is gone.
-    /// - Returns: how it ended by itself before, nil if it was alive.
+    /// Kills the process and waits until it is gone.
+    /// - Returns: how it ended earlier by itself, or nil if it was alive.
     func killNow() -> String? {
         kill(pid, SIGKILL)
         var status: Int32 = 0

@@ -1,5 +1,5 @@
-// What a foreign process does: it opens the store, mostly observes a little, and commits until it is killed, or until
-// its standard input ends because the run is gone.
+// The program of a foreign process. It opens the store, usually observes a query, and commits until it is killed. It
+// also ends at the end of its standard input, because then the run is gone.
 import ArgumentParser
 import Foundation
 import StillingWell
@@ -15,7 +15,7 @@ struct ForeignWriterCommand: ParsableCommand {
     @Option var durability: Durability
     @Option var seed: UInt64
     @Option var writer: Int
-    /// How many processes have had this number before.
+    /// Number of earlier processes with the same writer number.
     @Option var life: Int
 
     func run() throws {
@@ -80,7 +80,7 @@ private final class Bystander: @unchecked Sendable {
         }
     }
 
-    /// Where it was opened upkeep may not stand yet.
+    /// Publishes the connection's version, unless it is the version of the opening, which upkeep may not hold yet.
     private func tell(_ standing: SharedVersion) {
         guard let version = connection?.version, version != firstVersion else { return }
         standing.version = Int(version)

@@ -1,7 +1,8 @@
-// The foreign writers: one is killed every second and replaced. After a kill upkeep must reach the last commit within
-// the poll period (I9); after a strict one with everybody else silent, so that nobody rings in the dead one's place.
+// The foreign writers. One is killed every second and replaced. After a kill, upkeep must reach the last commit
+// within the poll period (I9). After a strict kill all other writers are paused, so that none of them rings the bell
+// instead.
 //
-// Everything belongs to the thread that runs it, except `living` and `dead`, which `lock` guards.
+// `lock` guards `living` and `dead`. All other state belongs to the thread that runs this type.
 import StillingWell
 import StillingWellSeededRandom
 import StillingWellSync
@@ -12,9 +13,9 @@ final class ForeignWriters: @unchecked Sendable {
     private var lives: [Int] = []
     private var random: SeededRandom
     private let lock = TracedMutex("foreign versions")
-    /// By number.
+    /// Versions kept by running processes, by writer number.
     private var living: [Int: SharedVersion] = [:]
-    /// What killed processes kept, and the version at which somebody has let go of it.
+    /// Versions kept by killed processes, each with the version by which another process has released it.
     private var dead: [(version: Int, until: Int)] = []
     let heartbeat = Heartbeat("foreign writers")
 
@@ -51,7 +52,7 @@ final class ForeignWriters: @unchecked Sendable {
                 "foreign-writer", "--path", load.configuration.path, "--durability", plan.durability.rawValue,
                 "--seed", "\(plan.seed)", "--writer", "\(number)", "--life", "\(lives[number])",
             ]
-            // Known before it can read anything.
+            // Registered before the process starts, because it can read at once.
             let standing = try SharedVersion(newest())
             lock.withLock { living[number] = standing }
             return try ForeignProcess(arguments, standing: standing)
@@ -66,7 +67,7 @@ final class ForeignWriters: @unchecked Sendable {
         expectRecovery("with others going on")
     }
 
-    /// Local writers wait at the gate first: one that waited for a stopped process would never leave.
+    /// Closes the gate before it stops processes: a local writer that waits for a stopped process would never leave.
     private func killInSilence(_ victim: Int) {
         load.gate.close()
         defer { load.gate.open() }
@@ -92,7 +93,7 @@ final class ForeignWriters: @unchecked Sendable {
 
     private func newest() throws -> Int { try load.store.read { Int($0.version) } }
 
-    /// The oldest version that the processes keep, those that are gone too. Any thread.
+    /// Returns the oldest version that a running or killed process keeps. May be called on any thread.
     func oldestKept(_ newest: Int) -> Int {
         lock.withLock {
             dead.removeAll { $0.until < newest }
@@ -112,10 +113,11 @@ final class ForeignWriters: @unchecked Sendable {
                 + "\(Limits.pollS + Limits.slackS) s")
     }
 
-    /// Waits until upkeep has brought `version`.
+    /// Waits until upkeep has delivered `version`.
     ///
-    /// Upkeep that nobody has woken uses no CPU time. Upkeep on a busy machine does, and is waited for until it counts as a stall.
-    /// - Returns: whether upkeep got there, and the ticks of CPU time that it used in the last period that was waited.
+    /// Upkeep that was not woken uses no CPU time. Upkeep that uses CPU time is on a busy machine, and is waited for
+    /// up to `Limits.stallS`.
+    /// - Returns: whether upkeep reached the version, and its CPU ticks in the last period.
     private func waitForUpkeep(_ version: Int) -> (isReached: Bool, ticks: Int) {
         let periodS = Limits.pollS + Limits.slackS
         var waitedS = 0.0
@@ -129,7 +131,7 @@ final class ForeignWriters: @unchecked Sendable {
         return (false, ticks)
     }
 
-    /// CPU time of upkeep so far, in the kernel's ticks.
+    /// CPU time of all upkeep threads so far, in kernel ticks.
     private static func upkeepTicks() -> Int {
         KernelView.threads().filter { $0.name.hasPrefix("well-upkeep") }.reduce(0) { $0 + $1.cpuTicks }
     }

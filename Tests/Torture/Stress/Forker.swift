@@ -1,14 +1,15 @@
-// Forks the process now and then, with all that runs in it. A child is refused what it has inherited, and takes nothing of its parent's
-// with it when it ends; it opens the store again and commits. Only the thread that forks goes on there: a lock of the system's
-// libraries that another one held stays locked, and a child that comes to it stands still until its parent ends it.
+// Forks the process at times. The store refuses the inherited handle in the child. The child's end releases nothing
+// that belongs to its parent. The child opens the store again and commits. Only the forking thread exists in the
+// child, so a lock that another thread of a system library held stays locked. A child that blocks there is killed by
+// its parent.
 //
-// Everything belongs to the thread that runs it, except `kept`, which `lock` guards.
+// `lock` guards `kept`. All other state belongs to the thread that runs this type.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
 import StillingWellSync
 
-/// The C library's; its header hides it from Swift.
+/// `fork` of the C library, whose header hides it from Swift.
 @_silgen_name("fork")
 private func forkProcess() -> pid_t
 
@@ -29,7 +30,7 @@ final class Forker: @unchecked Sendable {
     private static let patienceNs: Int64 = 2_000_000_000
     private let load: Load
     private let lock = TracedMutex("forks")
-    /// Versions that children may keep, and at which somebody has let go of them.
+    /// Versions that children may keep, each with the version by which another process has released it.
     private var kept: [(version: Int, until: Int)] = []
     let heartbeat = Heartbeat("forker")
 
@@ -37,7 +38,7 @@ final class Forker: @unchecked Sendable {
 
     func start() -> TracedThread { TracedThread("forker") { [self] in run() } }
 
-    /// The oldest version that children keep, those that are gone too. Any thread.
+    /// Returns the oldest version that running or ended children keep. May be called on any thread.
     func oldestKept(_ newest: Int) -> Int {
         lock.withLock {
             kept.removeAll { $0.until < newest }
@@ -104,7 +105,7 @@ final class Forker: @unchecked Sendable {
         while waitpid(child, &status, WNOHANG) == 0 {
             heartbeat.beat()
             if monotonicNs() >= lookNs {
-                // One that waits for a core, or has had one, does not stand still.
+                // A child that has used CPU time or is runnable is slow, not blocked.
                 let threads = KernelView.threads(of: child)
                 let now = threads.reduce(0) { $0 + $1.cpuTicks }
                 let isBusy = now > ticks || threads.contains { $0.state == "R" }
@@ -125,9 +126,9 @@ final class Forker: @unchecked Sendable {
         load.tally.count(.forks)
     }
 
-    /// Whether another process could have the store for itself, although this one has it open.
+    /// Whether another process could take the exclusive lock, although this process has the store open.
     private func couldBeHadAlone() -> Bool {
-        // In memory the files lie where only the store knows.
+        // The path of the files of an in-memory store is not known here.
         guard load.plan.durability != .memory else { return false }
         let file = open(load.configuration.path + "/shared", O_RDWR | O_CLOEXEC)
         guard file >= 0 else { return false }

@@ -1,5 +1,5 @@
-// Keeps frozen results for a while and reads them on a thread of its own: they must still be what they were when they were
-// frozen, whatever was committed since. Holds one at a time, and so one version.
+// Holds frozen results for a while and reads them on a thread of its own. They must not have changed. Holds one
+// result at a time, and so one version.
 import StillingWell
 import StillingWellSync
 import Synchronization
@@ -15,7 +15,8 @@ final class FrozenReader: Sendable {
     private let isBusy = Atomic<Bool>(false)
     private let heldVersion = Atomic<Int>(none)
 
-    /// Freezes by `freeze` and checks it later against `shown`, unless another one is kept. Any thread.
+    /// Freezes by `freeze` and later compares with `shown`. Does nothing if another result is held. May be called on
+    /// any thread.
     func take(_ load: Load, _ who: String, holdUs: Int, _ freeze: () throws -> FrozenRows, _ shown: [RowValue]) {
         guard !isBusy.exchange(true, ordering: .acquiringAndReleasing) else { return }
         guard let frozen = load.expectNoError(who, freeze) else {
@@ -38,6 +39,6 @@ final class FrozenReader: Sendable {
         }
     }
 
-    /// The version kept; `.max` if none is. Any thread.
+    /// The version that is held, or `.max`. May be read on any thread.
     var oldestKept: Int { heldVersion.load(ordering: .relaxed) }
 }

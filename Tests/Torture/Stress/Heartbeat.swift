@@ -1,4 +1,4 @@
-// A sign of life of one actor, looked at by the monitor.
+// Time of the last sign of life of one actor. The monitor reads it.
 import Synchronization
 
 final class Heartbeat: Sendable {
@@ -12,7 +12,7 @@ final class Heartbeat: Sendable {
 
     func beat() { lastNs.store(monotonicNs(), ordering: .relaxed) }
 
-    /// The actor has done its work.
+    /// Marks the actor as finished.
     func end() { lastNs.store(.max, ordering: .relaxed) }
 
     func silentS(_ nowNs: Int64) -> Double {

@@ -1,26 +1,26 @@
-// What the process holds: descriptors when a run is over against when it began, and the heap with every commit.
+// Resources of the process: descriptors at the end of a run compared with its start, and heap bytes per commit.
 import CStillingWellPlatform
 import Foundation
 
 enum Holdings {
-    /// What is open, by what it is of: a path, whether or not its file is still there, or the kind of thing that has none.
-    /// Not the descriptor that looks.
+    /// Number of open descriptors by target: a path, or the kind of a descriptor without a path. The descriptor that
+    /// reads the folder is not included.
     static var openFiles: [String: Int] {
         var counts: [String: Int] = [:]
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
-            // The one that looked is closed by now.
+            // The descriptor that read the folder is closed by now.
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
             else {
                 continue
             }
-            // A file that goes while it is open was open before, too.
+            // A deleted file counts under its old path.
             let gone = " (deleted)"
             counts[target.hasSuffix(gone) ? String(target.dropLast(gone.count)) : target, default: 0] += 1
         }
         return counts
     }
 
-    /// Those that have been opened more often since, and by how many.
+    /// Targets that are open more often than at `start`, each with the difference.
     static func filesSince(_ start: [String: Int]) -> [String: Int] {
         openFiles.reduce(into: [:]) { more, file in
             let added = file.value - (start[file.key] ?? 0)
@@ -31,14 +31,14 @@ enum Holdings {
     static var heapBytes: Int { Int(cp_heap_bytes()) }
 }
 
-/// The heap over a run. One thread.
+/// Heap size over a run. Used by one thread.
 struct HeapLine {
     private var samples: [(commits: Int, bytes: Int)] = []
 
     mutating func add(commits: Int) { samples.append((commits, Holdings.heapBytes)) }
 
-    /// Bytes that a commit adds: the median of the run's last quarter less that of its second, over the commits between.
-    /// Nil where there were too few looks, or commits, to say.
+    /// Bytes that a commit adds to the heap: median of the last quarter of the run minus median of the second
+    /// quarter, divided by the commits between them. nil if there are too few samples or commits.
     var bytesPerCommit: Int? {
         let quarter = samples.count / 4
         guard quarter >= 16 else { return nil }

@@ -1,6 +1,6 @@
-// The invariants, and the verdict: how often each was checked, and the first violation.
+// The invariants, and the verdict: the number of checks per invariant and the first violation.
 //
-// The verdict's lock guards `first`; counts are atomics.
+// The lock of the verdict guards `first`. The counts are atomic.
 import StillingWell
 import StillingWellSync
 import Synchronization
@@ -13,7 +13,7 @@ enum Invariant: Int, CaseIterable, Sendable {
     case pause
     case coverage
 
-    /// Where its counts lie.
+    /// Index of the invariant's counter.
     var ordinal: Int { rawValue }
 
     var name: String {
@@ -77,7 +77,7 @@ final class Verdict: @unchecked Sendable {
     private let violations = Counter()
     private let checks = Invariant.allCases.map { _ in Counter() }
 
-    /// Counts a check, and reports a violation unless `holds`. Any thread.
+    /// Counts a check, and reports a violation unless `holds`. May be called on any thread.
     func expect(
         _ invariant: Invariant, _ holds: Bool, _ observer: @autoclosure () -> String,
         _ detail: @autoclosure () -> String
@@ -86,7 +86,7 @@ final class Verdict: @unchecked Sendable {
         if !holds { report(invariant, observer(), detail()) }
     }
 
-    /// The same with the difference that was found, if any.
+    /// Counts a check, and reports a violation if there is a difference.
     func expectNone(_ invariant: Invariant, _ difference: String?, _ observer: @autoclosure () -> String) {
         checks[invariant.ordinal].add()
         if let difference { report(invariant, observer(), difference) }

@@ -1,4 +1,4 @@
-// An observer of a list of a board: of rows, whose own changes count, or of values.
+// An observer of a list of a board. The elements are rows, whose changes count as well, or values.
 import StillingWell
 import StillingWellFixtures
 
@@ -10,7 +10,7 @@ final class ListView<Element: ListElement, Kept: Equatable & Sendable>: Observer
     private let listOf: (Board) -> List<Element>
     private var kept: [Kept]?
 
-    /// Subscribes. On the place.
+    /// Subscribes. Must be called on the site's place.
     init(
         _ name: String, _ board: Board, _ listOf: @escaping (Board) -> List<Element>, _ feature: Feature, _ site: Site,
         _ value: @escaping (Element) -> Kept
@@ -46,11 +46,11 @@ final class ListView<Element: ListElement, Kept: Equatable & Sendable>: Observer
                 .i1, problem.map { "\($0)\n\(ToldChanges(changes).text)\nversion \(connection.version)" }, description)
         }
         check(.i2, connection.version)
-        // Nothing happens to it any more.
+        // The board was deleted, so the list does not change any more.
         if board.isInvalidated { _ = end(.invalidate) }
     }
 
-    /// Against the list as the snapshot has it, read by an instance that knows of no observer.
+    /// Compares with the list of a frozen board, which does not depend on observers.
     private func check(_ invariant: Invariant, _ version: UInt64) {
         guard let fresh = load.expectNoError(description, { try board.freeze() }) else { return }
         let expected = listOf(fresh.object).map(value)

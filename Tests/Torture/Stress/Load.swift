@@ -1,10 +1,10 @@
-// What all actors of a run share. Immutable but for counters and flags, which are atomic.
+// State that all actors of a run share. It is immutable except for atomic counters and flags.
 import StillingWell
 import StillingWellSeededRandom
 import Synchronization
 
 final class Load: Sendable {
-    /// Address space of the store; the same in every process.
+    /// Address space of the store in bytes, the same in every process.
     static let mapBytes = 16 << 30
 
     let plan: Plan
@@ -15,7 +15,7 @@ final class Load: Sendable {
     let gate = Gate()
     let pulse = Pulse()
     let frozen = FrozenReader()
-    /// Loops that have begun and not ended.
+    /// Change loops that are running.
     let loops = Counter()
     private let stopping = Atomic<Bool>(false)
 
@@ -26,7 +26,6 @@ final class Load: Sendable {
         store = try Store(configuration)
     }
 
-    /// Fills the tables.
     func fill() throws {
         var random = plan.random("fill")
         let commit = Commit(writer: Plan.setupWriter, plan: plan)
@@ -41,7 +40,7 @@ final class Load: Sendable {
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
     func stop() { stopping.store(true, ordering: .relaxed) }
 
-    /// How often a feature was exercised.
+    /// Number of times that a feature was exercised.
     func count(of feature: Feature) -> Int { feature == .foreignCommits ? foreignCommits : tally.value(of: feature) }
 
     var foreignCommits: Int {
@@ -49,7 +48,7 @@ final class Load: Sendable {
         return commits.filter { Plan.isForeign($0.key) }.values.reduce(0, +)
     }
 
-    /// Whether so much has been done that what it brings must have come.
+    /// Whether the run has done this amount of work.
     func hasDone(_ work: Feature.Work) -> Bool {
         switch work {
         case .callbacks(let count): tally.callbackCount >= count
@@ -59,7 +58,7 @@ final class Load: Sendable {
 
     var workText: String { "\(tally.callbackCount) callbacks and \(tally.value(of: .kills)) kills" }
 
-    /// Runs something that must not throw.
+    /// Runs `body`, and reports a violation if it throws.
     func expectNoError<Result>(_ who: @autoclosure () -> String, _ body: () throws -> Result) -> Result? {
         do {
             return try body()
@@ -69,7 +68,8 @@ final class Load: Sendable {
         }
     }
 
-    /// One write that `views` are not to hear of. Their skips are noted inside it, before anyone can see the commit.
+    /// Makes one write with suppressed notifications for `views`. Each view notes its skip inside the write, before
+    /// the commit is visible.
     /// - Returns: whether it was committed.
     func writeSilently(
         _ who: String, _ commit: Commit, _ views: [View], _ random: inout SeededRandom,
@@ -92,8 +92,9 @@ final class Load: Sendable {
         return isDone
     }
 
-    /// One write, whoever's: some are rolled back, some give up. `write` runs a block in a transaction.
-    /// - Parameter showsDelivered: the lists in it show their last delivery, and so elements that may be gone.
+    /// Makes one write. Some are rolled back, and some time out. `write` runs a block in a transaction.
+    /// - Parameter showsDelivered: whether lists in the write show the last delivery, and may contain deleted
+    ///   elements.
     /// - Returns: whether it was committed.
     func write(
         _ who: String, _ commit: Commit, showsDelivered: Bool = false, _ random: inout SeededRandom,
@@ -108,7 +109,7 @@ final class Load: Sendable {
         }
     }
 
-    /// One write that may give up. `showsDelivered` as above.
+    /// Makes one write that may time out. `showsDelivered` is as in `write`.
     /// - Returns: whether it was committed.
     func attempt(_ who: String, showsDelivered: Bool = false, _ write: () throws -> Void) -> Bool {
         do {

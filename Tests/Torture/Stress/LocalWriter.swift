@@ -1,4 +1,4 @@
-// A thread of this process that commits, in bursts of a pace of their own.
+// A thread of this process that commits in bursts, each with its own pace.
 import StillingWell
 import StillingWellSeededRandom
 import StillingWellSync
@@ -58,7 +58,8 @@ final class LocalWriter: Sendable {
         if isDone { load.tally.count(.localCommits) }
     }
 
-    /// On the store's thread for such writes; waits for it here, so that one writer draws in one order.
+    /// Writes on the store's thread for asynchronous writes, and waits, so that the writer's random draws keep their
+    /// order.
     private func oneAsynchronously(_ random: inout SeededRandom) {
         let isDone = load.write(name, commit, &random) { body in
             try withoutActuallyEscaping(body) { body in
@@ -66,7 +67,7 @@ final class LocalWriter: Sendable {
                 let outcome = Box<Result<Void, any Error>?>(nil)
                 let done = Flag("asynchronous write")
                 load.store.writeAsync({ try lent.body!($0) }) {
-                    // The store lets go of the block after this call.
+                    // The store releases the block only after this call.
                     lent.body = nil
                     outcome.set($0)
                     done.raise()
@@ -78,7 +79,7 @@ final class LocalWriter: Sendable {
         if isDone { load.tally.count(.asyncCommits) }
     }
 
-    /// A write inside a write is refused, and does no harm.
+    /// A write inside a write must be refused without side effects.
     private func expectRefusal() {
         do {
             try load.store.write { _ in }

@@ -1,5 +1,5 @@
-// What is stored: two tables of the same shape, one small enough to be evaluated anew at every callback and one large,
-// boards that lead to small rows by a link and by lists, and a ledger in which every commit counts itself.
+// Models of the stress test. Two tables have the same shape: a small one that is evaluated at every callback, and a
+// large one. Boards have a link and lists to small rows. Every commit increments its writer's row of the ledger.
 import Foundation
 import StillingWell
 
@@ -13,7 +13,7 @@ protocol StressRow: StoredObject {
     var title: String { get set }
     var due: Date? { get set }
     var group: Int? { get set }
-    /// Which commit wrote the row last.
+    /// Number of the commit that wrote the row last.
     var mark: Int { get set }
 }
 
@@ -45,7 +45,7 @@ final class LargeRow: StoredObject, StressRow {
     @Stored var mark = 0
 }
 
-/// Leads to small rows, which makes changes of theirs changes of its own.
+/// A row with a link and a list to small rows, whose changes count as changes of the board.
 final class Board: StoredObject {
     @Stored(.primaryKey) var key = 0
     @Stored var score = 0
@@ -55,14 +55,14 @@ final class Board: StoredObject {
     @Listed var tags: List<Int>
 }
 
-/// How often one writer has committed. Every commit adds one to one row, so in every snapshot the sum is the version:
-/// a snapshot that is labelled with a version it does not hold shows at once.
+/// Number of commits of one writer. Every commit adds 1 to one row, so in each snapshot the sum equals the version. A
+/// snapshot with a wrong version is detected at once.
 final class Ledger: StoredObject {
     @Stored(.primaryKey) var writer = 0
     @Stored var commits = 0
 
-    /// Counts a commit, inside its write.
-    /// - Returns: its mark, which no other commit has.
+    /// Counts a commit. Must be called inside its write.
+    /// - Returns: the commit's mark, which is unique.
     @discardableResult
     static func add(_ writer: Int, _ connection: Connection) throws -> Int {
         if let line = try connection.object(Ledger.self, forPrimaryKey: writer) {
@@ -76,7 +76,7 @@ final class Ledger: StoredObject {
         return writer << 32 | 1
     }
 
-    /// The version of a connection's rows, by what they hold; inside a write, the one it will make.
+    /// Sum of the ledger: the version of the connection's snapshot, or inside a write the version it will make.
     static func version(_ connection: Connection) throws -> UInt64 {
         UInt64(try connection.objects(Ledger.self).reduce(0) { $0 + $1.commits })
     }

@@ -1,5 +1,5 @@
-// The thread that looks on: size of the file (I8), signs of life (a stall), and a line of progress every five seconds.
-// A run that stands still cannot be ended in good order, so the monitor prints the result and ends the process.
+// The thread that checks the file's size (I8) and signs of life every 50 ms, and prints progress every 5 s. A stalled
+// run cannot be ended normally, so the monitor prints the result and ends the process.
 import Foundation
 import StillingWell
 import StillingWellSync
@@ -25,7 +25,7 @@ final class Monitor: Sendable {
         self.sites = sites
         (self.foreign, self.forker) = (foreign, forker)
         self.onStall = onStall
-        // A place shows that it turns by answering.
+        // Places have no heartbeat here: each proves that it runs by answering a block.
         self.heartbeats = heartbeats
     }
 
@@ -55,7 +55,7 @@ final class Monitor: Sendable {
                     }
                 }
             }
-            // A place that has answered waits for the others.
+            // A place that has answered already waits for the others.
             for (turn, answer) in zip(turns, answers) where answer.value == asked { turn.beat() }
             let nowNs = monotonicNs()
             if let silent = (heartbeats + turns).first(where: { $0.silentS(nowNs) > Limits.stallS }) { stall(silent) }
@@ -72,16 +72,16 @@ final class Monitor: Sendable {
             "it grows by \(bytes) bytes with every commit, \(Limits.heapBytesPerCommit) are allowed")
     }
 
-    /// The file may be as large as the versions need that somebody keeps on purpose. Those are counted by who keeps them,
-    /// never by the store: what it kept by mistake would excuse its own growth. Whoever stood at a version since the last
-    /// look stood at it then already, or came later and stands at a later one; so `oldestKept`, which that look has
-    /// returned, is older than all, however long the look took to come round again.
+    /// Checks the file's size against the versions that are kept on purpose. Their keepers report them, not the
+    /// store: a version that the store kept by mistake would excuse its own growth. A version kept since the last
+    /// check was kept then already, or is newer. So `oldestKept`, the result of the last check, is a lower bound for
+    /// all of them.
     private func checkFile(_ oldestKept: Kept) -> Kept {
         let bytes = load.store.fileBytes
         guard let newest = load.expectNoError("monitor", { try load.store.read { Int($0.version) } }) else {
             return oldestKept
         }
-        // Upkeep stands where its observers do, or later.
+        // Upkeep holds the version of its observers, or a later one.
         let inFile = min(newest, load.pulse.version, foreign.oldestKept(newest), forker.oldestKept(newest))
         let oldest = (sites.map(\.oldestKept) + [load.frozen.oldestKept]).reduce(inFile, min)
         load.tally.heldCommits.raise(to: newest - oldestKept.byAnybody)
@@ -95,10 +95,10 @@ final class Monitor: Sendable {
         return Kept(byAnybody: oldest, inFile: inFile)
     }
 
-    /// The oldest versions that are kept on purpose, as of a look.
+    /// The oldest versions that are kept on purpose, at the time of a check.
     private struct Kept {
         var byAnybody = 0
-        /// Of those, by who keeps it in the file.
+        /// The oldest of them whose keeper holds it in the file.
         var inFile = 0
     }
 

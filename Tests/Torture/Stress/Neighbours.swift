@@ -1,8 +1,8 @@
-// Other stores of the process, whose files were damaged while nobody had them open, or are cut short while they are read. What is
-// wrong with one is an error of that one: the process goes on, and the store under load notices nothing. What such a store gives
-// instead of an error is not looked at here (the verb `damage` does).
+// Other stores in this process. Their files are damaged while closed, or truncated while they are read. Damage must
+// only cause errors of the damaged store. The process and the store under load must not be affected. Wrong answers
+// are not checked here (the command `damage` does that).
 //
-// Used by its thread only.
+// Used by its own thread only.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -13,7 +13,7 @@ final class Neighbours: Sendable {
     private let folder: String
     let heartbeat = Heartbeat("neighbours")
 
-    /// - Parameter folder: one that is there and belongs to the run.
+    /// - Parameter folder: an existing folder that belongs to the run.
     init(_ load: Load, in folder: String) {
         self.load = load
         self.folder = folder
@@ -34,7 +34,7 @@ final class Neighbours: Sendable {
         heartbeat.end()
     }
 
-    /// Visits one of them, which the seed decides.
+    /// Makes and uses one damaged store. The number and the seed decide the damage.
     private func visit(_ number: Int, _ whole: Data) throws {
         var random = load.plan.random("neighbour \(number)")
         try visit(Self.damaged(whole, &random), &random)
@@ -44,7 +44,7 @@ final class Neighbours: Sendable {
         Store.Configuration(path: path, models: Models.all, durability: .relaxed, mapBytes: 1 << 30)
     }
 
-    /// The bytes of a store.
+    /// Returns the data file of an undamaged store.
     private func makeWhole() throws -> Data {
         var random = load.plan.random("neighbours")
         let path = folder + "/whole"
@@ -74,7 +74,7 @@ final class Neighbours: Sendable {
         return bytes
     }
 
-    /// Opens a damaged store, asks for all it has, and writes. Throws what is no error of a store.
+    /// Opens a damaged store, reads everything and writes. Errors other than `StoreError` are rethrown.
     private func visit(_ bytes: Data, _ random: inout SeededRandom) throws {
         let path = folder + "/neighbour"
         try? FileManager.default.removeItem(atPath: path)
@@ -94,7 +94,7 @@ final class Neighbours: Sendable {
         try asked { try store.verify() }
     }
 
-    /// nil where the store has said what is wrong with it.
+    /// Returns nil if the store has thrown a `StoreError`.
     @discardableResult
     private func asked<Result>(_ body: () throws -> Result) throws -> Result? {
         do {

@@ -1,15 +1,15 @@
-// An observer of one object: the values it was told make what the object is (I1), from what it was, and it hears of its
-// deletion once and of nothing after.
+// An observer of one object. The delivered changes must lead from the old values to the new ones (I1). The deletion
+// is delivered once, and nothing after it.
 import Foundation
 import StillingWell
 
 final class ObjectObserver: Observer, @unchecked Sendable {
     private let row: SmallRow
-    /// The values at the last delivery, kept by changes alone.
+    /// The values at the last delivery, updated from changes only.
     private var kept: RowValue
     private var isDeleted = false
 
-    /// Subscribes. On the place, where the connection shows the delivered version.
+    /// Subscribes. Must be called on the site's place, while the connection shows the delivered version.
     init(_ name: String, _ row: SmallRow, _ site: Site, _ connection: Connection) throws {
         self.row = row
         kept = RowValue(row)

@@ -1,8 +1,8 @@
-// What every observer has, whatever it observes: a token that any thread may end, and the checks of I4 and I5 at the
-// start of each callback.
+// The part that all observers share: a token that any thread may end, and the checks of I4 and I5 at the start of
+// each callback.
 //
-// Used on its site's place, except ending and lending it: `lock` guards `token` and `lentCount`; `isOver` is raised
-// after `invalidate` (or the last release) has returned.
+// `lock` guards `token` and `lentCount`. `isOver` is set after `invalidate` or the last release has returned. All
+// other state is used on the site's place only.
 import StillingWell
 import StillingWellSync
 import Synchronization
@@ -16,16 +16,16 @@ class Observer: @unchecked Sendable {
     unowned let site: Site
     final let load: Load
     final var lastVersion: UInt64 = 0
-    /// Where the connection stood then.
+    /// Version of the connection when the observer was made.
     final let madeAt: UInt64
     final private(set) var callCount = 0
     private var callsWhileEnding = 0
-    /// A turn of the place has begun after the token had ended: whatever was running then is over.
+    /// Whether the place has begun a turn after the token ended. Callbacks that ran at the end are over then.
     private var isSealed = false
 
     private let lock = TracedMutex("observer token")
     private var token: NotificationToken?
-    /// Writes that name the token right now.
+    /// Number of running writes that name the token.
     private var lentCount = 0
     private let isOver = Atomic<Bool>(false)
 
@@ -36,14 +36,14 @@ class Observer: @unchecked Sendable {
         madeAt = site.connection?.version ?? 0
     }
 
-    /// For reports.
+    /// Text for reports.
     var description: String { "\(site.name), \(name)" }
-    /// Whether it has been told what it must be told without any change.
+    /// Whether the initial callback has come, if there is one.
     var hasBegun: Bool { true }
-    /// I6: with all writers at rest and the connection at the last version.
+    /// Checks I6. All writers must be at rest, and the connection at the last version.
     func checkAtRest(_ connection: Connection) {}
 
-    /// Takes the token of what was just subscribed. On the place.
+    /// Stores the token of the new subscription. Must be called on the site's place.
     final func keep(_ made: NotificationToken) {
         lock.withLock { token = made }
         load.tally.tokensMade.add()
@@ -53,11 +53,11 @@ class Observer: @unchecked Sendable {
 
     final var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
-    /// Whether nobody has begun to end it: from there on it may be called no more.
+    /// Whether no thread has begun to end the observer.
     final var isObserving: Bool { lock.withLock { token != nil } }
 
-    /// Ends the subscription, once. Any thread.
-    /// - Returns: whether this call did it.
+    /// Ends the subscription, at most once. May be called on any thread.
+    /// - Returns: whether this call ended it.
     final func end(_ how: Ending) -> Bool {
         var isLent = false
         var taken = lock.withLock {
@@ -67,7 +67,7 @@ class Observer: @unchecked Sendable {
             return taken
         }
         guard taken != nil else { return false }
-        // One that is lent would live on until it is given back.
+        // Releasing a lent token would not end it before it is given back.
         if how == .invalidate || isLent { taken?.invalidate() }
         taken = nil
         isOver.store(true, ordering: .releasing)
@@ -75,7 +75,8 @@ class Observer: @unchecked Sendable {
         return true
     }
 
-    /// The token, for a write that is not to be told to it; nil once it has ended. Any thread.
+    /// Returns the token for a write that suppresses its notification, or nil if it has ended. May be called on any
+    /// thread.
     final func lend() -> NotificationToken? {
         lock.withLock {
             if token != nil { lentCount += 1 }
@@ -87,7 +88,7 @@ class Observer: @unchecked Sendable {
 
     // MARK: Being called
 
-    /// Runs a callback, unless it is one that was about to run when its token ended.
+    /// Runs a callback, unless its token has ended meanwhile.
     final func called(_ body: (Connection) -> Void) {
         site.enter(self)
         defer { site.leave() }
@@ -101,7 +102,7 @@ class Observer: @unchecked Sendable {
         site.calledBack(self, connection)
     }
 
-    /// I4. One callback may have begun before its token ended on another thread.
+    /// Checks I4. At most one callback may begin while another thread ends its token.
     private func isExpected() -> Bool {
         let isEnding = hasEnded
         if isEnding { callsWhileEnding += 1 }
@@ -113,7 +114,7 @@ class Observer: @unchecked Sendable {
         return !isEnding
     }
 
-    /// I3, for whatever is no initial callback.
+    /// Checks I3. Must not be called for an initial callback.
     final func expectLaterVersion(_ connection: Connection) {
         let version = connection.version
         load.verdict.expect(.i3, version > lastVersion, description, "version \(version) after \(lastVersion)")

@@ -1,5 +1,5 @@
-// What the observers of a site are, one after the other. The seed decides: the n-th observer of a site is the same in every
-// run, whenever it is made.
+// The observers of a site, in the order in which they are made. The seed decides: the n-th observer of a site is the
+// same in every run.
 import StillingWell
 import StillingWellSeededRandom
 
@@ -8,7 +8,7 @@ enum SectionRule: CaseIterable, Sendable {
 
     static let bandWidth = 5
 
-    /// The key of a row's section, in the order of sections.
+    /// Returns a key that orders the sections.
     func key(_ row: RowValue) -> Int {
         switch self {
         case .byGroup: row.group ?? -1
@@ -33,12 +33,12 @@ enum ObserverPlan: Sendable {
         case store, object, rows, skippableRows, sections, members, tags, boards, loop
     }
 
-    /// How often each kind comes in a round.
+    /// Kinds of observers in one round. Repetitions are weights.
     private static let round: [Kind] =
         [.store, .object, .object, .members, .tags, .loop, .loop, .sections, .sections, .boards, .boards, .boards]
         + Array(repeating: .rows, count: 6) + [.skippableRows, .skippableRows]
 
-    /// The observer of a site that is made as the `number`-th.
+    /// Makes the plan of the `number`-th observer of a site.
     init(_ plan: Plan, site: Int, number: Int) {
         var rounds = plan.random("round \(number / Self.round.count) of site \(site)")
         let kind = Self.round.shuffled(using: &rounds)[number % Self.round.count]

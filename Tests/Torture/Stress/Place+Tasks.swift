@@ -1,4 +1,4 @@
-// Places of the language's concurrency: an actor, a serial executor, and the main queue, which the main actor runs on.
+// Places of Swift concurrency: an actor, a serial executor, and the main queue, on which the main actor runs.
 import CStillingWellPlatform
 import Foundation
 import StillingWell
@@ -79,7 +79,7 @@ final class MainQueuePlace: Place, @unchecked Sendable {
     let name = PlaceKind.mainQueue.name
     private let thread: Int32
 
-    /// On the main thread.
+    /// Must be called on the main thread.
     init() { thread = cp_thread_id() }
 
     func perform(_ block: @escaping @Sendable () -> Void) { DispatchQueue.main.async(execute: block) }

@@ -1,5 +1,5 @@
-// Where connections live: the main run loop, threads with a run loop, serial queues, and custom schedulers; actors and
-// executors are in Place+Tasks. A place tells by means of its own, not the store's, whether the caller runs on it.
+// Delivery contexts of connections: the main run loop, threads with a run loop, serial queues and custom schedulers.
+// Actors and executors are in Place+Tasks.swift. A place finds out without the store whether the caller runs on it.
 import CStillingWellPlatform
 import CoreFoundation
 import Foundation
@@ -9,7 +9,7 @@ import Synchronization
 
 enum PlaceKind: Int, CaseIterable, Sendable {
     case main, mainQueue, thread, queue
-    /// A custom scheduler whose turns run one at a time on changing threads, some of them without being asked for.
+    /// A custom scheduler that delivers one at a time on changing threads, sometimes without a request.
     case hopping
     case actor, executor
 
@@ -31,16 +31,16 @@ enum PlaceKind: Int, CaseIterable, Sendable {
 
 protocol Place: AnyObject, Sendable {
     var name: String { get }
-    /// Runs `block` on the place; in what order is the place's own affair. Any thread.
+    /// Runs `block` on the place. The order of blocks is not defined. May be called on any thread.
     func perform(_ block: @escaping @Sendable () -> Void)
     /// Whether the caller runs on the place.
     var isHere: Bool { get }
-    /// A callback begins: whether it does on the place. `isHere` holds until `callbackEnds`.
+    /// Notes that a callback begins. Returns whether it runs on the place. `isHere` is valid until `callbackEnds`.
     func callbackBegins() -> Bool
     func callbackEnds()
-    /// Opens a connection; on the place.
+    /// Opens a connection. Must be called on the place.
     func connect(_ store: Store) throws -> Connection
-    /// Ends the place. Not on it.
+    /// Ends the place. Must not be called on it.
     func stop()
 }
 
@@ -48,7 +48,7 @@ extension Place {
     func callbackBegins() -> Bool { isHere }
     func callbackEnds() {}
 
-    /// Runs `block` on the place and waits, at most `seconds`; false when it has not been run by then.
+    /// Runs `block` on the place and waits. Returns false if it has not run within `seconds`.
     func performAndWait(seconds: Double, _ block: @escaping @Sendable () -> Void) -> Bool {
         let done = Flag("perform and wait")
         perform {
@@ -68,7 +68,7 @@ final class MainPlace: Place, @unchecked Sendable {
     private let loop = CFRunLoopGetCurrent()
     private let thread = cp_thread_id()
 
-    /// On the main thread.
+    /// Must be called on the main thread.
     init() { wake = RunLoopSignal(name) { [unowned self] in drain() } }
 
     private func drain() {
@@ -87,7 +87,7 @@ final class MainPlace: Place, @unchecked Sendable {
     var isHere: Bool { cp_thread_id() == thread }
     func connect(_ store: Store) throws -> Connection { try store.connect(on: .runLoop) }
 
-    /// Runs the loop until `stop`. On the main thread.
+    /// Runs the loop until `stop`. Must be called on the main thread.
     func run() { CFRunLoopRun() }
     func stop() { perform { CFRunLoopStop(CFRunLoopGetCurrent()) } }
 }

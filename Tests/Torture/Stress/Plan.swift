@@ -1,25 +1,25 @@
-// Everything a seed decides before a run begins. A foreign writer makes the same plan from the same seed.
+// The part of a run that the seed decides. A foreign writer derives the same plan from the same seed.
 import StillingWell
 import StillingWellSeededRandom
 
 struct Plan: Sendable {
-    /// One connection and what observes on it.
+    /// One connection and its observers.
     struct SitePlan: Sendable {
         let place: PlaceKind
-        /// Connections of one place share its thread or queue.
+        /// Number of the place. Connections with the same number share its thread or queue.
         let placeNumber: Int
         let viewCount: Int
-        /// Has a handle of the store of its own, and with it an upkeep thread.
+        /// Whether the connection has a store handle of its own, and so an upkeep thread of its own.
         let hasOwnStore: Bool
-        /// Its callbacks sleep now and then.
+        /// Whether its callbacks sleep at times.
         let isSlow: Bool
     }
 
     let seed: UInt64
     let durability: Durability
-    /// Keys drawn from; about 60 % of them exist at any time.
+    /// Number of keys that are drawn. About 60 % of their rows exist at any time.
     let smallKeys: Int
-    /// Of the small keys those that most links lead to.
+    /// Number of small keys that most links lead to.
     let popularKeys = 3
     let largeKeys: Int
     let boardKeys: Int
@@ -39,10 +39,10 @@ struct Plan: Sendable {
         localWriters = random.from(2...3)
         foreignWriters = random.from(1...2)
         queries = (0..<32).map { index in Query(number: index, &random) }
-        // Every kind of place, and for each kind one that two connections share.
+        // Every kind of place occurs. Up to three connections are made per kind, and two of them share a place.
         var sites: [SitePlan] = []
         for kind in PlaceKind.allCases {
-            // The main thread runs both of its kinds.
+            // The main thread runs both kinds of main place.
             let count = random.from(1...(kind.isMainThread ? 1 : 3))
             for number in 0..<count {
                 sites.append(
@@ -60,7 +60,7 @@ struct Plan: Sendable {
     func localWriter(_ number: Int) -> Int { 100 + number }
     func siteWriter(_ number: Int) -> Int { 200 + number }
     func foreignWriter(_ number: Int) -> Int { 300 + number }
-    /// Of forked children.
+    /// Writer number of forked children.
     static let forkedWriter = 400
     static func isForeign(_ writer: Int) -> Bool { writer >= 300 }
 

@@ -1,5 +1,5 @@
-// What a seed decides, in words: the plan, the observers that each site makes one after the other, and what the writers of
-// a run would write if they came one at a time. Two runs of one seed print the same.
+// Prints what a seed decides: the plan, the observers of each site, and the rows that the writers leave if they write
+// one after the other. Two runs with one seed print the same.
 import ArgumentParser
 import Foundation
 import StillingWell
@@ -32,7 +32,7 @@ struct PlanCommand: ParsableCommand {
         try printContent(plan)
     }
 
-    /// The rows that all writers leave, each having drawn from its own stream.
+    /// Prints the rows after all writers have committed, each with its own random stream.
     private func printContent(_ plan: Plan) throws {
         let folder = try ScratchFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }

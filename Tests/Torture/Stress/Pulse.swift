@@ -1,5 +1,5 @@
-// An observer of the ledger, on a connection and a thread of its own: it hears of every commit, whoever made it, so it
-// tells how far upkeep is. `version` is atomic; `connection` and `token` belong to the thread.
+// An observer of the ledger, on its own connection and thread. It is called for every commit, so it shows how far
+// upkeep is. `told` is atomic. `connection` and `token` belong to the thread.
 import StillingWell
 import Synchronization
 
@@ -9,7 +9,7 @@ final class Pulse: @unchecked Sendable {
     private var token: NotificationToken?
     private let told = Atomic<Int>(0)
 
-    /// The newest version it was called at.
+    /// The newest version of its callbacks.
     var version: Int { told.load(ordering: .acquiring) }
 
     func start(_ load: Load) {
@@ -33,7 +33,7 @@ final class Pulse: @unchecked Sendable {
         load.verdict.expect(.i2, sum == Int(version), "pulse", "at version \(version) the ledger adds up to \(sum)")
     }
 
-    /// Waits until upkeep has brought `version`.
+    /// Waits until upkeep has delivered `version`.
     /// - Returns: whether it did within `seconds`.
     func wait(for version: Int, seconds: Double) -> Bool {
         let deadlineNs = monotonicNs() + Int64(seconds * 1e9)
@@ -55,30 +55,29 @@ final class Pulse: @unchecked Sendable {
 }
 
 enum Limits {
-    /// Nothing may stand still for longer. No load that a machine bears takes as long; a hang does.
+    /// Time in seconds without a sign of life that counts as a stall. It is longer than any load takes.
     static let stallS = 240.0
-    /// Upkeep looks for silent commits once a second.
+    /// Interval in seconds at which upkeep polls for commits that rang no bell.
     static let pollS = 1.0
-    /// What a busy machine may add to that before it counts as a violation.
+    /// Seconds that a busy machine may add to the poll period without a violation.
     static let slackS = 60.0
-    /// CPU time of upkeep, in the kernel's ticks, from which it has worked in a period of that length. Looking once a second takes
-    /// less than a tenth of it.
+    /// CPU ticks of upkeep in one poll period with slack, from which it counts as working. Polling once a second
+    /// takes less than a tenth of it.
     static let busyTicks = 100
-    /// What the system's libraries open at their first use and keep, all without a name: an epoll, an eventfd and a timer
-    /// or two, for the queues and for run loops. Six to ten stay after a run, however long; twelve are those of four. A run
-    /// opens hundreds of connections, so one that each of them left open would be far more.
+    /// Anonymous descriptors that system libraries open at first use and keep: an epoll, an eventfd and timers for
+    /// queues and run loops. Six to ten remain after a run of any length. A leak per connection would leave hundreds.
     static let filesOfTheSystem = 12
-    /// A leak of a kilobyte a commit.
+    /// Heap bytes per commit that count as a leak.
     static let heapBytesPerCommit = 1_000
-    /// By less the heap of a run goes up and down with what its observers show, with mail that waits and with rows that are
-    /// frozen, from one quarter of it to another.
+    /// Upper bound in bytes for the normal change of the heap between two quarters of a run. It changes with the
+    /// observers' rows, waiting mail and frozen rows.
     static let heapSwingBytes = 20_000_000
-    /// From so many commits on the leak is more than that.
+    /// Number of commits from which such a leak is larger than the normal change.
     static let fewestCommitsOfALine = heapSwingBytes / heapBytesPerCommit
-    /// The bytes that the file may take.
+    /// Returns the bytes that the file may take.
     /// - Parameters:
-    ///   - heldCommits: for how many commits somebody has kept a version.
-    ///   - pinnedCommits: the same of those that the file keeps for as long: upkeep's own, which looks for the others, and those of
+    ///   - heldCommits: number of commits since the oldest version that is kept.
+    ///   - pinnedCommits: number of commits since the oldest version that the file keeps: upkeep's own, and those of
     ///     processes that are stopped or were killed.
     static func fileBytes(heldCommits: Int, pinnedCommits: Int) -> Int {
         let beforeFound = min(heldCommits, heldVersionCommits)
@@ -86,28 +85,30 @@ enum Limits {
             + fileBytesPerHeldCommit * heldCommits
     }
 
-    /// What is stored and the log of it, which are a few MB; and reads that nobody counts because they are over at once:
-    /// one version in a thread that a busy machine holds up in it, an evaluation whose observer has gone meanwhile.
+    /// Bytes for the rows and the log, which take a few MB, and for short reads that are not counted. Such a read may
+    /// be held up by a busy machine, or may belong to an evaluation whose observer has ended.
     static let fileBaseBytes = 64 << 20
-    /// A store through which nobody observes hears of every 64th commit, and lets go of its version then
+    /// Interval in commits at which upkeep without observers is woken and releases its version
     /// (`SharedPage.Bell.slowInterval`). Sites keep such stores open.
     static let idleUpkeepCommits = 64
-    /// Every so many commits somebody looks for readers whose process is dead (`Storage.deadReaderInterval`).
+    /// Interval in commits at which the versions of dead processes are released (`Storage.deadReaderInterval`).
     static let deadReaderCommits = 256
-    /// So many commits after a version is held in memory at most what was freed meanwhile is let go of: 64 until somebody looks, twice; and
+    /// Number of commits after which a held version is surely in memory: two checks at an interval of 64 commits, and
     /// room for a busy machine.
     static let heldVersionCommits = 1_024
-    /// So far a version lies behind before memory holds it (`HeldVersions.patienceVersions.upperBound`).
+    /// Number of commits after which memory may hold a version (`HeldVersions.patienceVersions.upperBound`).
     static let commitsOfLongHold = 256
-    /// What a commit may then add to the file.
+    /// Bytes that a commit may add to the file once the held version is in memory.
     static let fileBytesPerHeldCommit = 1 << 10
-    /// While a version is held by a process that is stopped, and before it is found to be held, no page that a commit replaces can be used again, so a commit costs as many pages of 4 KB as
-    /// it writes. Measured over thousands of commits:
-    /// - 5 pages (20.4 KB) for one row of a small table: its leaf, the log's leaf and branch, the leaf of the table of
-    ///   tables, the free list's. Each further table is a page more: with the ledger 6 (24.8 KB).
-    /// - 8.7 pages (35.4 to 35.9 KB) for the mean commit of a run. Many rows come or go, which takes the primary index and,
-    ///   in one page for all tables, the counters; one commit in five writes boards, which are three tables with their
-    ///   lists, and five indexes; one in 240 rewrites most of the large table.
-    /// 10 pages leave a seventh for a stretch in which more of the large commits fall than in the mean.
+    /// Bytes that a commit may add to the file while a version is held in the file: each page that it writes. That is
+    /// so for versions of stopped processes, and before a held version is moved to memory. Measured over thousands of
+    /// commits:
+    /// - 5 pages (20.4 KB) for one row of a small table: its leaf, the log's leaf and branch, the leaf of the table
+    ///   of tables, and a leaf of the free list. Each further table takes one page more: 6 pages (24.8 KB) with the
+    ///   ledger.
+    /// - 8.7 pages (35.4 to 35.9 KB) for the mean commit of a run. Many rows are inserted or deleted, which changes
+    ///   the primary index and the page of counters. One commit in five writes boards, with three tables and five
+    ///   indexes. One in 240 rewrites most of the large table.
+    /// 10 pages leave a seventh for periods with more large commits than the mean.
     static let fileBytesPerPinnedCommit = 10 * 4 << 10
 }

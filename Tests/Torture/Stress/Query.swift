@@ -1,4 +1,4 @@
-// A query in both languages: as live results, and as a plain filter and sort of all rows. Made from a seed.
+// A query in two forms: live results, and a plain filter and sort of all rows. A seed decides it.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -44,13 +44,13 @@ struct Query: Sendable {
     let table: TableSize
     let condition: Condition?
     let keys: [(column: Column, ascending: Bool)]
-    /// Of the rows that are equal in these, only the first.
+    /// Columns by which rows are distinct: of rows with equal values only the first is found.
     var distinct: [Column] = []
     var limit: Int?
-    /// Whether the store is given its text.
+    /// Whether the store gets the query as text.
     var isText = false
 
-    /// Only rows that somebody has written come and go: there is neither a group nor an end that others push them over.
+    /// Whether only written rows enter or leave the results. A limit or distinct columns would let other rows do so.
     var isPlain: Bool { distinct.isEmpty && limit == nil }
 
     func results<Object: StressRow>(_ type: Object.Type, _ connection: Connection) throws -> Results<Object> {
@@ -58,7 +58,7 @@ struct Query: Sendable {
         return isText ? try QueryText(self).results(all) : refine(all)
     }
 
-    /// The typed form.
+    /// Applies the query in typed form.
     func refine<Object: StressRow>(_ all: Results<Object>) -> Results<Object> {
         var results = all
         if let condition { results = results.where(condition.filter(Object.self)) }
@@ -71,7 +71,7 @@ struct Query: Sendable {
 
     func passes(_ row: RowValue) -> Bool { condition?.passes(row) ?? true }
 
-    /// The query from scratch. `rows` ascend by id, on which ties break.
+    /// Evaluates the query without the store. `rows` must ascend by id, which decides ties.
     func evaluate(_ rows: [RowValue]) -> [RowValue] {
         let passing = condition.map { condition in rows.filter { condition.passes($0) } } ?? rows
         var found = keys.isEmpty ? passing : passing.sorted { precedes($0, $1) }
@@ -105,7 +105,8 @@ extension Query: CustomStringConvertible {
 }
 
 extension Query {
-    /// One of a family in which each form has its place: of four one is limited and one distinct, of eight three are text.
+    /// Makes the query with this number. One in four is limited, one in four is distinct, and three in eight are
+    /// texts.
     init(number: Int, _ random: inout SeededRandom) {
         self.init(number % 8 == 7 ? .large : .small, &random)
         if number % 4 == 1 || number % 8 == 6 { limit = random.from(0...(table == .small ? 8 : 60)) }
@@ -115,7 +116,7 @@ extension Query {
         isText = number % 8 < 3 || number % 16 == 15
     }
 
-    /// Half of the queries have a range on their first key, so that many are windows of one tree.
+    /// Half of the queries have a range on their first sort key, so that many are windows of one tree.
     private init(_ table: TableSize, _ random: inout SeededRandom) {
         self.table = table
         let columns = Column.allCases.shuffled(using: &random)
@@ -164,14 +165,14 @@ extension Condition {
     }
 }
 
-/// The values that columns have: few, so that keys tie and filters hit.
+/// Values of columns. There are few, so that sort keys tie and filters match.
 enum Values {
     static let scores = 20
     static let tags = 6
     static let weights = [-1.5, -0.0, 0, 0.25, 0.3, 0.75, 8, .infinity]
     static let titles = [
         "", "a", "a\0", "a\0b", "b", "B", "über", "ÜBER", "ümlaut", "m", "zz", "a longer title than most of them",
-        // These lie apart from their rows.
+        // Values in overflow pages.
         "a large title" + String(repeating: "ü", count: 600), "m" + String(repeating: "m", count: 4_000),
     ]
     static let parts = ["", "a", "b", "ü", "ÜB", "\0", "title", "zzz"]

@@ -1,10 +1,10 @@
-// A query of rows as the text that the store parses. Made from the same plain values as the typed form, not from it.
+// Text of a query for the store's parser. It is made from the plain values, not from the typed form.
 import Foundation
 import StillingWell
 
 struct QueryText {
     private(set) var text = ""
-    /// What `$0`, `$1`, … stand for: values that have no literal, or that shall not always be one.
+    /// Values of `$0`, `$1`, …: values without a literal form, and some others.
     private var arguments: [(any QueryArgument)?] = []
 
     init(_ query: Query) {
@@ -40,7 +40,7 @@ struct QueryText {
 
     private mutating func write(_ condition: Condition) -> String {
         switch condition {
-        // The text form refuses what can never hold; the typed form finds nothing.
+        // The text form refuses conditions that never hold. The typed form finds nothing.
         case .group(let comparison, nil) where comparison.isOfOrder,
             .due(let comparison, nil) where comparison.isOfOrder:
             "FALSEPREDICATE"

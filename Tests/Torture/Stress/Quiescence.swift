@@ -1,5 +1,5 @@
-// I6: when nobody writes any more, every connection comes to the last version within two poll periods, and every
-// observer has then been told all of it. Nothing of what was acknowledged is missing, and no older version is held.
+// The check of I6. When all writers have stopped, every connection must reach the last version within two poll
+// periods, and every observer must have been told. Acknowledged commits must exist, and no older version may be held.
 import Glibc
 import StillingWell
 
@@ -32,11 +32,11 @@ struct Quiescence {
         checkAcknowledged()
     }
 
-    /// Of all that was read, by processes that were killed too, nothing older than the last version is held any more.
+    /// Checks that nothing older than the last version is held, not even for killed processes.
     private func checkNothingIsHeld() {
         let deadlineNs = monotonicNs() + Int64(Self.patienceS * 1e9)
         while let pin = load.store.oldestPin, monotonicNs() < deadlineNs {
-            // What a killed process held is let go of by commits, as many as it takes; it costs nothing before.
+            // Commits release the versions of a killed process. It may take several commits.
             if kill(pin.process, 0) != 0 {
                 _ = load.expectNoError("quiescence") {
                     try load.store.write { try Ledger.add(Plan.setupWriter, $0) }

@@ -1,4 +1,4 @@
-// What a run prints at its end: the counts, or the first violation and the command that replays.
+// The output at the end of a run: counts, or the first violation and the command that replays it.
 import StillingWell
 
 struct Report {
@@ -90,7 +90,7 @@ struct Report {
         ]
     }
 
-    /// All that a run is to exercise; some of it is in the lines above.
+    /// Counts of all features.
     private var features: String {
         var lines: [String] = []
         var pending = Feature.allCases.map { "\($0.text) \(load.count(of: $0))" }[...]

@@ -1,4 +1,4 @@
-// A row as a plain value: what an observer keeps of what it was shown, and what a query is evaluated on from scratch.
+// A row as a plain value. Observers keep such values, and queries are evaluated on them.
 import Foundation
 import StillingWell
 
@@ -25,7 +25,7 @@ struct RowValue: Equatable, Sendable, CustomStringConvertible {
         mark = row.mark
     }
 
-    /// What an observer of some columns can know of the row.
+    /// Returns the values that an observer of these columns is told. The other values are zeroed.
     func only(_ columns: [Column]?) -> RowValue {
         guard let columns else { return self }
         var row = RowValue(id: id)
@@ -37,7 +37,7 @@ struct RowValue: Equatable, Sendable, CustomStringConvertible {
         (self.id, key, score, weight, isDone, title, mark) = (id, 0, 0, 0, false, "", 0)
     }
 
-    /// Takes the value of one property over.
+    /// Copies the value of one property from `other`.
     mutating func take(_ property: String, from other: RowValue) {
         switch property {
         case "score": score = other.score
@@ -65,7 +65,7 @@ struct RowValue: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// All of them, by name.
+    /// All values by property name.
     var values: [String: ColumnValue] {
         let names = ["key", "score", "weight", "isDone", "title", "due", "group", "mark"]
         return Dictionary(uniqueKeysWithValues: names.map { ($0, value(of: $0)) })
@@ -78,7 +78,7 @@ struct RowValue: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first place where two lists of rows differ, with both states.
+/// The first difference of two lists of rows, with both values.
 enum Difference {
     static func first(_ leftName: String, _ left: [RowValue], _ rightName: String, _ right: [RowValue]) -> String? {
         first(leftName, left.map { $0 }, rightName, right.map { $0 }, { $0.description })

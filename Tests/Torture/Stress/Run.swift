@@ -1,5 +1,5 @@
-// One run from beginning to end: set up, load, quiescence, take down. A thread directs it, because the main thread's run
-// loop is a place where connections live.
+// One run: set-up, load, quiescence, end. A thread directs it, because connections live on the main thread's run
+// loop.
 import Foundation
 import Logging
 import StillingWell
@@ -14,22 +14,22 @@ struct Outcome: Sendable {
 
 final class Run: @unchecked Sendable {
     private let plan: Plan
-    /// How long a run may go on for the callbacks that are wanted.
+    /// Seconds that a run may take longer to reach the wanted number of callbacks.
     private static let extraS = 60.0
 
     private let seconds: Double
     private let wantedCallbacks: Int
     private let folder: String
     private let isFolderKept: Bool
-    /// For other stores than the one under load.
+    /// Folder for stores other than the one under load.
     private let neighboursFolder: String
     private let mainPlace = MainPlace()
     private let mainQueuePlace = MainQueuePlace()
     /// Written by the director before the main loop ends.
     private var outcome: Outcome?
 
-    /// On the main thread.
-    /// - Throws: where no folder can be made.
+    /// Must be called on the main thread.
+    /// - Throws: if no folder can be made.
     init(_ plan: Plan, seconds: Double, callbacks: Int, folder: String?) throws {
         wantedCallbacks = callbacks
         self.plan = plan
@@ -40,7 +40,7 @@ final class Run: @unchecked Sendable {
     }
 
     func runOnMainThread() -> Outcome {
-        // Dropped tokens log a warning each, and here they are dropped on purpose.
+        // Each dropped token logs a warning, and this test drops tokens on purpose.
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
             handler.logLevel = .error
@@ -114,15 +114,15 @@ final class Run: @unchecked Sendable {
         for place in places.values where place !== mainPlace { place.stop() }
     }
 
-    /// Nothing of the store is other than it was stored, whoever was killed and whatever was damaged beside it.
+    /// Checks that the file is undamaged at the end.
     private func checkFile(_ load: Load) {
         guard let report = load.expectNoError("verify", { try load.store.verify() }) else { return }
         load.verdict.expect(.noError, report.isWhole, "the file", "it is damaged: \(report.damage)")
     }
 
-    /// What connections, sites and helpers had open is closed soon after they have gone.
+    /// Checks that all descriptors of the run are closed soon after its end.
     private func checkFiles(_ load: Load, atStart: [String: Int]) {
-        // What has a name, or another end, is ours: of that nothing may stay.
+        // Descriptors with a path or a peer belong to the run. None of them may stay open.
         func isOver(_ left: [String: Int]) -> Bool {
             left.contains { !$0.key.hasPrefix("anon_inode:") } || left.values.reduce(0, +) > Limits.filesOfTheSystem
         }
@@ -138,7 +138,7 @@ final class Run: @unchecked Sendable {
             "there are more open when all have gone than before they came: \(left)")
     }
 
-    /// A loop ends when its task is cancelled.
+    /// Checks that each loop ends when its task is cancelled.
     private func checkLoopsEnd(_ load: Load) {
         let deadlineNs = monotonicNs() + Int64(Limits.stallS * 1e9)
         while load.loops.value > 0, monotonicNs() < deadlineNs { sleep(us: 2_000) }
@@ -172,7 +172,7 @@ final class Run: @unchecked Sendable {
         return places
     }
 
-    /// Threads stand still and cannot be joined.
+    /// Ends the process, because stalled threads cannot be joined.
     private func endAtOnce(_ load: Load) {
         print(Report(load, seconds: seconds).text)
         fflush(nil)

@@ -1,4 +1,4 @@
-// An observer of sections: change sets in paths, followed as their documentation says, give the sections shown.
+// An observer of sections. The change sets must lead to the sections shown.
 import StillingWell
 import StillingWellFixtures
 
@@ -46,7 +46,7 @@ final class SectionView: Observer, @unchecked Sendable {
     private let face: SectionFace
     private var kept: [[RowValue]]?
 
-    /// Subscribes. On the place. `query` is one of small rows.
+    /// Subscribes. Must be called on the site's place. `query` must be for small rows.
     init(
         _ name: String, _ query: Query, _ rule: SectionRule, isShallow: Bool, _ site: Site, _ connection: Connection
     ) throws {

@@ -1,4 +1,4 @@
-// A version that a foreign process tells the run it stands at, in memory that both have: a killed one cannot say goodbye.
+// The version that a foreign process keeps, in shared memory: a killed process cannot send a message.
 import CStillingWellPlatform
 import Foundation
 import Glibc
@@ -8,15 +8,15 @@ final class SharedVersion: @unchecked Sendable {
         let description: String
     }
 
-    /// What a foreign process finds it at.
+    /// Number of the descriptor in the foreign process.
     static let inherited: Int32 = 3
 
     let descriptor: Int32
     private let word: UnsafeMutablePointer<UInt64>
 
-    /// For a process that is to be started, which cannot stand at an older version.
+    /// Makes the memory for a process that is to be started, which cannot keep an older version than `version`.
     convenience init(_ version: Int) throws {
-        // A file without a name.
+        // The file is unlinked at once, so it has no name.
         var template = Array("\(NSTemporaryDirectory())stillingwell-torture-XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0, unlink(template) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
@@ -28,7 +28,7 @@ final class SharedVersion: @unchecked Sendable {
         self.version = version
     }
 
-    /// Takes over what was inherited.
+    /// Maps an inherited descriptor.
     init(descriptor: Int32) throws {
         let bytes = MemoryLayout<UInt64>.size
         guard let mapped = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), mapped != MAP_FAILED
@@ -44,7 +44,7 @@ final class SharedVersion: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// Any thread.
+    /// May be used on any thread.
     var version: Int {
         get { Int(cp_load64(word)) }
         set { cp_store64(word, UInt64(newValue)) }

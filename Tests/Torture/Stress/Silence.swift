@@ -1,5 +1,5 @@
-// A silent commit as the observers it skips see it: they have shown its changes themselves, before the store tells them
-// anything. What that means is rule 8: a change applies where the observer knew the row as it was, a removal always.
+// A commit with suppressed notifications, for the observers that it skips. They have shown its changes themselves. By
+// rule 8 a change applies if the observer knew the row's old values, and a removal always applies.
 import StillingWell
 
 struct Silence: Sendable {
@@ -14,7 +14,7 @@ struct Silence: Sendable {
     }
 
     let version: UInt64
-    /// Rows of the small table, each once.
+    /// Changed rows of the small table, each once.
     let rows: [Row]
 
     func apply(to known: inout [RowValue], _ query: Query) {

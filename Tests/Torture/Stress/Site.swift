@@ -1,7 +1,7 @@
-// One connection at a place, with its views. It opens and closes the connection, makes and ends tokens, and writes, on
-// its place; other threads reach it through `place.perform`.
+// One connection at a place, with its observers. It opens and closes the connection, makes and ends tokens, and
+// writes. Other threads reach it through `place.perform`.
 //
-// Everything belongs to the place, except `inside` and `oldest` (atomic) and `visibleViews`, which `lock` guards.
+// `lock` guards `visibleViews`. `inside` and `oldest` are atomic. All other state is used on the place only.
 import StillingWell
 import StillingWellSeededRandom
 import StillingWellSync
@@ -20,17 +20,17 @@ final class Site: @unchecked Sendable {
     private var random: SeededRandom
     private let commit: Commit
     private var generation = 0
-    /// With autorefresh off.
+    /// Turns until autorefresh is set again.
     private var turnsUntilResumed = 0
     private var isRefreshing = false
     private var viewsMade = 0
-    /// Tables as scanned at `scannedVersion`; views of one delivery share them.
+    /// Tables scanned at `scannedVersion`. The observers of one delivery share them.
     private var scans: [TableSize: [RowValue]] = [:]
     private var boardScan: [BoardValue]?
     private var scannedVersion: UInt64 = 0
-    /// The version at which rows were last told, to whomever.
+    /// Version of the last callback of an observer other than a store observer.
     private(set) var lastViewVersion: UInt64 = 0
-    /// Connections that have been let go of; somebody may still read by one.
+    /// Connections that the site has released. A reader may still keep one alive.
     private var leaving: [Leaving] = []
     private let oldest = Atomic<Int>(.max)
 
@@ -75,7 +75,7 @@ final class Site: @unchecked Sendable {
         return opened
     }
 
-    /// Ends all tokens and lets go of the connection, and of the store if it is the site's own.
+    /// Ends all tokens and releases the connection. Sometimes closes the site's own store.
     func close() {
         for view in views where view.end(.invalidate) { load.tally.tokensEndedOnPlace.add() }
         views = []
@@ -98,7 +98,7 @@ final class Site: @unchecked Sendable {
         load.tally.count(.reopened)
     }
 
-    /// Forgets views that have ended and makes as many as are missing.
+    /// Removes observers that have ended and makes new ones up to the planned number.
     func tend() {
         views.removeAll(where: \.hasEnded)
         while views.count + loops.count < plan.viewCount, connection != nil, addView() {}
@@ -112,7 +112,7 @@ final class Site: @unchecked Sendable {
         return load.expectNoError(name) { try make(plan, "observer \(viewsMade)", connection) } != nil
     }
 
-    /// Makes an observer, unless what it is about is not there.
+    /// Makes an observer, unless its object does not exist.
     private func make(_ plan: ObserverPlan, _ name: String, _ connection: Connection) throws {
         func board(_ key: Int) throws -> Board? { try connection.object(Board.self, forPrimaryKey: key) }
         let made: Observer?
@@ -134,14 +134,14 @@ final class Site: @unchecked Sendable {
         if let made { views.append(made) }
     }
 
-    /// An object to observe: only where the connection shows no write of its own, since the first old values are those of
-    /// the last delivery.
+    /// Returns an object to observe, or nil if the connection shows a write of its own. The first old values must be
+    /// those of the last delivery.
     func freshObject(_ key: Int, _ connection: Connection) throws -> SmallRow? {
         guard try Ledger.version(connection) == connection.version else { return nil }
         return try connection.object(SmallRow.self, forPrimaryKey: key)
     }
 
-    /// None if there are only loops left.
+    /// A random observer, or nil if there are only loops.
     private func someView() -> Observer? { views.isEmpty ? nil : random.one(of: views) }
 
     private func publishViews() {
@@ -156,14 +156,14 @@ final class Site: @unchecked Sendable {
 
     // MARK: From other threads
 
-    /// Ends the token of some view from the calling thread, which is not the place's.
+    /// Ends the token of a random observer. Must be called on another thread than the place's.
     func endSomeView(_ how: Observer.Ending, _ random: inout SeededRandom) {
         let views = lock.withLock { visibleViews }
         guard !views.isEmpty, random.one(of: views).end(how) else { return }
         load.tally.count(how == .drop ? .dropped : .endedElsewhere)
     }
 
-    /// Something for a write to skip; its token may end meanwhile.
+    /// Returns an observer that a write can skip. Its token may end meanwhile.
     func someSkippableView(_ random: inout SeededRandom) -> View? {
         let views = lock.withLock { visibleViews }
         guard !views.isEmpty, let view = random.one(of: views) as? View else { return nil }
@@ -187,7 +187,7 @@ final class Site: @unchecked Sendable {
 
     // MARK: Standing still
 
-    /// Lets the connection stay at its version for some turns, or ends that.
+    /// Turns autorefresh off for some turns, or on again.
     func pause() {
         guard let connection, !load.isStopping else { return }
         connection.autorefresh.toggle()
@@ -200,7 +200,7 @@ final class Site: @unchecked Sendable {
         if turnsUntilResumed <= 0 || load.isStopping { connection.autorefresh = true }
     }
 
-    /// An observer is told of a newer version.
+    /// Checks that autorefresh is on or `refresh` is running, when an observer is called at a newer version.
     func expectMayAdvance(_ observer: Observer) {
         load.verdict.expect(
             .pause, isRefreshing || connection?.autorefresh != false, observer.description,
@@ -214,7 +214,7 @@ final class Site: @unchecked Sendable {
         if write(connection, skipping: nil) { load.tally.count(.connectionCommits) }
     }
 
-    /// Half of the writes are silent: for `view`, or for some.
+    /// Writes through the connection. Half of the writes suppress the notifications of `view` or of some observers.
     private func write(_ connection: Connection, skipping view: View?) -> Bool {
         let timeout = random.oneIn(8) ? 0.002 : nil
         if random.oneIn(2) {
@@ -238,7 +238,7 @@ final class Site: @unchecked Sendable {
         }
     }
 
-    /// Appends a row that was told to be deleted to a list, which must be refused. In a callback.
+    /// Appends a deleted row to a list, which must be refused. Must be called in a callback.
     func append(deleted row: SmallRow, _ connection: Connection) {
         guard !load.isStopping, load.gate.tryEnter() else { return }
         defer { load.gate.leave() }
@@ -251,7 +251,7 @@ final class Site: @unchecked Sendable {
         load.verdict.expect(.noError, !isDone, name, "appended a deleted row to a list without an error")
     }
 
-    /// Rule 12: afterwards it stands at what was the newest version before, and the callbacks have been called.
+    /// Checks rule 12: after `refresh` the connection is at least at the version that was the newest before.
     func refresh() {
         guard let connection, !load.isStopping else { return }
         load.tally.count(.refreshes)
@@ -267,7 +267,7 @@ final class Site: @unchecked Sendable {
 
     // MARK: Callbacks
 
-    /// I5.
+    /// Checks I5 at the start of a callback.
     func enter(_ view: Observer) {
         let depth = inside.add(1, ordering: .acquiringAndReleasing).newValue
         load.verdict.expect(
@@ -275,7 +275,7 @@ final class Site: @unchecked Sendable {
             depth == 1 ? "called elsewhere than on \(place.name)" : "called while \(depth - 1) others were running")
     }
 
-    /// Rule 9: whoever observes the store has been told of a version before anybody else is. No write skips them.
+    /// Checks rule 9: store observers are called for a version before other observers. No write skips them.
     func expectStoreTold(_ connection: Connection) {
         for observer in views where observer is StoreObserver && observer.isObserving {
             load.verdict.expect(
@@ -290,7 +290,7 @@ final class Site: @unchecked Sendable {
         inside.subtract(1, ordering: .acquiringAndReleasing)
     }
 
-    /// A table at the connection's version; and the ledger, which must add up to it.
+    /// Returns a table at the connection's version. For each new version also checks the ledger.
     func rows(_ table: TableSize, _ connection: Connection) -> [RowValue]? {
         forgetScans(of: connection)
         if let known = scans[table] { return known }
@@ -307,7 +307,7 @@ final class Site: @unchecked Sendable {
         checkLedger(connection)
     }
 
-    /// All boards at the connection's version, ascending by id, read by instances that know of no observer.
+    /// Returns all boards at the connection's version, ascending by id. Frozen boards do not depend on observers.
     func boards(_ connection: Connection) -> [BoardValue]? {
         forgetScans(of: connection)
         if let boardScan { return boardScan }
@@ -330,14 +330,14 @@ final class Site: @unchecked Sendable {
         return other === view || other.hasEnded || !other.hasBegun ? nil : other
     }
 
-    /// In a callback.
+    /// Must be called in a callback.
     func freezeSometimes(_ freeze: () throws -> FrozenRows, shown: () -> [RowValue]) {
         guard random.oneIn(40) else { return }
         let holdUs = random.oneIn(12) ? random.from(300_000...2_500_000) : random.from(500...120_000)
         load.frozen.take(load, name, holdUs: holdUs, freeze, shown())
     }
 
-    /// What callbacks do now and then besides looking: take long, write, end tokens, add observers.
+    /// Does what callbacks do at times: take long, write, end tokens, add observers.
     func calledBack(_ view: Observer, _ connection: Connection) {
         if !(view is StoreObserver) { lastViewVersion = connection.version }
         guard !load.isStopping else { return }
@@ -355,36 +355,36 @@ final class Site: @unchecked Sendable {
         }
     }
 
-    /// Keeps the connection's version for a while: a deliberate pin.
+    /// Sleeps in a callback, which keeps the connection's version for a while.
     private func dawdle() {
         load.tally.count(.slowCallbacks)
         sleep(us: 1_000 * (random.oneIn(12) ? random.from(200...900) : random.from(2...60)))
     }
 
-    /// A turn in which nothing else is done. Not in a callback.
+    /// A turn without other work. Must not be called in a callback.
     func turn() {
         if connection?.autorefresh == false, random.oneIn(3) { refresh() }
         resumeInTime()
         noteStanding()
     }
 
-    /// Notes which versions are kept here, for I8. In callbacks and in every other turn.
+    /// Notes the versions that are kept here, for I8. Called in callbacks and in every other turn.
     func noteStanding() {
         leaving.removeAll { $0.connection == nil }
         var versions = leaving.map(\.version)
         if let connection { versions.append(connection.version) }
-        // Until an observer begins, its rows are being evaluated at no older version.
+        // Before the initial callback, the rows of an observer are evaluated at this version or a later one.
         for view in views where !view.hasBegun && !view.hasEnded { versions.append(view.madeAt) }
         for loop in loops where !loop.hasBegun { versions.append(loop.madeAt) }
         oldest.store(versions.min().map { Int($0) } ?? .max, ordering: .relaxed)
     }
 
-    /// The oldest version kept here; `.max` if none is. Any thread.
+    /// The oldest version that is kept here, or `.max`. May be read on any thread.
     var oldestKept: Int { oldest.load(ordering: .relaxed) }
 
     // MARK: At rest
 
-    /// I6, once the connection stands at `version`; false before.
+    /// Checks I6 if the connection has reached `version`. Returns false before.
     func checkAtRest(_ version: UInt64) -> Bool {
         guard let connection else { return true }
         resumeInTime()

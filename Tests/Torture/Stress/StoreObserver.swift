@@ -1,8 +1,8 @@
-// An observer of the store as a whole: called first in every delivery (rule 9), and once per version (I3).
+// An observer of the store. It is called first in every delivery (rule 9), and once per version (I3).
 import StillingWell
 
 final class StoreObserver: Observer, @unchecked Sendable {
-    /// Subscribes. On the place.
+    /// Subscribes. Must be called on the site's place.
     init(_ name: String, _ site: Site, _ connection: Connection) throws {
         super.init(name, site)
         lastVersion = connection.version

@@ -1,4 +1,4 @@
-// The verb `stress`. `run` and `plan` are for people; a run starts `foreign-writer` as another process.
+// The command `stress`. Users call `run` and `plan`. A run starts processes with `foreign-writer`.
 import ArgumentParser
 import Foundation
 import StillingWell

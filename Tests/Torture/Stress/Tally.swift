@@ -1,19 +1,19 @@
-// What a run counts. Atomics, added to from any thread.
+// Counters of a run. They are atomic, and any thread may add to them.
 
 struct Tally: Sendable {
-    /// By kind of place.
+    /// Callbacks by kind of place.
     let callbacks = PlaceKind.allCases.map { _ in Counter() }
     let initials = Counter()
     let updates = Counter()
-    /// Versions that updates went forward, in all and at most.
+    /// Versions that updates advanced: the sum, and the largest step.
     let versionsTold = Counter()
     let mostVersionsTold = Counter()
     let changesTold = Counter()
     let ledgerCallbacks = Counter()
 
-    /// Forked children that came to a lock which another thread had at the fork.
+    /// Forked children that blocked at a lock which another thread held at the fork.
     let forksStoodStill = Counter()
-    /// What damaged neighbours have refused.
+    /// Errors that damaged neighbours have thrown.
     let neighboursErrors = Counter()
 
     let slowestRecoveryUs = Counter()
@@ -22,24 +22,24 @@ struct Tally: Sendable {
     let tokensEndedOnPlace = Counter()
     let connectionsOpened = Counter()
     let storesOpened = Counter()
-    /// Tokens that silent commits have named, and skips that views have crossed.
+    /// Tokens that writes with suppressed notifications have named.
     let skips = Counter()
 
     let fileBytes = Counter()
-    /// Descriptors open at the end beyond those at the beginning.
+    /// Descriptors that were opened since the start and are still open at the end.
     let filesLeft = Counter()
-    /// What a commit adds to the heap, where that could be said.
+    /// Bytes that a commit adds to the heap. 0 if the run was too short.
     let heapBytesPerCommit = Counter()
-    /// The most commits that anybody has kept a version for on purpose, at most.
+    /// Maximum number of commits for which a version was kept on purpose.
     let heldCommits = Counter()
     let pinnedCommits = Counter()
 
-    /// Told or done, and checked, by feature.
+    /// Number of checks by feature.
     private let features = Feature.allCases.map { _ in Counter() }
 
     func count(_ feature: Feature) { features[feature.rawValue].add() }
 
-    /// Some are counted elsewhere too.
+    /// Returns the count of a feature. Features of places are counted as callbacks.
     func value(of feature: Feature) -> Int {
         switch feature {
         case .mainRunLoop: callbacks[PlaceKind.main.ordinal].value

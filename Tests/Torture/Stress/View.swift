@@ -1,27 +1,27 @@
-// An observer of a query: what it was told, and the checks at every callback. Used on its site's place, except
-// `pending`, which `lock` guards: any thread's writes may name its token.
+// An observer of a query, with the checks at every callback. `lock` guards `pending`, because any thread's writes may
+// name the token. All other state is used on the site's place only.
 import StillingWell
 import StillingWellFixtures
 import StillingWellSync
 
 final class View: Observer, @unchecked Sendable {
-    /// Large tables are scanned in one callback of so many.
+    /// Large tables are scanned in one of this many callbacks.
     static let largeScanInterval = 16
-    /// All shown ids of a large view are compared in one callback of so many.
+    /// All shown ids of a large view are compared in one of this many callbacks.
     static let largeIDsInterval = 4
 
     let query: Query
-    /// Whose changes count as modifications; nil: all.
+    /// Columns whose changes count as modifications. nil: all.
     let columns: [Column]?
     private let face: ViewFace
-    /// The initial rows with all change sets applied; nil before the initial callback.
+    /// The initial rows with all change sets applied, or nil before the initial callback.
     private(set) var kept: [RowValue]?
 
     private let lock = TracedMutex("pending silence")
-    /// Silent commits that have not been crossed yet.
+    /// Commits with suppressed notification whose version has not been passed yet.
     private var pending: [Silence] = []
 
-    /// Subscribes. On the place.
+    /// Subscribes. Must be called on the site's place.
     init(_ name: String, _ query: Query, _ columns: [Column]?, _ site: Site, _ connection: Connection) throws {
         self.query = query
         self.columns = columns
@@ -38,10 +38,10 @@ final class View: Observer, @unchecked Sendable {
 
     // MARK: Silent commits
 
-    /// Whether writes may name it: what a skip means for some columns, for groups and for an end is not modelled.
+    /// Whether writes may name its token. Skips are not modelled for some columns, distinct rows or a limit.
     var canBeSkipped: Bool { columns == nil && query.isPlain }
 
-    /// Notes a commit that it is not to hear of, before that becomes visible. Any thread.
+    /// Notes a commit that skips this observer, before the commit is visible. May be called on any thread.
     func hush(_ silence: Silence) { lock.withLock { pending.append(silence) } }
 
     private func takeSilence(upTo version: UInt64) -> [Silence] {
@@ -52,7 +52,7 @@ final class View: Observer, @unchecked Sendable {
         }
     }
 
-    /// Brings what this observer has itself shown into what it was told.
+    /// Applies skipped changes, which this observer has shown itself, to the rows it knows.
     private func apply(_ due: [Silence]) { for silence in due where kept != nil { silence.apply(to: &kept!, query) } }
 
     // MARK: Being told
@@ -111,13 +111,13 @@ final class View: Observer, @unchecked Sendable {
         if let columns { tally.count(columns.isEmpty ? .shallowObservers : .keyPathObservers) }
     }
 
-    /// Brings the kept rows forward by a change set; nil, or what does not fit.
+    /// Applies a change set to the kept rows. Returns a problem, or nil.
     private func apply(_ changes: ChangeSet) -> String? {
         guard kept != nil else { return "an update before the initial callback" }
         return ChangeSetReplay.apply(changes, to: &kept!, id: \.id) { $0 < face.count() ? face.row($0) : nil }
     }
 
-    /// Rules 3 and 8: what is told was written since, by a commit this observer is to hear of.
+    /// Checks rules 3 and 8: each delivered row was written since, by a commit that does not skip this observer.
     private func rowNobodyWrote(_ changes: ChangeSet, _ old: [RowValue]) -> String? {
         guard let new = kept else { return nil }
         if columns?.isEmpty == true, let index = changes.modifications.first {
@@ -125,7 +125,7 @@ final class View: Observer, @unchecked Sendable {
         }
         let pairs =
             Array(zip(changes.modifications, changes.modificationsNew)) + changes.moves.map { ($0.from, $0.to) }
-        // What comes over an end, or first in a group, need not have been written.
+        // With a limit or distinct columns, rows may enter or leave that nobody has written.
         for (from, to) in pairs where query.isPlain && old[from].mark == new[to].mark {
             return "told again what is known\nrow \(from), known: \(old[from])\nrow \(to), told: \(new[to])"
         }
@@ -134,14 +134,14 @@ final class View: Observer, @unchecked Sendable {
 
     // MARK: Checking
 
-    /// I1, I2 and I10 at the version of the callback.
+    /// Checks I1, I2 and I10 at the version of the callback.
     private func check(_ connection: Connection) {
         let isSmall = query.table == .small
         if isSmall || callCount % Self.largeIDsInterval == 1 { checkIDs() }
         guard isSmall || callCount % Self.largeScanInterval == 1 else { return }
         guard let rows = site.rows(query.table, connection) else { return }
         checkRows(query.evaluate(rows), .i2, connection.version)
-        // A large table is scanned here only if it has been for this view.
+        // A large table is only used for the other view if it was scanned for this one.
         if let other = site.otherView(than: self), other.query.table == .small || !isSmall {
             other.checkFromElsewhere(connection)
         }
@@ -159,7 +159,7 @@ final class View: Observer, @unchecked Sendable {
         load.verdict.expectNone(.i1, difference.map { "\($0)\n\(states(kept ?? []))" }, description)
     }
 
-    /// Compares what is shown with the query from scratch, and what was told with both.
+    /// Compares the shown ids with a fresh evaluation, and the delivered rows with both.
     private func checkRows(_ expected: [RowValue], _ invariant: Invariant, _ version: UInt64) {
         let place = "version \(version), callback \(callCount) of this observer"
         let shown = Difference.first("shown", face.ids(), "from scratch", expected.map(\.id))
@@ -170,12 +170,12 @@ final class View: Observer, @unchecked Sendable {
         load.verdict.expectNone(.i1, told.map { "\($0)\n\(place)" }, description)
     }
 
-    /// Both rows where `rows` and what is shown part.
+    /// Describes the first row that differs between `rows` and the rows shown.
     private func states(_ rows: [RowValue]) -> String {
         Difference.first("state shown", shownRows(), "state expected", rows) ?? "the shown rows have changed since"
     }
 
-    /// I10: in another view's callback this view shows the same version.
+    /// Checks I10: in another observer's callback this view shows the same version.
     private func checkFromElsewhere(_ connection: Connection) {
         guard let rows = site.rows(query.table, connection) else { return }
         let expected = query.evaluate(rows)

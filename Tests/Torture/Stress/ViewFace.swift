@@ -1,4 +1,4 @@
-// What a view does with its results, without their type.
+// Operations of a view on its results, without their type.
 import StillingWell
 
 enum ViewEvent {
@@ -11,9 +11,9 @@ struct ViewFace {
     let ids: () -> [ObjectID]
     let row: (Int) -> RowValue
     let count: () -> Int
-    /// The rows as they are now, to be read on any thread later.
+    /// Freezes the rows, which any thread may read later.
     let freeze: () throws -> FrozenRows
-    /// Of some columns only, where a list is given.
+    /// Observes the results. A list of columns limits the modifications to them.
     let observe: ([Column]?, @escaping (ViewEvent) -> Void) throws -> NotificationToken
 
     init(_ query: Query, _ connection: Connection) throws {
@@ -45,7 +45,7 @@ struct ViewFace {
     }
 }
 
-/// All rows of a table as they lie in a connection's snapshot, ascending by id.
+/// All rows of a table in a connection's snapshot, ascending by id.
 enum Scan {
     static func rows(_ table: TableSize, _ connection: Connection) throws -> [RowValue] {
         switch table {
@@ -54,7 +54,7 @@ enum Scan {
         }
     }
 
-    /// Through a filter that no observer has: results that are observed would be what upkeep made of them.
+    /// Reads through a filter that no observer uses. Observed results would come from upkeep.
     private static func rows<Object: StressRow>(_ type: Object.Type, _ connection: Connection) throws -> [RowValue] {
         try connection.objects(type).where(\Object.key != -1).map { RowValue($0) }
     }

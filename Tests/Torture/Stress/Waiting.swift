@@ -1,4 +1,4 @@
-// Things that threads wait for, always with a limit: a test of hangs must not hang.
+// Waits between threads, each with a time limit, so that a test of hangs does not hang.
 import Glibc
 import StillingWellSync
 
@@ -30,7 +30,7 @@ final class Flag: @unchecked Sendable {
 
     var isRaised: Bool { lock.withLock { isUp } }
 
-    /// - Returns: whether it happened within `seconds`.
+    /// - Returns: whether the flag was raised within `seconds`.
     @discardableResult
     func wait(seconds: Double) -> Bool {
         let deadlineNs = monotonicNs() + Int64(seconds * 1e9)
@@ -59,7 +59,7 @@ final class Gate: @unchecked Sendable {
         }
     }
 
-    /// For those who must not wait.
+    /// Enters without waiting. Returns false if the gate is closed.
     func tryEnter() -> Bool {
         lock.withLock {
             if isClosed { return false }
@@ -75,7 +75,7 @@ final class Gate: @unchecked Sendable {
         }
     }
 
-    /// Keeps newcomers out and waits until those inside have left.
+    /// Keeps further callers out and waits until those inside have left.
     func close() {
         lock.withLock {
             isClosed = true

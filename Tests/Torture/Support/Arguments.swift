@@ -1,4 +1,4 @@
-// Arguments that several verbs have.
+// Arguments that several commands share.
 import ArgumentParser
 import Foundation
 import StillingWell
@@ -15,7 +15,7 @@ public struct SeedOption: ParsableArguments {
 
 extension Durability: ExpressibleByArgument {}
 
-/// Name of the program, as its children are started with.
+/// Name of the program, as its children are started.
 public let program = "stillingwell-torture"
 
 /// Ends the program with an error about its environment.

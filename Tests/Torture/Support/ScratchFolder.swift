@@ -1,6 +1,5 @@
-// Where a store lies while a run lasts: a folder that nobody else may enter, by a name that nobody can guess, since /tmp and
-// /dev/shm are everybody's. Not Measure's PrivateFolder: the library brings an allocator of its own, and this program looks
-// at the heap.
+// A folder for the store of a run. No other user can enter it or guess its name, since /tmp and /dev/shm are shared.
+// Measure's `PrivateFolder` is not used: its library brings its own allocator, and this program measures the heap.
 import Foundation
 import Glibc
 

@@ -1,4 +1,5 @@
-// The torture program of StillingWell: load, power cuts and damage. A program because it starts, kills and forks processes of its own.
+// The torture program of StillingWell: load, power cuts and damage. It is a program because it starts, kills and
+// forks processes.
 import ArgumentParser
 import StillingWellDamage
 import StillingWellPowerCut
