@@ -1,4 +1,4 @@
-// A controller's changes as a publisher, on a queue of its own.
+// Tests of publishers of a controller's changes, on a queue of their own.
 import Dispatch
 import FetchedResults
 import FetchedResultsCombine
@@ -29,7 +29,7 @@ struct ControllerPublisherTests {
         try store.write { for number in 0..<4 { try $0.add(Skiff(number, quay: number % 2)) } }
     }
 
-    /// Runs a block where the controller lives, and ends the store after it.
+    /// Runs a block on the controller's queue. Closes the store afterwards.
     private func run(_ body: (Connection) throws -> Void) throws {
         defer {
             store.close()
@@ -60,7 +60,7 @@ struct ControllerPublisherTests {
                 })
             #expect(seen.isEmpty)
             try store.write { try $0.add(Skiff(9, quay: 2)) }
-            // The first evaluation is upkeep's, in its own time.
+            // Upkeep makes the first evaluation on its own thread, so the test waits for it.
             while seen.isEmpty {
                 try store.write { try #require(try $0.object(Skiff.self, forPrimaryKey: 9)).quay = 2 }
                 try connection.refresh()

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Deletes a section and adds one, and changes rows of those that stay.
+    /// Deletes a section, adds one, and changes rows of the sections that remain.
     private static func changeMuch(_ connection: Connection) throws {
         for number in [0, 3, 6] { try connection.delete(boat(number, connection)) }
         for number in [10, 11] { try connection.add(Boat(number, length: 1, quay: 7)) }
@@ -46,7 +46,7 @@ import Testing
             }
             try boats.store.write(Self.changeMuch)
             try desk.scheduler.turn { isStopped }
-            // A fetch is told of once more, from will on.
+            // After a fetch inside a callback, the batch is delivered once more from its beginning.
             if stop != .fetch { #expect(calls == 0, "after \(stop) in \(callback)") }
             #expect(desk.table.problems.isEmpty, "after \(stop) in \(callback): \(desk.table.problems)")
             if stop == .fetch { try desk.scheduler.turn { calls == 2 } }
@@ -89,7 +89,7 @@ import Testing
     func histories(_ seed: UInt64) throws { try ReentrantHistory(seed: seed).run(steps: 40) }
 }
 
-/// Changes by everybody, and a delegate that does anything in any callback.
+/// A random history: writes by several writers, and a delegate that calls the controller from any callback.
 private final class ReentrantHistory {
     private static let requests = [
         FetchRequest(Boat.self) { $0.sorted(by: \.length) }.sectioned(by: \.quay),
@@ -103,9 +103,9 @@ private final class ReentrantHistory {
     private let boats = try! BoatStore()
     private let desk: Desk
     private var next = 100
-    /// No batch of the last fetch has been told yet.
+    /// Whether no batch of the last fetch has been delivered yet.
     private var awaitsFirst = false
-    /// The delegate has ended the telling.
+    /// Whether the delegate has stopped the delivery.
     private var isEnded = false
 
     init(seed: UInt64) throws {
@@ -140,7 +140,7 @@ private final class ReentrantHistory {
         desk.controller.invalidate()
     }
 
-    /// Fetches and reads, as an interface does that begins anew.
+    /// Fetches and reads everything, like a user interface that starts again.
     private func fetch(_ controller: FetchedResultsController<Boat>) throws {
         controller.fetchRequest = Self.requests[random.below(Self.requests.count)]
         try controller.performFetch()
@@ -164,7 +164,7 @@ private final class ReentrantHistory {
         if isEnded { desk.table.abandonBatch() }
     }
 
-    /// Delivers until nothing is under way any more, and begins anew where the delegate has ended it.
+    /// Delivers until nothing is pending. Fetches again if the delegate has stopped the delivery.
     private func settle() throws {
         repeat {
             if isEnded {
@@ -180,7 +180,7 @@ private final class ReentrantHistory {
 
     private func change(_ connection: Connection) throws {
         for _ in 0..<random.below(6) {
-            // What somebody else has deleted is shown on until that is delivered.
+            // A row that another connection has deleted is shown until the deletion is delivered.
             let all = try connection.objects(Boat.self).filter { !$0.isInvalidated }
             switch all.isEmpty ? 0 : random.below(5) {
             case 0:

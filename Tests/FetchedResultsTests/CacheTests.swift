@@ -7,7 +7,7 @@ import Testing
 @Suite("The section cache of a controller") struct CacheTests {
     private static let request = FetchRequest(Boat.self) { $0.sorted(by: \.length) }.sectioned(by: \.quay)
 
-    /// Runs a controller to its end and gives what it had from the cache.
+    /// Runs a controller to its end and returns the sections that it had from the cache.
     private static func run(_ boats: BoatStore, _ request: FetchRequest<Boat> = Self.request, name: String = "quays")
         throws -> [CachedSection]?
     {
@@ -99,7 +99,7 @@ import Testing
         try desk.connection.write { try desk.connection.add(Boat(9, length: 1, quay: 9)) }
         #expect(desk.controller.sections.count == 4)
         desk.controller.invalidate()
-        // At the version of the delivery.
+        // The fetch is made at the version of the delivery.
         try other.controller.performFetch()
         #expect(other.controller.cachedSections?.map(\.objectCount) == [2, 1, 1])
         other.controller.invalidate()

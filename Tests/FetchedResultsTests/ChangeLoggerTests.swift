@@ -155,7 +155,7 @@ import TypedNotifications
         let ends = [boats, other].map { URL(fileURLWithPath: $0.path).lastPathComponent }
         #expect(ends.allSatisfy(words.contains), "\(words)")
         #expect(try boats.store.read { try safe.object(in: $0)?.number } == 0)
-        // One that a connection has not been told of yet is not deleted.
+        // An object whose insertion the connection has not received yet does not count as deleted.
         let early = try boats.store.connect(on: .scheduler(ManualScheduler()))
         let late = try boats.store.write { connection -> SafeObject<Boat> in
             let boat = Boat(7)
@@ -214,7 +214,7 @@ import TypedNotifications
     }
 }
 
-/// What listeners are told; any thread.
+/// The changes that listeners received. May be used on any thread.
 final class Heard: Sendable {
     private let changes = Mutex<[EntityChanges]>([])
 

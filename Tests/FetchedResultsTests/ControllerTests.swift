@@ -140,7 +140,7 @@ import Testing
         let desk = try Desk(boats.store, Self.byQuay)
         try desk.controller.performFetch()
         desk.table.reload(desk.controller)
-        // Commits between the reading and the first delivery.
+        // Commits between the fetch and the first delivery.
         try boats.store.write { connection in
             try connection.delete(boat(1, connection))
             try connection.add(Boat(9, length: 9, quay: 5))
@@ -163,7 +163,7 @@ import Testing
             try boat(2, connection).hull = Data([1])
             try connection.delete(boat(3, connection))
         }
-        // Only now can the query be evaluated: at a version that nobody has read.
+        // The query can be evaluated only now, at a version that no connection has read.
         upkeep.open()
         #expect(desk.told(1))
         #expect(desk.table.log == ["delete 0.1→", "update 0.0→0.0"])

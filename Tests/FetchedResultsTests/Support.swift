@@ -1,5 +1,5 @@
-// A store of boats, a table that applies what a delegate is told as an interface would, and a scheduler that delivers when
-// it is told to.
+// A store of boats, a table that applies the delegate's callbacks like a user interface, and a scheduler that delivers
+// on request.
 import FetchedResults
 import Foundation
 import StillingWell
@@ -54,18 +54,18 @@ func boat(_ number: Int, _ connection: Connection) throws -> Boat {
 
 struct NoSuchBoat: Error { let number: Int }
 
-/// A table as an interface has it: it knows what it was told, and what it is to show when it first asks.
+/// A table like that of a user interface: it has the rows of its first read and all changes since.
 final class Table: FetchedResultsControllerDelegate {
     typealias Object = Boat
 
     private(set) var sections: [[ObjectID]] = []
     private(set) var log: [String] = []
-    /// Of sections that came or went: the name, the size, and which of the objects are there.
+    /// Inserted or deleted sections: name, size, and whether the objects still exist.
     private(set) var sectionLog: [String] = []
     private(set) var problems: [String] = []
     private var batch: Batch?
     var whenChanged: (() -> Void)?
-    /// Called at the end of every callback but a failure's.
+    /// Called at the end of every callback except for a failure.
     var whenCalled: ((Callback, FetchedResultsController<Boat>) -> Void)?
     private var hasRead = false
 
@@ -74,7 +74,7 @@ final class Table: FetchedResultsControllerDelegate {
     }
 
     private struct Batch {
-        /// What the controller shows once the first change is told.
+        /// Rows that the controller shows from the first change of the batch on.
         var shown: [[ObjectID]]?
         var deletedSections: [Int] = []
         var insertedSections: [Int] = []
@@ -83,7 +83,7 @@ final class Table: FetchedResultsControllerDelegate {
         var updated: [(RowPath, ObjectID)] = []
     }
 
-    /// Reads everything, as a table does that is shown for the first time.
+    /// Reads everything, like a table that is shown for the first time.
     func reload(_ controller: FetchedResultsController<Boat>) {
         sections = Self.shown(controller)
         hasRead = true
@@ -93,7 +93,7 @@ final class Table: FetchedResultsControllerDelegate {
         controller.sections.map { $0.objects.map { $0.objectID! } }
     }
 
-    /// Forgets a batch that has been stopped.
+    /// Discards a batch whose delivery was stopped.
     func abandonBatch() { batch = nil }
 
     func controllerWillChangeContent(_ controller: FetchedResultsController<Boat>) {
@@ -103,7 +103,7 @@ final class Table: FetchedResultsControllerDelegate {
         whenCalled?(.will, controller)
     }
 
-    /// Whether the controller shows the same in all callbacks from the first change on.
+    /// Checks that the controller shows the same rows in all callbacks from the first change on.
     private func checkShown(_ controller: FetchedResultsController<Boat>, _ callback: Callback) {
         guard batch != nil else { return problems.append("\(callback), without will") }
         let shown = Self.shown(controller)
@@ -209,28 +209,28 @@ final class Desk {
         table.whenChanged = { [unowned self] in changeCount += 1 }
     }
 
-    /// Fetches, and waits for the first delivery.
-    /// - Parameter reading: whether the table reads before it.
+    /// Fetches and waits for the first delivery.
+    /// - Parameter reading: whether the table reads before the delivery.
     func fetch(reading: Bool = true) throws -> Bool {
         try controller.performFetch()
         if reading { table.reload(controller) }
         return told(1)
     }
 
-    /// Waits until so many batches more have been told.
+    /// Waits until `count` more batches were delivered.
     func told(_ count: Int) -> Bool {
         let wanted = changeCount + count
         return (try? scheduler.turn { changeCount >= wanted }) != nil
     }
 
-    /// Whether the table shows what the controller shows, which is what the store has.
+    /// Whether the table shows the rows of the controller.
     func isRight(_ request: FetchRequest<Boat>, _ store: Store) throws -> Bool {
         let shown = controller.sections.map { $0.objects.map { $0.objectID! } }
         return table.problems.isEmpty && table.sections == shown
     }
 }
 
-/// Holds the upkeep thread in a section function, which runs there for each row that is written.
+/// Blocks the upkeep thread in a section function, which upkeep calls for each written row.
 final class HeldUpkeep: Sendable {
     private let isClosed = Mutex(false)
     private let held = DispatchSemaphore(value: 0)
@@ -252,7 +252,7 @@ final class HeldUpkeep: Sendable {
         try scheduler.turn { isReady }
     }
 
-    /// Holds it at the next commit, which this makes.
+    /// Makes a commit and blocks upkeep at it.
     func close(_ store: Store) throws {
         isClosed.withLock { $0 = true }
         try store.write { try $0.add(Buoy()) }

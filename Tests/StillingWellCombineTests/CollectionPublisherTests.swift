@@ -1,4 +1,4 @@
-// Publishers of lists and sections, and tokens of publishers: which writes they are not to hear of.
+// Tests of publishers of lists and sections, and of writes that skip the tokens of publishers.
 import OpenCombine
 import StillingWell
 import StillingWellCombine

@@ -1,4 +1,4 @@
-// A clock that stands still until a test moves it.
+// A clock that only the test advances.
 import StillingWellCombine
 import StillingWellSync
 
@@ -8,9 +8,9 @@ final class ManualClock: SchedulerClock, @unchecked Sendable {
     private var alarms: [Alarm] = []
 
     var nowNs: Int64 { lock.withLock { timeNs } }
-    /// The times at which alarms are set to ring.
+    /// Times at which alarms are set.
     var alarmsNs: [Int64] { lock.withLock { alarms.compactMap(\.timeNs) } }
-    /// How many alarms there are.
+    /// Number of alarms.
     var alarmCount: Int { lock.withLock { alarms.count } }
 
     func makeAlarm(_ ring: @escaping @Sendable () -> Void) -> any SchedulerAlarm {
@@ -19,7 +19,7 @@ final class ManualClock: SchedulerClock, @unchecked Sendable {
         return alarm
     }
 
-    /// Moves on, and rings.
+    /// Advances the clock and rings the alarms that are due.
     func advance(byNs ns: Int64) {
         let ringing = lock.withLock {
             timeNs += ns

@@ -1,11 +1,11 @@
-// Publishers, on a scheduler whose turns the test takes itself.
+// Tests of publishers, on a scheduler that the test turns by hand.
 import OpenCombine
 import StillingWell
 import StillingWellCombine
 import StillingWellSync
 import Testing
 
-/// Asks for as much as it is told to, and writes down what it gets.
+/// A subscriber that requests on the test's command and records what it receives.
 final class Probe<Input>: Subscriber {
     typealias Failure = StoreError
     var values: [Input] = []
@@ -66,7 +66,7 @@ final class PublisherTests: ThreeMemos {
             return
         }
         #expect(changes.insertions == [0] && changes.modifications == [1] && changes.modificationsNew == [2])
-        // What cancels out while nobody asks is nothing.
+        // Changes that cancel out between two requests are not delivered.
         try test.store.write { try $0.add(Memo(id: 10, score: -2)) }
         _ = try connection.refresh()
         try test.store.write { try $0.delete(try #require(try $0.object(Memo.self, forPrimaryKey: 10))) }
@@ -111,7 +111,7 @@ final class PublisherTests: ThreeMemos {
         notes[1].publisher(for: \.score).subscribe(score)
         score.subscription?.request(.unlimited)
         try scheduler.turn { score.values.count == 1 }
-        // What the requests have asked for besides; what comes next is the commit.
+        // Delivers what the requests are still waiting for, so that the next delivery is that of the commit.
         while try connection.refresh() {}
         try test.store.write { try #require(try $0.object(Memo.self, forPrimaryKey: 1)).score = 11 }
         try scheduler.waitForMail()
@@ -122,7 +122,7 @@ final class PublisherTests: ThreeMemos {
                 Issue.record("\(String(describing: completion))")
                 continue
             }
-            // A transaction that has failed once is of no more use.
+            // After its first failure the transaction can only report MDB_BAD_TXN.
             #expect("\(error)".contains("MDB_CORRUPTED") || "\(error)".contains("MDB_BAD_TXN"))
         }
         #expect(whole.values.isEmpty && score.values == [10])
@@ -218,7 +218,7 @@ final class PublisherTests: ThreeMemos {
             try scheduler.turn { count == 2 }
         }
         #expect(witness == nil)
-        // Upkeep lets go of the mailbox, and with it of what was on its way, on its own thread and in its next step.
+        // Upkeep releases the mailbox and its pending messages on its own thread, in its next step.
         while gone != nil {
             try test.store.write { try #require(try $0.objects(Memo.self).first).score += 1 }
         }

@@ -1,4 +1,4 @@
-// The scheduler of a run loop: order, time, repetition, and what is left behind.
+// Tests of the run-loop scheduler: order, time, repetition, and release of its actions.
 import CoreFoundation
 import OpenCombine
 import StillingWell
@@ -38,7 +38,7 @@ struct SchedulerTests {
 
     private func after(_ ms: Int) -> PublisherTime { scheduler.now.advanced(by: .milliseconds(ms)) }
 
-    /// Waits until the loop has done what it was asked to before.
+    /// Waits until the loop has run everything that was scheduled before.
     private func settle(_ turns: Int = 3) {
         for _ in 0..<turns {
             let turned = Done()
@@ -198,7 +198,7 @@ struct SchedulerTests {
         #expect(gone != nil)
         clock.advance(byNs: 10_000_000)
         done.wait(count: 1)
-        // Its turn is over once its thread has done something else.
+        // The turn ends once its thread has run another block.
         while gone != nil { settle() }
         #expect(done.all == ["kept"])
         #expect(clock.alarmCount == 1)

@@ -26,7 +26,7 @@ final class Shelf: StoredObject {
     }
 }
 
-/// A store in a new folder, which goes with it.
+/// A store in a new folder. The folder is removed with it.
 final class PublisherStore: Sendable {
     let store: Store
     private let path: String
@@ -38,7 +38,7 @@ final class PublisherStore: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Overwrites every page of the file that has these bytes on it.
+    /// Overwrites every page of the file that contains these bytes.
     func damagePages(with bytes: String) throws {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/data.mdb"))
         defer { try? file.close() }
@@ -57,15 +57,15 @@ final class PublisherStore: Sendable {
 
 typealias ManualScheduler = StillingWellFixtures.ManualScheduler
 
-/// What suites of publishers begin with: three memos, and a connection whose turns the test takes itself.
+/// Base class of suites of publishers: three memos, and a connection that the test turns by hand.
 class ThreeMemos {
     let test: PublisherStore
     let scheduler = ManualScheduler()
     let connection: Connection
-    /// By score.
+    /// The memos sorted by score.
     let notes: Results<Memo>
 
-    /// - Parameter more: adds what else is to be there.
+    /// - Parameter more: adds further objects in the same write.
     init(_ more: (Connection) throws -> Void) throws {
         test = try PublisherStore()
         try test.store.write {

@@ -1,5 +1,5 @@
-// Schedules chosen instead of left to chance: planted bugs of depth 2 and 3 are found within the bound that the method
-// promises, replayed from their text, and shrunk.
+// Tests of controlled schedules. Planted bugs of depth 2 and 3 are found within the bound that the method promises,
+// replayed from their text, and shrunk.
 import Testing
 
 @testable import StillingWellSync
@@ -13,7 +13,7 @@ private final class Shared: @unchecked Sendable {
 extension TracingTests {
     @Suite("Explorer")
     struct ExplorerTests {
-        /// Two threads read, then write: an update is lost if one steps in between. Depth 2.
+        /// Two threads read, then write. An update is lost if one runs between the other's steps. Depth 2.
         private static let lostUpdate = ExploredProgram {
             let shared = Shared()
             let lock = TracedMutex("counter")
@@ -28,7 +28,7 @@ extension TracingTests {
             return shared.value == 2 ? nil : "an update was lost"
         }
 
-        /// Goes wrong only where B steps in after A's first step, and A again before B's second: depth 3.
+        /// Fails only if B runs after A's first step, and A again before B's second step. Depth 3.
         private static let twoSwitches = ExploredProgram {
             let shared = Shared()
             ScheduleControl.beginChoosing()
@@ -49,7 +49,7 @@ extension TracingTests {
             return shared.log == [1, 10, 2, 3, 20] ? "the two were interleaved" : nil
         }
 
-        /// Opposite orders of two locks.
+        /// Two threads take two locks in opposite orders.
         private static let inverted = ExploredProgram {
             let a = TracedMutex("a")
             let b = TracedMutex("b")
@@ -75,7 +75,8 @@ extension TracingTests {
             var explorer = Explorer(program)
             _ = explorer.run(ReplayedSchedule(Schedule()), "default")
             let steps = explorer.longestRun
-            // 1/(n·k^(d−1)) with three threads; ten times as many runs miss it once in 20 000.
+            // Each run finds it with probability 1/(n·k^(d−1)), here with n = 3 threads. Ten times as many runs miss it
+            // once in 20,000.
             var runs = 3
             for _ in 1..<depth { runs *= max(steps, 2) }
             var found = 0
@@ -102,7 +103,7 @@ extension TracingTests {
         }
 
         @Test func aLostWakeUpIsAHangThatNobodyHolds() throws {
-            // The flag is looked at, and then waited for, without the lock in between.
+            // The lock is released between the check of the flag and the wait for it.
             let program = ExploredProgram {
                 let shared = Shared()
                 let lock = TracedMutex("flag")

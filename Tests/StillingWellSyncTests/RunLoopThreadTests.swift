@@ -95,7 +95,7 @@ struct RunLoopThreadTests {
         }
         try thread.performAndWait { for _ in 0..<10 { signal.signal() } }
         lock.withLock { while calls == 0 { changed.wait() } }
-        // Two rounds through the loop: a second call for the same signals would have come by now.
+        // Waits for two rounds of the loop. A second call for the same signals would have come by then.
         try thread.performAndWait {}
         try thread.performAndWait {}
         #expect(lock.withLock { calls } == 1)

@@ -1,5 +1,5 @@
-// What tracing records, seen through the snapshot and the graph that reports are made of. One at a time: there is one
-// recording in a process.
+// Tests of the recorded traces, read as snapshots and wait-for graphs. The tests run one at a time because a process
+// has one recording.
 import CStillingWellPlatform
 import Foundation
 import StillingWellTestThreads
@@ -7,7 +7,7 @@ import Testing
 
 @testable import StillingWellSync
 
-/// Waits until a thread waits, as its trace says, of which nobody tells. The limit is there for what never comes.
+/// Polls until the condition holds. Returns false after 300 s.
 func waitUntil(_ isSo: () -> Bool) -> Bool {
     let deadline = Date().addingTimeInterval(300)
     while !isSo() {
@@ -17,7 +17,7 @@ func waitUntil(_ isSo: () -> Bool) -> Bool {
     return true
 }
 
-/// Threads that hang are left behind; what they captured stays with them.
+/// Threads that hang are not joined. They keep what they have captured.
 @Suite("Tracing", .serialized, .onThreads)
 struct TracingTests {
     @Test func aMutexIsHeldFromWhereItWasTaken() {
@@ -95,7 +95,7 @@ struct TracingTests {
             queue.sync {}
         }.detach()
         isTaken.await()
-        // Not through the traced queue: whoever runs on it occupies it.
+        // Not through the traced queue, which would be recorded as occupied by this block.
         queue.queue.async {
             isRunning.raise()
             _ = waitUntil { Tracing.wait(ofThread: "caller") != nil }
@@ -187,7 +187,7 @@ struct TracingTests {
             leftTaken.await()
             left.lock()
         }.detach()
-        // Threads of other tests hang too.
+        // Other tests leave hanging threads too, so only this test's names count.
         func cycle() -> WaitCycle? {
             let named = ["foreign-left>pthread mutex", "foreign-right>pthread mutex"]
             return WaitForGraph(KernelView.snapshot()).cycles.first { $0.edges == named }

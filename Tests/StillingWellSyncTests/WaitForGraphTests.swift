@@ -1,4 +1,4 @@
-// The graph by itself, from snapshots made by hand: what is a closed circle, what is none, and how it is said.
+// Tests of the wait-for graph with snapshots made by hand: which of them have a cycle, and its description.
 import StillingWellBasis
 import Testing
 
@@ -85,7 +85,7 @@ struct WaitForGraphTests {
                 + "'main' holds b (for 1.3 s, taken at View.swift:3) and waits for a (for 700 ms, at View.swift:4)")
     }
 
-    /// Brute force: a thread is stuck exactly if no order of finishing ever lets it go.
+    /// Compares with brute force: a thread is stuck if no order in which threads finish releases it.
     @Test func stuckIsWhatNoOrderOfFinishingFrees() {
         for seed in 0..<400 as Range<UInt64> {
             var random = SplitMix64(seed: seed)

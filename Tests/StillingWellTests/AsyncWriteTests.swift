@@ -1,4 +1,4 @@
-// Writes that the caller does not wait for on its own thread.
+// Tests of writes that do not block the caller's thread.
 import Foundation
 import StillingWell
 import StillingWellSync
@@ -21,7 +21,7 @@ struct AsyncWriteTests {
 
     private struct Refused: Error {}
 
-    /// Queues writes while another one holds the lock, so that they gather.
+    /// Queues writes while another write holds the lock, so that they are grouped.
     private func gathered(
         _ store: Store, _ count: Int, _ body: @escaping @Sendable (Int, Connection) throws -> Void
     ) throws -> [Int: Bool] {
@@ -43,7 +43,7 @@ struct AsyncWriteTests {
         let before = try test.store.read { $0.version }
         let results = try gathered(test.store, 100) { index, connection in try connection.add(Note(id: index)) }
         #expect(results.values.allSatisfy { $0 })
-        // The lock's holder, at most one write that was taken before the others, and the group.
+        // At most three commits: the one that held the lock, one write that was taken before the others, and the group.
         #expect(try test.store.read { $0.version } - before <= 3)
         #expect(try test.store.read { try $0.objects(Note.self).count } == 101)
     }
@@ -53,7 +53,7 @@ struct AsyncWriteTests {
         let test = try TestStore(durability: durability)
         let results = try gathered(test.store, 40) { index, connection in
             try connection.add(Note(id: index, score: index))
-            // Half of an earlier write's work is seen, a failed one's is not.
+            // Writes of the group see an earlier write, unless it failed.
             if index % 3 == 1 { throw Refused() }
             if index % 3 == 2 {
                 #expect(try connection.object(Note.self, forPrimaryKey: index - 2) != nil)
@@ -94,7 +94,7 @@ struct AsyncWriteTests {
         #expect(kept[1]?.objectID != nil)
     }
 
-    /// What became of a write whose task was cancelled.
+    /// Result of a write whose task was cancelled.
     private enum Outcome: Equatable { case written, cancelled, failed }
 
     private func task(
@@ -124,7 +124,7 @@ struct AsyncWriteTests {
         let tasks = (0..<4).map { index in task(test.store) { try $0.add(Note(id: index)) } }
         for index in [0, 2] {
             tasks[index].cancel()
-            // The lock is held all the while.
+            // Another write holds the lock until the end.
             #expect(await tasks[index].value == .cancelled)
         }
         mayEnd.update { $0 = true }
@@ -157,7 +157,7 @@ struct AsyncWriteTests {
             try await test.store.writeAsync { try $0.add(Note(id: 1)) }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
-        // Writes are in the order of calls.
+        // Writes are made in the order of the calls.
         #expect(try await test.store.writeAsync { try $0.objects(Note.self).count } == 0)
     }
 
@@ -193,15 +193,15 @@ struct AsyncWriteTests {
         await #expect(throws: StoreError.closed) { try await test.store.writeAsync { try $0.add(Note(id: 1)) } }
     }
 
-    /// The mappings of this process that are as large as the stack of a thread: one for each thread that runs, or that has
-    /// ended and that nobody has freed.
+    /// Number of this process's mappings with the size of a thread stack. Each running thread has one, and each ended
+    /// thread whose memory was not freed.
     private func stackCount() throws -> Int {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         var stackBytes = 0
         pthread_attr_getstacksize(&attributes, &stackBytes)
-        // Line by line: the kernel gives such a file out in parts, and Foundation takes the first for all of it.
+        // Reads line by line: the kernel returns this file in parts, and Foundation stops after the first.
         let file = try #require(fopen("/proc/self/maps", "r"))
         defer { fclose(file) }
         var lines: [String] = []
@@ -209,7 +209,7 @@ struct AsyncWriteTests {
         while fgets(&line, Int32(line.count), file) != nil { lines.append(String(cString: line)) }
         return lines.count { line in
             let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt64($0, radix: 16) }
-            // The page that guards a stack is taken from it.
+            // The guard page is not part of the mapping's accessible size.
             return ends.count == 2 && (UInt64(stackBytes) - 65_536...UInt64(stackBytes)).contains(ends[1] - ends[0])
         }
     }
@@ -224,7 +224,7 @@ struct AsyncWriteTests {
             test.store.writeAsync({ try $0.add(Note(id: round)) }) { _ in isDone.update { $0 = true } }
             try isDone.wait("the write") { $0 }
         }
-        // Other tests have threads of their own meanwhile.
+        // Threads of other tests may start or end meanwhile.
         let after = try stackCount()
         #expect(after - before < rounds / 2, "\(before) stacks before \(rounds) stores, \(after) after")
     }

@@ -1,4 +1,4 @@
-// How connections and what they observe end: with their store, with their run loop.
+// Tests of how connections and their observers end: with their store, or with their run loop.
 import Foundation
 import StillingWellSync
 import Testing

@@ -1,4 +1,4 @@
-// What waits for a connection: of each query one root, the newest, however many upkeep has sent.
+// Tests of the mail that waits for a connection: one root per query, the newest.
 import Testing
 
 @testable import StillingWell
@@ -27,7 +27,7 @@ struct MailboxTests {
         mailbox.put(try test.store.core.storage.openSnapshot(), &mail)
     }
 
-    /// What the observer is told; nil for its initial callback.
+    /// Returns the change sets that the observer receives. nil stands for its initial callback.
     private func told() -> [ChangeSet?] {
         let mail = mailbox.take(minimum: 0)
         var told: [ChangeSet?] = []
@@ -54,7 +54,7 @@ struct MailboxTests {
         let (first, second, third) = (tree(1...3), tree(1...4), tree(1...6))
         try put([update(first)])
         #expect(told() == [nil])
-        // The second begins at a root that is never told.
+        // The second update begins at a root that is never delivered.
         try put([update(first, from: first), update(second, from: first)])
         try put([update(third, from: second)])
         let changes = told()

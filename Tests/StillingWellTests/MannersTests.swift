@@ -1,5 +1,5 @@
-// What a program is told that does something which can hardly be meant: a run loop that nobody runs, a property that nobody
-// marked, an index that there is not.
+// Tests of warnings for programs that are probably wrong: a run loop that does not run, a property without a wrapper,
+// an index out of range.
 import Foundation
 import Testing
 
@@ -9,7 +9,7 @@ import Testing
 struct MannersTests {
     private let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
 
-    /// All that the fixture says until its end.
+    /// Returns all lines that the fixture prints.
     private func said(_ arguments: String...) async throws -> [String] {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let process = try FixtureProcess(path: path, .relaxed, arguments)
@@ -27,7 +27,7 @@ struct MannersTests {
         #expect(look(100).isEmpty, "nothing waits there")
         connection.mailbox.requestSweep(of: .store)
         for second in 101..<105 { #expect(look(Int64(second)).isEmpty) }
-        // Half a second later is too soon to look again.
+        // Half a second later is too soon for the next check.
         #expect(places.look([connection], nowNs: 104_500_000_000).isEmpty)
         let messages = look(105)
         #expect(messages.count == 1 && messages[0].contains("on a test") && messages[0].contains("run loop"))
@@ -40,7 +40,7 @@ struct MannersTests {
         let connection = ConnectedMailbox(Mailbox(scheduler))
         var places = UnservedPlaces(nowNs: 0)
         connection.mailbox.requestSweep(of: .store)
-        // Ten minutes between two looks count as two seconds.
+        // Ten minutes between two checks count as two seconds.
         #expect(places.look([connection], nowNs: 600_000_000_000).isEmpty)
         _ = connection.mailbox.take(minimum: 0)
         connection.mailbox.requestSweep(of: .store)

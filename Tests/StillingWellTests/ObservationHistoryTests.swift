@@ -1,9 +1,9 @@
-// Random histories of several connections against a plain model: commits of anybody's, silence for any observers, own
-// writes shown between deliveries, connections that stay behind or without autorefresh, observers that come and go, by
-// all columns or by named ones, over links or not. Upkeep crosses one commit in a step or many, as the history has it.
+// Random histories of several connections, compared with a plain model. They have commits by any connection, suppressed
+// notifications, own writes shown between deliveries, connections that lag or have autorefresh off, and observers that
+// start and end, with or without key paths. Upkeep processes one commit or many in a step.
 //
-// One thread, and every wait is for upkeep to reach a known version: a seed has one history. STILLINGWELL_HISTORY_SEEDS and
-// STILLINGWELL_HISTORY_COMMITS make it long; TIDEGAUGE_SEED runs one seed first.
+// The test uses one thread and waits only for upkeep to reach known versions, so a seed determines the history.
+// `STILLINGWELL_HISTORY_SEEDS` and `STILLINGWELL_HISTORY_COMMITS` set the length. `TIDEGAUGE_SEED` is the first seed.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -15,7 +15,7 @@ private struct Violation: Error, CustomStringConvertible {
     let description: String
 }
 
-/// The states that some connection may still stand at.
+/// The states that a connection may still be at.
 private struct States {
     private var first: UInt64 = 0
     private var states: [StoreState] = [StoreState()]
@@ -33,7 +33,7 @@ private struct States {
     }
 }
 
-/// One observer, with what it must know.
+/// One observer and its expected state.
 private final class Judge {
     /// A row as the observer knows it.
     struct Known: Equatable {
@@ -47,7 +47,7 @@ private final class Judge {
     private var known: [UInt64: Known] = [:]
     private var told: (changes: ToldChanges?, ids: [[UInt64]])?
     private var calls = 0
-    /// Versions that it is not to hear of, not delivered yet.
+    /// Versions that are suppressed for this observer and not delivered yet.
     var silent: [UInt64] = []
 
     init(_ view: ModelView, _ kind: ObservedKind, _ connection: Connection) throws {
@@ -60,11 +60,11 @@ private final class Judge {
     }
 
     var wasCalled: Bool { calls > 0 }
-    /// Whether the initial callback has been judged.
+    /// Whether the initial callback has been checked.
     private(set) var hasBegun = false
     private var name: String { "\(view.name) by \(kind)" }
 
-    /// Judges the initial callback.
+    /// Checks the initial callback.
     func begin(_ state: StoreState) throws {
         guard calls == 1, let told, told.changes == nil else { throw fault("\(calls) calls, none of them initial") }
         known = rows(state)
@@ -76,10 +76,10 @@ private final class Judge {
         calls = 0
     }
 
-    /// Judges what was told in a delivery that went from one version to another.
+    /// Checks a delivery that led from one version to another.
     func check(_ states: States, to: UInt64) throws {
         guard hasBegun else {
-            // What was silent before is in it, or is still to come.
+            // Suppressed commits up to this version are part of the initial rows.
             silent.removeAll { wasCalled && $0 <= to }
             return wasCalled ? try begin(states[to]) : ()
         }
@@ -116,8 +116,8 @@ private final class Judge {
         return view.places(state).mapValues { Known(place: $0, stamp: rows[$0.id]!.stamps[kind.rawValue]) }
     }
 
-    /// A silent commit changes what is known where the row was known as it was just before; a removal does always. One
-    /// that finds the row out of sight already, and does not delete it, has not removed it.
+    /// Applies a suppressed commit. A change applies if the row was known as it was before the commit. A removal always
+    /// applies, unless the row was not visible before and is not deleted.
     private func beSilent(_ before: StoreState, _ after: StoreState) {
         let (was, now) = (rows(before), rows(after))
         let (all, left) = (view.rows(before), view.rows(after))
@@ -133,11 +133,11 @@ private final class Judge {
     private func fault(_ what: String) -> Violation { Violation(description: "\(name): \(what)") }
 }
 
-/// One connection, with its observers and what it shows.
+/// One connection with its observers and the rows it shows.
 private final class Seat {
     let feed: Feed
     var judges: [Judge] = []
-    /// Of each view: where rows are shown that own commits concern, since the last delivery.
+    /// Rows that own commits since the last delivery concern, for each view.
     private var overlays: [[UInt64: ModelPlace?]]
     /// Views that are read between deliveries, or nil.
     private let shows: [() -> [[UInt64]]]?
@@ -155,7 +155,7 @@ private final class Seat {
 
     deinit { for judge in judges { judge.token.invalidate() } }
 
-    /// Puts an own commit on what is shown.
+    /// Applies an own commit to the rows shown.
     func note(_ writes: StoreWrites, _ state: StoreState, delivered: StoreState) {
         hasOwn = true
         if shows == nil { return }
@@ -182,20 +182,20 @@ private final class Seat {
         }
     }
 
-    /// Restores what is known of own commits after `body`.
+    /// Runs `body` and restores the state of own commits afterwards.
     func keepingOwn(_ body: () throws -> Void) rethrows {
         let kept = (overlays, hasOwn)
         try body()
         (overlays, hasOwn) = kept
     }
 
-    /// Forgets own commits.
+    /// Discards own commits.
     func forget() {
         overlays = ModelView.all.map { _ in [:] }
         hasOwn = false
     }
 
-    /// Judges a delivery that has come.
+    /// Checks a delivery.
     func judge(_ states: States, from: UInt64) throws {
         let to = connection.version
         if to != from { forget() }
@@ -212,7 +212,7 @@ private final class History {
     private var model = StoreModel()
     private var random: SeededRandom
 
-    /// - Parameter isRead: whether views are read between deliveries. Reading evaluates queries that nobody observes.
+    /// - Parameter isRead: whether views are read between deliveries. This also evaluates queries without an observer.
     init(_ seed: UInt64, isRead: Bool) throws {
         random = SeededRandom(seed: seed)
         test = try TestStore([Human.self, Dog.self], durability: .memory)
@@ -233,7 +233,7 @@ private final class History {
             case 1:
                 if seat.judges.count > 2 { seat.judges.remove(at: random.below(seat.judges.count)).token.invalidate() }
             case 2:
-                // A connection that begins to stay behind would be told what was silent for an observer that waits.
+                // A connection that begins to lag would be told of commits that are suppressed for a waiting observer.
                 if seat.connection.autorefresh, seat.waiting.contains(where: { !$0.silent.isEmpty }) {
                     try settle(seat)
                 }
@@ -251,11 +251,12 @@ private final class History {
     // MARK: Steps
 
     private func commit(_ seat: Seat?) throws {
-        // Where the log has been pruned under a connection that stays behind, values tell instead.
+        // If the log was pruned behind a lagging connection, changes are found by comparing values. So connections
+        // catch up first.
         if states.lastVersion % 64 == 63 { for seat in seats { try settle(seat) } }
         var named: [Judge] = []
         if random.oneIn(2) { named = seats.flatMap(\.judges).filter { _ in random.oneIn(2) } }
-        // A commit that is silent for no observer through links needs no step of its own.
+        // A commit that is suppressed for no observer through links needs no upkeep step of its own.
         if random.oneIn(2) { named.removeAll { $0.token.state.dependsOnOthers } }
         let tokens = named.map { $0.token! }
         let version = states.lastVersion + 1
@@ -280,7 +281,7 @@ private final class History {
 
     private struct Cancelled: Error {}
 
-    /// Makes a write that is cancelled, and forgets it.
+    /// Makes a write that is cancelled, and restores the model.
     private func cancelWrite(_ seat: Seat, _ change: (Connection) throws -> Void) throws {
         let (before, kept) = (model, states)
         let byHand = random.oneIn(2)
@@ -316,14 +317,14 @@ private final class History {
         try seat.checkShown(states, "after a refresh")
     }
 
-    /// Adds an observer, whose initial callback comes at the version the connection stays at or comes to meanwhile. Often
-    /// there are commits before that, and often upkeep crosses them before it has the rows.
+    /// Adds an observer. Its initial callback comes at the connection's version, or at a later one it has reached by
+    /// then. Often there are commits before that, which upkeep often processes before it has evaluated the query.
     private func addObserver(_ seat: Seat) throws {
         guard seat.judges.count < 8 else { return }
         let waits = random.oneIn(2)
         let isPruned = seat.connection.version / 64 != states.lastVersion / 64
         if gate.isClosed, !waits || seat.hasOwn || isPruned { try gate.open() }
-        // Own writes are in no initial callback.
+        // An initial callback does not contain own writes.
         if seat.hasOwn || isPruned { try refresh(seat) }
         if waits, !gate.isClosed, random.oneIn(2) { try gate.close() }
         let view = ModelView.all[random.below(ModelView.all.count)]
@@ -347,7 +348,7 @@ private final class History {
 struct ObservationHistoryTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 
-    /// Short histories leave queries that nobody observes alone.
+    /// Short histories do not read queries without an observer.
     @Test("everybody is told what the model says, and shown it", arguments: [(150, 12, true), (30, 80, false)])
     func histories(_ commits: Int, _ seeds: Int, isRead: Bool) throws {
         let commits = Self.number("STILLINGWELL_HISTORY_COMMITS") ?? commits

@@ -1,5 +1,5 @@
-// Sums, means and extremes of results that are observed: upkeep keeps them from the first request on, and they are those of
-// the rows at every delivery.
+// Tests of sums, means and extremes of observed results. Upkeep maintains them from the first request on, and they
+// match the rows at every delivery.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -7,7 +7,7 @@ import Testing
 @testable import StillingWell
 @testable import StillingWellTree
 
-/// Notes with an observer, and a way to write and be told of it at once.
+/// Notes with an observer, and a method that writes and delivers at once.
 private final class ObservedNotes {
     let test: TestStore
     let connection: Connection
@@ -27,7 +27,7 @@ private final class ObservedNotes {
         get throws { try connection.objects(Note.self) }
     }
 
-    /// Observes, and takes the first delivery.
+    /// Observes and waits for the first delivery.
     @discardableResult
     func observe(_ results: Results<Note>, keyPaths: [PartialKeyPath<Note>]? = nil) throws -> NotificationToken {
         let told = Watched(false)
@@ -38,7 +38,7 @@ private final class ObservedNotes {
         return token
     }
 
-    /// Somebody else's write, and its delivery.
+    /// Writes on another connection and delivers.
     func write(_ body: (Connection) throws -> Void) throws {
         try test.store.write(body)
         try connection.refresh()
@@ -48,7 +48,7 @@ private final class ObservedNotes {
         try write { try $0.object(Note.self, forPrimaryKey: id).map(body) }
     }
 
-    /// Writes until upkeep's tree has what `condition` asks for: it is made while others go on.
+    /// Writes until upkeep's tree satisfies `condition`. Upkeep rebuilds it while commits go on.
     func writeUntil(_ results: Results<Note>, _ condition: (Measures) -> Bool) throws {
         for _ in 0..<100_000 {
             if condition(results.rows.tree.measures) { return }
@@ -58,7 +58,7 @@ private final class ObservedNotes {
     }
 }
 
-/// Everything that results say of their numbers.
+/// All aggregates of some results.
 private struct Numbers: Equatable {
     let score: [Int?]
     let group: [Int?]
@@ -102,7 +102,7 @@ struct ObservedAggregateTests {
         #expect(queries.allSatisfy { $0.rows.tree.measures.isEmpty })
         for query in queries {
             #expect(query.sum(of: \.score) == query.reduce(0) { $0 + $1.score })
-            // The columns of one query are known by the others over its tree too.
+            // Columns that one query has requested are known to all queries over its tree.
             try observed.writeUntil(query) { $0.place(of: 2) != nil }
             _ = Numbers(query)
             try observed.writeUntil(query) { $0.columns.nonzeroBitCount == 4 }
@@ -170,7 +170,7 @@ struct ObservedAggregateTests {
         #expect(notes.knownSummary(2) == nil && notes.sum(of: \.score) == 115)
         try observed.connection.refresh()
         #expect(notes.knownSummary(2) != nil && notes.sum(of: \.score) == 115)
-        // After a write of its own, properties are those of its version: what others have committed before it, too.
+        // After an own write, properties are those of its version, including earlier commits of other connections.
         try observed.test.store.write { try $0.object(Note.self, forPrimaryKey: 1)!.score = 1_000 }
         try observed.connection.write { _ in #expect(notes.sum(of: \.score) == 1_113) }
         #expect(notes[1].score == 1_000 && notes.sum(of: \.score) == 1_113)
@@ -184,7 +184,8 @@ struct ObservedAggregateTests {
         try observed.observe(notes.where(\.score > 1000))
         #expect(notes.sum(of: \.score) == 6 && notes.sum(of: \.weight) == 0)
         for step in 0..<20 {
-            // The other query's delivery takes the connection to a version that the first was not told of.
+            // The delivery of the other query advances the connection to a version at which the first query has no
+            // update.
             try observed.write { connection in
                 try connection.object(Note.self, forPrimaryKey: 1)!.score = step
                 try connection.add(Note(id: 10 + step, score: 2_000))
@@ -206,7 +207,7 @@ struct ObservedAggregateTests {
         token.invalidate()
         try observed.writeUntil(others) { $0.isEmpty }
         #expect(others.sum(of: \.score) == 190)
-        // Observed once more, they are kept once more.
+        // Once observed again, the aggregates are maintained again.
         try observed.observe(asked)
         _ = asked.sum(of: \.score)
         try observed.writeUntil(asked) { !$0.isEmpty }

@@ -1,4 +1,4 @@
-// Primary keys: of which types and lengths they may be, and what is said of those that are not.
+// Tests of primary keys: their types and lengths, and the errors for others.
 import Foundation
 import StillingWellSync
 import Testing
@@ -19,7 +19,7 @@ private final class Named: StoredObject {
     @Stored(.indexed) var label = ""
 }
 
-/// Whose first instance takes as long to make as a test wants.
+/// A class whose first instance is created as slowly as a test wants.
 private final class SlowlyMade: StoredObject {
     static let made = Watched(0)
     static let mayGoOn = Watched(false)
@@ -64,7 +64,7 @@ struct PrimaryKeyTests {
             #expect(text.contains("Person") && text.contains("Data") && text.contains("String"), "\(text)")
             let none = refusal { _ = try connection.object(LogLine.self, forPrimaryKey: 1) }
             #expect(none.contains("LogLine") && none.contains("no primary key"), "\(none)")
-            // An optional of the right type is of the right type.
+            // An optional of the right type is accepted.
             let one = try connection.object(Note.self, forPrimaryKey: Int?.some(1))
             #expect(one?.id == 1)
             #expect(try connection.object(Note.self, forPrimaryKey: Int?.none) == nil)
@@ -77,7 +77,7 @@ struct PrimaryKeyTests {
         #expect(text.contains("'number'") && text.contains("'name'") && text.contains("TwoKeys"), "\(text)")
     }
 
-    /// Keys of all lengths with zeros in all places: no two may be taken for each other.
+    /// Keys of all lengths with zeros everywhere. No two of them may be confused.
     private static let keys: [Data] = {
         var keys: Set<Data> = []
         for count in [0, 1, 2, 3, 509, 510, 511] {
@@ -91,7 +91,7 @@ struct PrimaryKeyTests {
                 }
             }
         }
-        // As bytes the one key that has no room: the empty one is a zero byte too.
+        // The only key without a distinct encoding: the empty key is a zero byte as well.
         keys.remove(Data(repeating: 0, count: 511))
         return keys.sorted { $0.lexicographicallyPrecedes($1) }
     }()

@@ -1,5 +1,5 @@
-// Many processes on one store: nothing is lost, everyone who watches is told, and a process that is killed takes nothing
-// with it but what it had not committed. The other processes are stillingwell-fixture.
+// Tests of several processes on one store. No commit is lost, every observer is called, and a killed process loses only
+// its uncommitted changes. The other processes are stillingwell-fixture.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures
@@ -52,7 +52,7 @@ struct ProcessTests {
         try other.go()
         #expect(try other.waitForLines(1) == ["initial 10"])
 
-        // From there to here, and to a third process.
+        // Commits of one process reach this process and a third one.
         let inserting = try FixtureProcess(test, "insert", "1")
         try inserting.go()
         try observer.seen.wait("the insertion") { $0.changes.count == 1 }
@@ -65,7 +65,7 @@ struct ProcessTests {
         #expect(deletion.deletions == [2, 3] && deletion.insertions.isEmpty && deletion.modifications.isEmpty)
         #expect(try other.waitForLines(3)[2] == "update 10 -2,3 + ~")
 
-        // From here to there.
+        // Commits of this process reach the others.
         try test.store.write { connection in
             try Batches.delete(0, connection)
             try Batches.insert(connection)
@@ -83,13 +83,13 @@ struct ProcessTests {
         func counts() throws -> [Int] {
             try test.store.read { connection in try names.map { try Batches.value($0, connection) } }
         }
-        // Where the lock is nearly always held, whoever gives it back takes it again before another one is awake.
+        // The lock is nearly always held, so its holder would take it again before a waiter is awake.
         let heldUs = 300
         let fixtures = try names.prefix(2).map { try FixtureProcess(test, "increment", $0, "1000000", "\(heldUs)") }
         for fixture in fixtures { try fixture.go() }
         for fixture in fixtures { try fixture.waitForLines(1) }
         let before = try counts()
-        // So many commits of all, however long they take.
+        // Runs until all writers together have made this many commits.
         let enough = before.reduce(0, +) + 2_000
         let isOver = Watched(false)
         let threads = names.suffix(2).map { name in
@@ -136,12 +136,12 @@ struct ProcessTests {
         other.resume()
         let lines = try other.output.wait("the end") { $0.lines.last?.hasPrefix("update 402 ") == true || $0.isOver }
         #expect(!lines.isOver)
-        // Whatever the number of deliveries, every row came once.
+        // Every row was inserted once, for any number of deliveries.
         let insertions = lines.lines.compactMap {
             $0.split(separator: "+").dropFirst().first?.split(separator: " ").first
         }
         #expect(insertions.flatMap { $0.split(separator: ",").compactMap { Int($0) } } == Array(2..<402))
-        // Without the process the log goes.
+        // Once the process is gone, the log is pruned.
         try other.killNow()
         other.waitUntilReaped()
         for _ in 0..<200 { try test.store.write { try Batches.increment("other", $0) } }
@@ -166,7 +166,7 @@ struct ProcessTests {
         #expect(throws: StoreError.writeTimedOut(seconds: 0.02)) { try store.write(timeout: 0.02) { _ in } }
         #expect(try store.read { try Batches.violation(from: 0, $0) } == nil, "readers do not wait for it")
 
-        // One writer waits already when the process is killed; another one comes later.
+        // One writer waits already when the process is killed, and another one comes later.
         let found = Watched<[Int]>([])
         let waiting = TracedThread("waiting") {
             do {
@@ -191,12 +191,12 @@ struct ProcessTests {
         let test = try makeStore(.memory)
         let page = test.store.core.storage.page
         try test.store.write { try Batches.insert($0) }
-        // What three of them leave behind.
+        // The count that three killed waiters leave.
         cp_store32(page.waiting, 3)
         let found = Watched<[Int]>([])
         let writer = TracedThread("another writer") {
             do {
-                // One that would not wait finds the lock free; one that does takes them out of the count.
+                // The writer that does not wait finds the lock free. The one that waits corrects the count.
                 for timeout: TimeInterval? in [0, nil] {
                     let count = try test.store.write(timeout: timeout) { try Batches.insert($0) }
                     found.update { $0.append(count) }
@@ -216,7 +216,7 @@ struct ProcessTests {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        // What a crashed machine left, and a process that has got as far as its locks.
+        // The page of a crashed machine, and the locks of a process that is opening the store.
         try Data(repeating: 0x2a, count: 4_096).write(to: URL(fileURLWithPath: path + "/shared"))
         let files = [open(path, O_RDONLY | O_CLOEXEC), open(path + "/shared", O_RDWR | O_CLOEXEC)]
         for file in files { try #require(flock(file, LOCK_EX) == 0) }
@@ -231,7 +231,7 @@ struct ProcessTests {
                 found.update { $0.append(-1) }
             }
         }
-        // Whoever waits for the folder's lock has opened it a second time.
+        // A thread that waits for the folder's lock has opened the folder a second time.
         func isWaiting() throws -> Bool {
             let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
             let opened = numbers.filter {
@@ -256,7 +256,7 @@ struct ProcessTests {
             for fixture in fixtures { try fixture.waitUntilReady() }
             for fixture in fixtures { try fixture.go() }
             for fixture in fixtures { try fixture.waitForEnd() }
-            // A memory store ends with the last of them, and the next round finds a new one.
+            // An in-memory store ends with its last process, so the next round finds a new one.
             let first = durability == .memory ? 1 : 3 * round + 1
             #expect(fixtures.flatMap { $0.lines.compactMap { Int($0) } }.sorted() == Array(first..<first + 3))
         }
@@ -267,7 +267,7 @@ struct ProcessTests {
         let test = try makeStore()
         let observer = try BatchObserver(test.store)
         defer { observer.stop() }
-        // As a writer does that is killed right after its commit.
+        // Does what a writer does that is killed right after its commit.
         let storage = test.store.core.storage
         _ = try storage.writeLock.lock()
         do {

@@ -1,4 +1,4 @@
-// Single properties, synchronously: at the set, and in the delivery.
+// Tests of observers of single properties, called synchronously at the set and in the delivery.
 import Observation
 import Testing
 

@@ -1,4 +1,4 @@
-// The program that README shows is the one that is built, it is short, and it prints what README says it prints.
+// Tests that the program shown in README is built, is short, and prints what README says.
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-// What a recorder writes down of an application, line by line, and what it leaves out.
+// Tests of a recording of an application: which lines it has, and which data it leaves out.
 import Foundation
 import StillingWellSync
 import Testing
@@ -9,7 +9,7 @@ import Testing
 struct RecordingTests {
     private let file = NSTemporaryDirectory() + "stillingwell-recording-\(UUID().uuidString).txt"
 
-    /// The lines, with the rows' numbers as letters in the order in which they come.
+    /// Returns the lines. Row numbers are replaced by letters in order of appearance.
     private func lines() throws -> [String] {
         var letters: [Substring: String] = [:]
         return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { line in
@@ -37,7 +37,7 @@ struct RecordingTests {
         let token = try feed.observe("top", notes.sorted(by: \.score, ascending: false).limited(to: 3))
         at(250)
         try test.store.write { connection in
-            // The time of a write is that at which it was asked for.
+            // The time of a write is the time at which it was requested.
             at(300)
             try connection.add(Note(id: 2, score: 3))
             let first = try #require(try connection.object(Note.self, forPrimaryKey: 1))
@@ -136,7 +136,7 @@ struct RecordingTests {
         let test = try TestStore()
         let error = #expect(throws: StoreError.self) { try test.store.record(to: "/nowhere/trace.txt") }
         #expect(error.map { "\($0)" }?.contains("/nowhere/trace.txt") == true)
-        // And the next one is not taken for a second.
+        // The next recording is not refused as a second one.
         try test.store.record(to: file).end()
         try? FileManager.default.removeItem(atPath: file)
     }

@@ -1,4 +1,4 @@
-// Texts that end a program, in a build without the assertions that the tests themselves are built with.
+// Tests of the texts that end a program. The program is built without the assertions of the test build.
 import Foundation
 import Testing
 

@@ -22,7 +22,7 @@ struct StorageTests {
                 note.tag = tag
                 note.group = nil
                 try connection.add(note)
-                // Once more after it was added, some longer and some shorter than before.
+                // Set again after the insertion, some longer and some shorter than before.
                 note.title = "a much longer title than the one it had at first"
                 note.blob = Data([7])
             }

@@ -1,6 +1,6 @@
-// Random histories of commits against a plain model: whatever is coalesced, every observer is told a change set that
-// leads from the state it knew to the state the query has at the delivered version, and exactly the written rows are
-// reported. Invariants I1, I2, I3 and I10 of the stress test, at every callback.
+// Random histories of commits, compared with a plain model. However commits are coalesced, each change set leads from
+// the observer's last state to the query's state at the delivered version. It reports exactly the written rows. Checks
+// invariants I1, I2, I3 and I10 of the stress test at every callback.
 import StillingWell
 import StillingWellFixtures
 import Testing
@@ -13,7 +13,7 @@ struct StoreHistoryTests {
             round, NoteQuery.all.map { query in { try Self.start(query, $0, $1, round % 3 != 0) } })
     }
 
-    /// - Parameter asksForNumbers: whether callbacks ask for sums, means and extremes, which upkeep keeps from then on.
+    /// - Parameter asksForNumbers: whether callbacks read aggregates, which upkeep maintains from then on.
     private static func start(
         _ query: NoteQuery, _ connection: Connection, _ states: Watched<[UInt64: [Int: NoteValue]]>,
         _ asksForNumbers: Bool
@@ -47,7 +47,7 @@ struct StoreHistoryTests {
         return asksForNumbers && !hasNumbers(notes, expected) ? "the numbers of other rows" : nil
     }
 
-    /// Compares sums, means and extremes. All weights are multiples of a quarter, but for one.
+    /// Compares aggregates. All weights except for one are multiples of a quarter.
     private static func hasNumbers(_ notes: Results<Note>, _ expected: [NoteValue]) -> Bool {
         let scores = expected.map(\.score)
         let groups = expected.compactMap(\.group)

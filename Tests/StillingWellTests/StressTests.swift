@@ -1,4 +1,4 @@
-// Short runs of the stress test, so that it cannot rot, and what it refuses. `make stress` is the long one.
+// Short runs of the stress test, and its refusals. `make stress` is the long run.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -8,8 +8,8 @@ import Testing
         try RanProgram("stillingwell-torture", ["stress"] + arguments)
     }
 
-    /// One of the seeds has the store on a disk, the other in memory.
-    /// The callbacks make faults that show in one of 10 000 show here, also where the machine is busy.
+    /// One seed has the store on a disk, the other in memory. The minimum number of callbacks also shows faults that
+    /// occur in one of 10,000 callbacks, even on a busy machine.
     @Test("every invariant holds for three seconds", arguments: [2, 3])
     func shortRun(seed: Int) throws {
         let ran = try run(["--seconds", "3", "--callbacks", "16000", "--seed", "\(seed)"])

@@ -1,4 +1,5 @@
-// The to-do application of Examples/Todo, as two processes on one file: one by script, one by what is typed.
+// Tests of the to-do application of Examples/Todo: two processes on one file, one driven by a script and one by typed
+// input.
 import Foundation
 import StillingWellSync
 import Testing
@@ -26,7 +27,7 @@ struct TodoExampleTests {
         let first = try await one.output.reached("the end of the script") { $0.isOver }.lines
         let second = try await other.output.reached("the end of what is typed") { $0.isOver }.lines
         #expect(first.contains("home: 0") || first.contains("home: 1"), "\(first)")
-        // What the other one has done leaves the screen, and what is added comes behind the rest.
+        // Rows that the other process removed leave the screen, and added rows come last.
         #expect(first.contains("- 1"), "\(first)")
         #expect(
             first.suffix(3) == ["+ 2 [ ] eggs", "+ 3 [ ] tea (bob)", "error: there is no row 9: the screen has 3"],

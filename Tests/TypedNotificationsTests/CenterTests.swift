@@ -286,6 +286,6 @@ private final class Flag: Sendable {
 }
 
 extension TypedNotificationCenter {
-    /// How many subscriptions are kept.
+    /// Number of subscriptions.
     var subscriptionCount: Int { registrations.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 }

@@ -38,7 +38,7 @@ import Testing
             seen.append(desk.book.lines.sorted())
             turnRunLoop(tracking)
             seen.append(desk.book.lines)
-            // From inside of the default mode, `now` for another one waits for that.
+            // Inside the default mode, `now` for another mode waits for that mode.
             CFRunLoopPerformBlock(CFRunLoopGetCurrent(), kCFRunLoopDefaultMode) {
                 desk.queue.enqueue(ShipEntered(number: 4), by: desk.harbour, .now, modes: [tracking])
                 desk.queue.enqueue(ShipEntered(number: 5), by: desk.harbour, .now, coalescing: [], modes: [.common])
@@ -88,7 +88,7 @@ import Testing
                 guard notification as? ShipEntered == ShipEntered(number: 1), let desk = shared else { return }
                 turnRunLoop()
                 inside(desk.book.lines)
-                // The loop inside may have been woken for the end of the outer one's time.
+                // The inner loop may have consumed the wake-up for the outer loop's time limit.
                 CFRunLoopWakeUp(CFRunLoopGetCurrent())
             }
             for number in 1...3 { desk.enqueueShip(number, timing) }
@@ -167,7 +167,7 @@ import Testing
                         queue.enqueue(
                             ShipEntered(number: number), by: harbours[poster], timing, coalescing: coalescing)
                     }
-                    // Outside of the loop there is nothing to wait for.
+                    // Outside of the loop, `now` posts at once.
                     if timing == .now {
                         told.append(line)
                     } else {
@@ -195,13 +195,13 @@ private func subscribe<Notification: TypedNotification>(
     center.subscribe(book, to: type)
 }
 
-/// On the default centre, and so of a type that no other test posts.
+/// A notification on the default center, of a type that no other test posts.
 struct BoatCounted: TypedNotification {
     typealias Poster = Harbour
     let number: Int
 }
 
-/// A queue on the current thread with a subscriber to everything it posts.
+/// A queue on the current thread, with a subscriber to all its notifications.
 private final class Desk {
     let center = TypedNotificationCenter()
     let queue: TypedNotificationQueue

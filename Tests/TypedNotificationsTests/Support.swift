@@ -1,4 +1,4 @@
-// Notifications of a harbour, and subscribers that remember what they were told.
+// Notifications of a harbour, and subscribers that record them.
 import CoreFoundation
 import Foundation
 import StillingWellSync
@@ -35,7 +35,7 @@ final class Logbook: NotificationSubscriber, @unchecked Sendable {
     init() { changed = TracedCondition("logbook", lock) }
 
     var lines: [String] { lock.withLock { written } }
-    /// Labels of the queues, or names of the threads, that it was told on.
+    /// Labels of the queues, or names of the threads, on which it was called.
     var toldOn: [String] { lock.withLock { places } }
 
     func handle(_ notification: any TypedNotification) {
@@ -54,21 +54,21 @@ final class Logbook: NotificationSubscriber, @unchecked Sendable {
         whenTold?(notification)
     }
 
-    /// Waits until so much has been told.
+    /// Waits until `count` lines were recorded.
     func wait(count: Int) {
         lock.withLock { while written.count < count { changed.wait() } }
     }
 }
 
-/// Runs `body` on a thread with a run loop of its own, and the loop until nothing is left to do.
+/// Runs `body` on a thread with its own run loop, and the loop until it has no work left.
 func onRunLoopThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) throws -> Result {
     let thread = RunLoopThread("notification test")
     defer { thread.stop() }
     return try thread.performAndWait(body)
 }
 
-/// Lets the current thread's run loop come round in a mode until it would sleep.
+/// Runs the current thread's run loop in a mode until it would sleep.
 func turnRunLoop(_ mode: RunLoop.Mode = .default) {
-    // With no time at all it would only look, and never be about to sleep.
+    // With a time limit of zero the loop would poll only, and never come to the point before sleep.
     while CFRunLoopRunInMode(mode.asCFRunLoopMode, 0.001, true) == .handledSource {}
 }

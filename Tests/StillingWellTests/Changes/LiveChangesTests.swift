@@ -1,5 +1,5 @@
-// Changes as asynchronous sequences. The connection is on a manual scheduler where coalescing is looked at, so that what
-// is pending is known; iterating never needs its thread.
+// Tests of asynchronous sequences of changes. Tests of coalescing use a manual scheduler, so that the pending changes
+// are known. Iterating does not need the connection's thread.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -11,7 +11,7 @@ import Testing
 final class LiveChangesTests: NoteSuite {
     init() throws { try super.init(3) }
 
-    /// A sequence whose first element has been taken.
+    /// Returns an iterator whose first element was taken.
     private func started() async throws -> LiveChanges<ResultsUpdate<Note>>.Iterator {
         let changes = try notes.changes()
         try feed.observe("ready", notes)
@@ -40,7 +40,7 @@ final class LiveChangesTests: NoteSuite {
         try feed.catchUp()
         try test.store.write { try $0.delete(try note(500, $0)) }
         try feed.catchUp()
-        // Nothing has happened as far as the loop is concerned, so what comes next is this.
+        // The changes so far cancel out, so the next element is this one.
         try test.store.write { try note(2, $0).title = "last" }
         try feed.catchUp()
         let last = try #require(try await iterator.next())
@@ -134,7 +134,7 @@ final class LiveChangesTests: NoteSuite {
             var iterator = changes.makeAsyncIterator()
             #expect(try await iterator.next() == nil)
         }
-        // The turn that lets go of the observer runs on the sequence's own queue.
+        // The observer is released on the sequence's own queue.
         let isGone = Watched(false)
         nonisolated(unsafe) let check = { connection == nil }
         Thread.detachNewThread {

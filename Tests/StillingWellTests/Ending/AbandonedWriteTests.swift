@@ -1,5 +1,5 @@
-// Writes that nobody ends: the lock is released with the connection, the block or the thread, and a write may end on another thread than
-// it began on.
+// Tests of writes that are not ended. The lock is released with the connection, the block or the thread. A write may
+// end on another thread than the one it began on.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures
@@ -13,7 +13,7 @@ import Testing
 private final class Handed: @unchecked Sendable {
     var connection: Connection?
 
-    /// Begins a write in a block of a queue, and tries to begin others inside of it and behind it.
+    /// Begins a write in a block of a queue, and tries to begin others inside and after that block.
     func begin(_ store: Store, on queue: DispatchQueue) throws {
         try queue.sync {
             let connection = try store.connect(on: .queue(queue))
@@ -25,7 +25,7 @@ private final class Handed: @unchecked Sendable {
         #expect(refusal { try store.write(timeout: 0) { _ in } }.contains("another writer"))
     }
 
-    /// Ends it in another block.
+    /// Ends the write in another block.
     func end(on queue: DispatchQueue, commits: Bool) throws {
         try queue.sync { if commits { try connection?.commitWrite() } else { try connection?.cancelWrite() } }
     }
@@ -47,7 +47,7 @@ private actor Editor {
     private nonisolated let executor = HoppingExecutor()
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Awaits inside a write, and goes on on another thread.
+    /// Awaits inside a write, and continues on another thread.
     func edit(_ store: Store, commits: Bool) async throws {
         let connection = try store.connect(on: .actor(self))
         try connection.beginWrite()
@@ -69,14 +69,14 @@ struct AbandonedWriteTests {
 
     private func count() throws -> Int { try test.store.read { try $0.objects(Note.self).count } }
 
-    /// Writes, if nobody else does.
+    /// Checks that the write lock is free, by a write.
     private func expectFree(_ comment: Comment? = nil) {
         #expect(throws: Never.self, comment) {
             try test.store.write(timeout: 0) { try $0.add(Note(id: Int.random(in: 100...9_999_999))) }
         }
     }
 
-    /// Runs `body` on a thread that ends with it.
+    /// Runs `body` on a thread that ends afterwards.
     private func onThread(_ body: @escaping @Sendable () throws -> Void) {
         TracedThread("short-lived") {
             do { try body() } catch { Issue.record(error) }
@@ -167,7 +167,7 @@ struct AbandonedWriteTests {
         deinit { body() }
     }
 
-    /// Thread-specific data of the program's own, with a destructor.
+    /// A thread-specific key of the program, with a destructor.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key) { Unmanaged<AtEnd>.fromOpaque($0!).release() }
@@ -194,7 +194,7 @@ struct AbandonedWriteTests {
             } catch { Issue.record(error) }
             let atEnd = AtEnd {
                 switch deed {
-                // It has been cancelled before, or has not.
+                // The write may have been cancelled already.
                 case .commits: try? handed.connection?.commitWrite()
                 case .cancels: try? handed.connection?.cancelWrite()
                 case .releases: handed.connection = nil
@@ -211,7 +211,7 @@ struct AbandonedWriteTests {
             }
         }
         try ran.wait("the destructor") { $0 == 1 }
-        // The other destructors of the thread run before and after this one.
+        // The thread's other destructors run before or after this one.
         while (try? store.write(timeout: 0) { try $0.add(Note(id: 3)) }) == nil { sched_yield() }
         #expect(try count() <= 3)
         handed.connection = nil
@@ -243,14 +243,14 @@ struct AbandonedWriteTests {
 
     @Test("observers of a store that cannot be read any more are told, once, and refresh does not wait")
     func lost() throws {
-        // Nothing goes by the clock.
+        // Polling is off.
         let test = try TestStore(upkeepPollNs: nil)
         try test.store.write { try $0.add(Note(id: 1)) }
         let feed = try Feed(test.store)
         let notes = try feed.connection.objects(Note.self)
         try feed.observe("notes", notes)
         try feed.observe("note", try #require(notes.first))
-        // Beside the library's own calls: a transaction of the engine whose thread ends.
+        // Abandons a transaction of the engine, without the library's calls: its thread ends.
         let storage = test.store.core.storage
         onThread {
             _ = try storage.writeLock.lock()
@@ -260,7 +260,7 @@ struct AbandonedWriteTests {
         try feed.scheduler.turn { feed.log.count == 2 }
         #expect(feed.log.allSatisfy { $0.contains("close the store and open it again") }, "\(feed.log)")
         #expect(throws: StoreError.self) { try feed.connection.refresh() }
-        // A new observer is told again.
+        // A new observer receives the error too.
         var again: StoreError?
         let token = try notes.observe { if case .error(let error) = $0 { again = error } }
         try feed.scheduler.turn { again != nil }

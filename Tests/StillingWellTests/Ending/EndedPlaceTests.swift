@@ -1,4 +1,5 @@
-// Threads, queues, actors and connections that end: what they held is released, whoever still holds their tokens.
+// Tests of threads, queues, actors and connections that end. They release their resources even if tokens are still
+// held.
 import Foundation
 import StillingWellFixtures
 import StillingWellSync
@@ -27,7 +28,7 @@ struct EndedPlaceTests {
 
     init() throws { test = try TestStore() }
 
-    /// Waits for what queues, actors and upkeep do a little later.
+    /// Polls for changes that queues, actors and upkeep make with a delay.
     private func wait(_ what: Comment, _ isDone: () -> Bool) throws {
         let deadline = DispatchTime.now().uptimeNanoseconds + 300_000_000_000
         while !isDone() {
@@ -55,7 +56,7 @@ struct EndedPlaceTests {
                 while !isReady { _ = RunLoop.current.run(mode: .default, before: .distantFuture) }
             } catch { Issue.record(error) }
         }.join()
-        // The token is still there.
+        // The token is still held.
         for id in 10..<13 { try store.write { try $0.add(Note(id: id)) } }
         try wait("the version to be released") { store.oldestPin == nil }
         if invalidates { remains.token?.invalidate() }
@@ -94,7 +95,7 @@ struct EndedPlaceTests {
         try expectNothingLeft(remains)
     }
 
-    /// TIDEGAUGE_ENDINGS=10000 ends as many.
+    /// `TIDEGAUGE_ENDINGS` sets the number of endings.
     @Test("in every state, with and without observers: descriptors, versions and the write lock are as before")
     func everyState() throws {
         let count = ProcessInfo.processInfo.environment["TIDEGAUGE_ENDINGS"] ?? "240"

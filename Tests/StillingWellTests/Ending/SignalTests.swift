@@ -1,4 +1,4 @@
-// Signals in a program that has a store open: the library handles faults of its own, and everything else as if it were not there.
+// Tests of signals in a program with an open store. The library handles its own faults and leaves other signals alone.
 import Foundation
 import StillingWellFixtures
 import StillingWellTestThreads
@@ -10,7 +10,7 @@ import Testing
 struct SignalTests {
     private let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
 
-    /// Output of the fixture, and the signal that ended it.
+    /// Returns the fixture's output and the signal that ended it.
     private func said(_ kind: String, _ number: Int32) throws -> (lines: [String], signal: Int32?) {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let process = try FixtureProcess(path: path, .relaxed, ["signals", kind, "\(number)"])

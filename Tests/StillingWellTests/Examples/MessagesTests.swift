@@ -1,5 +1,5 @@
-// The store as a channel between processes: a request is an object that one process writes and observes, and another
-// one answers in place. Nobody polls, and nothing is lost while the other side is away.
+// Example of a store as a channel between processes. One process writes a request and observes it, and another process
+// writes the answer into it. No process polls. Requests are kept while the other process does not run.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -57,7 +57,7 @@ struct MessagesTests {
     func answers(_ durability: Durability) throws {
         let test = try TestStore([Request.self], durability: durability)
         let requester = try Requester(test.store)
-        // Before anybody is there to answer.
+        // No responder runs yet.
         try requester.send(["early"])
         let responder = try FixtureProcess(test, "respond")
         try responder.go()
@@ -66,7 +66,7 @@ struct MessagesTests {
         try requester.answers.wait("all answers") { $0.count == 61 }
         #expect(requester.answers.value.allSatisfy { $1 == String($0.reversed()) })
 
-        // One that is killed leaves its requests to the next.
+        // The requests of a killed responder are answered by the next one.
         try responder.killNow()
         try requester.send(["late"])
         let next = try FixtureProcess(test, "respond")
@@ -83,7 +83,7 @@ struct MessagesTests {
         for responder in responders { try responder.go() }
         for round in 0..<30 { try requester.send(["request \(round)"]) }
         try requester.answers.wait("all answers") { $0.count == 30 }
-        // A commit for each request and one for its answer, and none in vain.
+        // At most one commit per request and one per answer.
         let commits = try test.store.read { $0.version }
         #expect(commits <= 60)
         try requester.stop()

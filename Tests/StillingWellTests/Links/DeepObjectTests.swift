@@ -1,5 +1,5 @@
-// Plain objects that lead to others, in chains that a program makes in loops. Adding them, and letting go of them, takes
-// steps in proportion to their number, and no stack.
+// Tests of plain objects in long chains, as loops make them. Adding and releasing them takes time in proportion to
+// their number, and constant stack.
 import Foundation
 import Testing
 
@@ -13,7 +13,7 @@ struct DeepObjectTests {
         case links, lists, both
     }
 
-    /// A chain of plain objects; the head has number 0.
+    /// Makes a chain of plain objects. The head has number 0.
     private static func chain(_ way: Way) -> Human {
         var head = Human(length - 1)
         for id in (0..<(length - 1)).reversed() {
@@ -24,7 +24,7 @@ struct DeepObjectTests {
         return head
     }
 
-    /// Runs `body` on a thread with as small a stack as threads of queues have.
+    /// Runs `body` on a thread whose stack is as small as that of queue threads.
     private static func onSmallStack(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             DispatchQueue(label: "small stack").async { done.resume(with: Result { try body() }) }
@@ -71,7 +71,7 @@ struct DeepObjectTests {
                 last = head.boss ?? head.friends.first
             }
             #expect(first == nil && last == nil)
-            // Of a write that is cancelled, all are plain again.
+            // After a cancelled write, all objects are plain again.
             let test = try TestStore([Human.self, Dog.self], durability: .memory)
             struct Cancelled: Error {}
             #expect(throws: Cancelled.self) {

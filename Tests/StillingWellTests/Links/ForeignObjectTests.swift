@@ -1,11 +1,11 @@
-// Objects that are given to a store they are not of. Their numbers mean other rows there, so each way in either says so,
-// naming both stores, or does the right thing; none takes the row that has the number for the object.
+// Tests of objects that are passed to a store other than their own. Each call names both stores in an error or does the
+// right thing. No call takes the row with the same number for the object.
 import Foundation
 import Testing
 
 @testable import StillingWell
 
-/// Two stores with the same numbers for other objects: human 1 is Ada in the first and Bob in the second.
+/// Two stores in which the same number means different objects: human 1 is Ada in the first and Bob in the second.
 private struct TwoStores {
     let a: TestStore
     let b: TestStore
@@ -23,14 +23,15 @@ private struct TwoStores {
         }
     }
 
-    /// Runs `body` with a human of the first store on a connection of the second one, outside of a write.
+    /// Runs `body` with a human of the first store on a connection of the second store, outside of a write.
     func reading(_ body: (Human, Connection) throws -> Void) throws {
         try a.store.read { theirs in
             try b.store.read { try body(theirs.objects(Human.self)[0], $0) }
         }
     }
 
-    /// What goes wrong in a write on the second store that uses a human of the first one. Nothing is changed by it.
+    /// Returns the error of a write in the second store that uses a human of the first. Checks that nothing was
+    /// changed.
     func writing(_ body: (Human, Connection) throws -> Void) throws -> String {
         let text = try a.store.read { theirs in
             let ada = try theirs.objects(Human.self)[0]
@@ -230,7 +231,7 @@ struct ForeignObjectTests {
                 let reason = refusal { _ = try connection.objects(Human.self).where(text, dog) }
                 #expect(reason.contains("Human") && reason.contains("Dog"), "\(text): \(reason)")
             }
-            // Nothing leads to a dog by a link to humans, whatever its number is.
+            // A link to humans never leads to a dog, even if the numbers are equal.
             let reason = refusal { _ = try dog.linkingObjects(\Dog.owner) }
             #expect(reason.contains("Human") && reason.contains("Dog"), "\(reason)")
             let list = refusal { _ = try dog.linkingObjects(\Human.friends) }

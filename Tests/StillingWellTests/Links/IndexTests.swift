@@ -1,12 +1,12 @@
-// Secondary indexes: what they find is what a scan finds, they are built for rows that were there before, and they stay
-// true for programs that do not ask for them.
+// Tests of secondary indexes. They find the same rows as a scan, are built for existing rows, and are maintained by
+// programs that do not declare them.
 import Foundation
 import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
 
-/// One class in two programs.
+/// The class as another program declares it.
 private enum Before {
     final class Part: StoredObject {
         @Stored(.primaryKey) var id = 0

@@ -1,4 +1,4 @@
-// Orders over links: they follow what the links lead to. (Random histories of them are in LinkHistoryTests.)
+// Tests of orders over links. They follow changes of the linked rows. (LinkHistoryTests has random histories.)
 import StillingWell
 import Testing
 
@@ -32,7 +32,7 @@ struct LinkOrderTests {
         #expect(dogs.sorted(by: \.owner?.name, ascending: false).map(\.id) == [0, 3, 2, 1])
         #expect(dogs.sorted(by: \.id, ascending: false).sorted(by: \.owner?.name).map(\.id) == [1, 2, 3, 0])
         #expect(dogs.sorted(by: \.owner?.boss?.name).map(\.id) == [0, 1, 3, 2])
-        // The name of the owner is not that of the boss: neither replaces the other.
+        // The owner's name and the boss's name are different sort keys, so neither replaces the other.
         #expect(
             dogs.sorted(by: [SortKey(\.owner?.boss?.name, ascending: false), SortKey(\.owner?.name)]).map(\.id)
                 == [2, 1, 0, 3])

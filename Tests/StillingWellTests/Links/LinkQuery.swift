@@ -1,18 +1,17 @@
-// The queries that random histories of links and lists are checked with: each as the store is asked, and as the plain model
-// answers.
+// Queries of the random histories of links and lists. Each has a form for the store and a form for the plain model.
 import Foundation
 import StillingWell
 import Testing
 
 /// One row as the model has it.
 struct LinkRow: Equatable {
-    /// Order of creation: the row's identity.
+    /// Order of creation, which identifies the row.
     var id: Int
     var stamp: UInt64
     var text: String
 }
 
-/// A query in both languages.
+/// A query in both forms.
 struct LinkQuery: Sendable {
     enum Change {
         case initial([String])
@@ -24,7 +23,7 @@ struct LinkQuery: Sendable {
     var observe: @Sendable (Connection, @escaping (Change) -> Void) throws -> NotificationToken
     var show: @Sendable (Connection) throws -> [String]
     var evaluate: @Sendable (StoreState) -> [LinkRow]
-    /// The same rows, observed without modifications; nil for a list.
+    /// Observes the same rows without modifications. nil for a list.
     var observeShallow: (@Sendable (Connection, @escaping (Change) -> Void) throws -> NotificationToken)?
     var isShallow = false
 
@@ -122,7 +121,7 @@ struct LinkQuery: Sendable {
         try #require(try connection.object(Human.self, forPrimaryKey: key))
     }
 
-    /// In an order that ascends: nil first.
+    /// Orders ascending, with nil first.
     private static func precedes<Key: Comparable>(_ a: Key?, _ b: Key?) -> Bool {
         guard let b else { return false }
         return a.map { $0 < b } ?? true
@@ -132,7 +131,7 @@ struct LinkQuery: Sendable {
         state.human(state.human(dog.link)?.link)?.age
     }
 
-    /// Elements of a list of friends, with whom they lead to.
+    /// Elements of a list of friends, each with the row it refers to.
     private static func friends(
         of key: Int, _ state: StoreState, _ passes: (StoreRow) -> Bool
     ) -> [(ModelElement<UInt64>, StoreRow)] {

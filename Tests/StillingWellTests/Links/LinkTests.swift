@@ -1,4 +1,4 @@
-// Links from object to object: setting, deleting, the way back, and filters that lead over them.
+// Tests of links between objects: setting, deleting, linking objects, and filters over links.
 import Foundation
 import Testing
 

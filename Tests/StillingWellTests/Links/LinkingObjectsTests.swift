@@ -1,4 +1,4 @@
-// The way back along links as a property of the model.
+// Tests of linking objects as a property of the model.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -50,7 +50,7 @@ struct LinkingObjectsTests {
             #expect(ada.pets.map(\.id) == [0, 2, 4] && ada.pets.count == 3 && ada.pets[1].id == 2)
             #expect(ada.admirers.map(\.id) == [2])
             try #expect(ada.pets.results().where(\.id > 0).sorted(by: \.id, ascending: false).map(\.id) == [4, 2])
-            // No column of their own.
+            // Linking objects have no column.
             #expect(ada.friends.isEmpty)
         }
     }
@@ -156,14 +156,14 @@ struct LinkingObjectsTests {
         let bob = try #require(try feed.connection.object(Owner.self, forPrimaryKey: 2))
         let pet = try feed.connection.objects(Pet.self)[0]
         let upkeep = try HeldUpkeep(test.store)
-        // Upkeep stands before a write that the observer's connection shows.
+        // Upkeep is at a version before a write that the observer's connection shows.
         try upkeep.close()
         try feed.connection.write { pet.owner = bob }
         feed.keep(try ada.observe { feed.note("ada \(names($0))") })
         try upkeep.open()
         try feed.catchUp()
         #expect(feed.takeLog() == [])
-        // Upkeep crosses the start of an observer and a change in one step.
+        // One step of upkeep contains the observer's start and a change.
         try upkeep.close()
         try feed.connection.write { pet.owner = ada }
         feed.keep(try bob.observe { feed.note("bob \(names($0))") })
@@ -171,7 +171,7 @@ struct LinkingObjectsTests {
         try upkeep.open()
         try feed.catchUp()
         #expect(feed.takeLog().contains("bob pets"))
-        // Upkeep stands behind a write that the observer's connection does not show.
+        // Upkeep is at a version after a write that the observer's connection does not show.
         let late = try Feed(test.store)
         let shown = try #require(try late.connection.object(Owner.self, forPrimaryKey: 1))
         try test.store.write { try $0.objects(Pet.self)[0].owner = $0.objects(Owner.self)[0] }

@@ -1,4 +1,4 @@
-// Where an object is in a list, in write blocks and between deliveries: every place is compared with one in an array.
+// Tests of the indices of objects in lists, in write blocks and between deliveries. Each is compared with an array.
 import StillingWellSeededRandom
 import Testing
 
@@ -10,7 +10,7 @@ private final class Owner: StoredObject {
     @Listed var friends: List<Owner>
 }
 
-/// Owners by id.
+/// Friends of each owner, by id.
 private struct Owners {
     private static let ids = 0..<4
     var random: SeededRandom
@@ -42,7 +42,7 @@ private struct Owners {
         if random.oneIn(2) { try checkPlaces(of: owner, connection, comment) }
     }
 
-    /// Where each object is first among an owner's friends.
+    /// Checks the first index of each object in an owner's friends.
     private func checkPlaces(of owner: Owner, _ connection: Connection, _ comment: Comment) throws {
         for id in Self.ids {
             guard let other = try connection.object(Owner.self, forPrimaryKey: id) else { continue }
@@ -50,7 +50,7 @@ private struct Owners {
         }
     }
 
-    /// Makes one change in a list, and returns what its model becomes.
+    /// Makes one change in a list, and returns the expected content.
     private mutating func edit(_ list: List<Owner>, _ before: [Int], _ element: Owner, _ known: Int) -> [Int] {
         var model = before
         let count = model.count
@@ -83,7 +83,7 @@ private struct Owners {
         return model
     }
 
-    /// Takes over what somebody else has done.
+    /// Reads the content that another writer left.
     mutating func reload(_ connection: Connection) throws {
         for id in Self.ids {
             let owner = try connection.object(Owner.self, forPrimaryKey: id)

@@ -1,5 +1,5 @@
-// Inner nodes of a list's order that take over their neighbours: the list is long enough for two of them, and what is done to it is
-// chosen by how many entries a node has.
+// Tests of inner nodes of a list's order that merge with their siblings. The list is long enough for two inner nodes,
+// and its changes are chosen by the number of entries in a node.
 import Testing
 
 @testable import StillingWell
@@ -11,7 +11,7 @@ private final class Tray: StoredObject {
 
 @Suite("Nodes of the orders of lists")
 struct ListNodeTests {
-    /// What is appended fills leaves of so many elements, and inner nodes of so many leaves.
+    /// Appending fills leaves with this many elements, and inner nodes with this many leaves.
     private static let most = 64
 
     private func height(_ store: Store) throws -> Int? {
@@ -37,7 +37,7 @@ struct ListNodeTests {
         try test.store.write { try $0.add(Tray()) }
         try change { list, model in list.append(contentsOf: model) }
         #expect(try height(test.store) == 2)
-        // The first leaf below the second inner node goes, and something comes to stand where it was.
+        // Deletes the first leaf below the second inner node, and inserts an element at its place.
         try change { list, model in
             for _ in 0..<Self.most { list.remove(at: second) }
             model.removeSubrange(second..<second + Self.most)
@@ -45,7 +45,7 @@ struct ListNodeTests {
             model.insert(-1, at: second)
         }
         #expect(try height(test.store) == 2)
-        // Until there is room for the second in the first, which takes it over at the next change below it.
+        // Deletes until the second inner node fits into the first. The next change below the first merges them.
         try change { list, model in
             for _ in 0..<second / 2 { list.remove(at: 0) }
             model.removeSubrange(0..<second / 2)

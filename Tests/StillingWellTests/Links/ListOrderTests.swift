@@ -1,5 +1,5 @@
-// The order of long lists, which the store keeps beside the elements' rows: whatever is done to a list, by whom and in which order,
-// it is what the same does to an array, and a look at the file finds rows and order agree.
+// Tests of the order of long lists, which the store keeps separately from the elements' rows. Any sequence of changes
+// has the same effect as on an array, and verification finds that rows and order agree.
 import CStillingWellLMDB
 import Foundation
 import StillingWellFixtures
@@ -20,7 +20,7 @@ private final class Other: StoredObject {
 
 private struct Cancelled: Error {}
 
-/// Arrays that lists are held against.
+/// Arrays that lists are compared with.
 private struct Shelves {
     var random: SeededRandom
     var numbers: [[Int]]
@@ -39,7 +39,7 @@ private struct Shelves {
         return shelf
     }
 
-    /// Changes a list at some places near each other, or everywhere.
+    /// Changes a list at some nearby indices, or everywhere.
     mutating func change(_ id: Int, _ connection: Connection) throws {
         let list = try Self.shelf(id, connection).numbers
         var model = numbers[id]
@@ -91,7 +91,7 @@ private struct Shelves {
         }
     }
 
-    /// Deletes an object, and its list with it.
+    /// Deletes an object with its list.
     mutating func delete(_ id: Int, _ connection: Connection) throws {
         try connection.delete(Self.shelf(id, connection))
         numbers[id] = []
@@ -186,7 +186,7 @@ struct ListOrderTests {
             switch random.below(5) {
             case 0: try beside.write { try $0.add(Other()) }
             case 1:
-                // Elements of another list lie in the same table.
+                // Elements of all lists are in one table.
                 try beside.write { try Shelves.shelf(7, $0).numbers.append(turn) }
             case 2:
                 try connection.refresh()
@@ -230,7 +230,7 @@ struct ListOrderTests {
         #expect(try test.store.verify().isWhole)
     }
 
-    /// Changes the order of a list alone, behind the rows' back.
+    /// Changes the order of a list without its rows.
     private func tamper(_ store: Store, _ body: (RankWriter) throws -> Void) throws {
         try store.write { connection in
             let shelf = try Shelves.shelf(0, connection)
@@ -285,7 +285,7 @@ struct ListOrderTests {
             }
         }
         #expect(try !test.store.verify().isWhole)
-        // Who has written a node, or checked it, trusts it from then on.
+        // A store trusts a node that it has written or checked, so the store is opened again.
         test.store.close()
         let store = try Store(test.store.configuration)
         #expect {

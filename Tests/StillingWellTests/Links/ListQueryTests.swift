@@ -1,4 +1,4 @@
-// Queries over the objects of a list. (Random histories of them are in LinkHistoryTests.)
+// Tests of queries over the objects of a list. (LinkHistoryTests has random histories.)
 import StillingWell
 import Testing
 

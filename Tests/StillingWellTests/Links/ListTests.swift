@@ -1,4 +1,4 @@
-// Lists of values and of objects: the collection they are, what their observers are told, and filters over them.
+// Tests of lists of values and of objects: as collections, with observers, and in filters.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -27,12 +27,13 @@ struct ListTests {
                 met.append(friend.id)
                 if friend.id < 3 { try connection.delete(friend) } else { owner.friends.removeLast() }
             }
-            // The first is met once, though it was in the list twice; the last was taken off before its turn.
+            // The first object is visited once, although it was in the list twice. The last was removed before its
+            // turn.
             #expect(met == [1, 2, 3] && owner.friends.map(\.id) == [3])
         }
     }
 
-    /// What any list must do, stored or not.
+    /// Checks the operations of a list, stored or not.
     private func exercise(_ list: List<String>) {
         list.append("b")
         list.append(contentsOf: ["d", "b"])

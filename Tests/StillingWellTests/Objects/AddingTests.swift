@@ -1,4 +1,4 @@
-// `add(update:)` and `create`: objects whose primary key the store has already, and objects made of dictionaries.
+// Tests of `add(update:)` and `create`: objects with an existing primary key, and objects made from dictionaries.
 import Foundation
 import Testing
 
@@ -18,7 +18,7 @@ struct AddingTests {
         return test
     }
 
-    /// What an observer of all humans' names and ages is told of a write.
+    /// Returns the number of modifications that a write causes for an observer of these key paths.
     private func modifications(
         _ test: TestStore, of keyPaths: [PartialKeyPath<Note>], by body: (Connection) throws -> Void
     ) throws -> Int {
@@ -32,7 +32,7 @@ struct AddingTests {
         try scheduler.turn { told.count == 1 }
         try test.store.write { connection in
             try body(connection)
-            // So that something is told in any case.
+            // Adds a note, so that there is a delivery in any case.
             try connection.add(Note(id: 100 + (try connection.objects(Note.self).count)))
         }
         try scheduler.turn { told.count == 2 }
@@ -60,7 +60,7 @@ struct AddingTests {
         let test = try store()
         let same =
             { try $0.add(Note(id: 1, score: 5, title: "one"), update: $1) } as (Connection, UpdatePolicy) throws -> Void
-        // The defaults of `tag` differ from object to object.
+        // The default values of `tag` differ from object to object.
         #expect(try modifications(test, of: [\.score, \.title]) { try same($0, .modified) } == 0)
         #expect(try modifications(test, of: [\.tag]) { try same($0, .modified) } == 1)
         #expect(try modifications(test, of: [\.score]) { try same($0, .all) } == 1)

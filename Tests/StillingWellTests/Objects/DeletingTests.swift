@@ -1,4 +1,4 @@
-// Deleting collections and classes.
+// Tests of the deletion of collections and classes.
 import Testing
 
 @testable import StillingWell

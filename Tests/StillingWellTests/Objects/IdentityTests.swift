@@ -1,4 +1,4 @@
-// Which objects are equal, and what interfaces know them by.
+// Tests of equality of objects, and of their identity in user interfaces.
 import Foundation
 import Testing
 
@@ -144,12 +144,12 @@ struct IdentityTests {
     }
 }
 
-/// Known by its row.
+/// An object identified by its row.
 private final class Shelf: StoredObject, Identifiable {
     @Stored var name = ""
 }
 
-/// Known by its key.
+/// An object identified by its key.
 private final class Book: StoredObject, Identifiable {
     @Stored(.primaryKey) var id = 0
 }

@@ -1,5 +1,5 @@
-// An object that a loop over results has let go of may stand for a later row: nobody who still refers to it, however loosely, gets
-// to see that.
+// Tests of a loop that reuses an object for a later row. No weak or unowned reference to the object may see the later
+// row.
 import StillingWell
 import Testing
 

@@ -1,11 +1,12 @@
-// Random writes of mapped values, by every way that objects come and go, against plain values of Swift; read as they are, by
-// filters, orders and numbers, in the block that wrote them, after it, and by a store that is opened anew.
+// Random writes of mapped values, compared with plain Swift values. Objects are added and changed in every way. The
+// values are read directly and by filters, orders and aggregates, inside and after the write, and after reopening the
+// store.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
 import Testing
 
-/// What a `Painting` has, without a store.
+/// The properties of a `Painting`, without a store.
 private struct Plain: Equatable {
     var place: Place
     var mood = Mood.calm
@@ -32,7 +33,7 @@ private struct Plain: Equatable {
         case 2: frame = random.oneIn(3) ? nil : [.red, .green, .blue].randomElement(using: &random)
         case 3: small = .random(in: .min ... .max, using: &random)
         case 4: count = random.oneIn(3) ? nil : .random(in: .min ... .max, using: &random)
-        // Whole numbers, whose sum is the same in any order.
+        // Whole numbers, whose sum does not depend on the order.
         case 5: ratio = Float(random.below(2_000) - 1_000)
         default: moods = (0..<random.below(4)).map { _ in Mood.allCases.randomElement(using: &random) ?? .calm }
         }
@@ -45,7 +46,7 @@ private struct Plain: Equatable {
         painting.moods.append(contentsOf: moods)
     }
 
-    /// Values, or what they are stored as, for a dictionary that an object is made of.
+    /// Values, or their stored form, for a dictionary that makes an object.
     func values(_ random: inout SeededRandom) -> [String: Any] {
         let isStored = random.oneIn(2)
         return [
@@ -84,7 +85,7 @@ struct MappedHistoryTests {
                 model = before
             }
             if random.oneIn(10) {
-                // The file is closed before.
+                // Closes the store before it is opened again.
                 open = nil
                 open = try file.open(Painting.self)
             }

@@ -1,10 +1,10 @@
-// Properties of types that are stored as others: enumerations, a program's own types, and further numbers.
+// Tests of properties whose types are stored as other types: enumerations, a program's own types, and further numbers.
 import Foundation
 import Testing
 
 @testable import StillingWell
 
-/// The class before it was mapped, as an older or a newer program has it.
+/// The class before it was mapped, as an older or a newer program declares it.
 private enum Raw {
     final class Painting: StoredObject {
         @Stored(.primaryKey) var place = ""
@@ -31,7 +31,7 @@ private enum Mapped {
 
 @Suite("Mapped values")
 struct MappedValueTests {
-    /// Paintings at 0 to 5: moods calm, glad, wild in turn, colours red, green, blue in turn.
+    /// Makes paintings at 0 to 5. Moods are calm, glad, wild in turn, and colours red, green, blue in turn.
     private func store() throws -> TestStore {
         let test = try TestStore([Painting.self])
         try test.store.write { connection in
@@ -223,7 +223,7 @@ struct MappedValueTests {
             })
         feed.keep(
             try first.observe(\.frame, options: [.old, .new]) { _, update in
-                // The types are those of the property.
+                // The values have the types of the property.
                 let (old, new): (Colour??, Colour??) = (update.oldValue, update.newValue)
                 feed.note("frame \(old == .some(nil) ? "none" : "some") to \(new == .some(.blue) ? "blue" : "other")")
             })
@@ -332,7 +332,7 @@ struct MappedValueTests {
             try connection.add(painting)
             try connection.delete(painting)
             #expect(painting.mood == .calm && painting.frame == nil, "zero, as of other types")
-            // There is none for the empty text: it is what the object began with.
+            // The empty text is not a value of this type, so the property has its initial value.
             #expect(painting.colour == .red)
         }
     }

@@ -1,5 +1,5 @@
-// Some bytes are found in others wherever they stand: at each end, across the sixteen places that are looked at together, and where
-// their first and last byte stand without them.
+// Tests of a search for bytes in other bytes: at each end, across the 16 positions that are compared at once, and where
+// only the first and the last byte match.
 import StillingWellSeededRandom
 import Testing
 

@@ -1,4 +1,4 @@
-// Key paths of computed properties are refused, whatever they return. Those of stored properties are taken, however they are formed.
+// Tests of key paths of computed properties, which are refused. Those of stored properties are accepted in any form.
 import StillingWellFixtures
 import Testing
 

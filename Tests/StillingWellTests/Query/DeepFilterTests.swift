@@ -1,5 +1,5 @@
-// Filters that a program puts together in loops: long, and as deep as they are long. What is done with them takes steps in
-// proportion to their size, and no stack.
+// Tests of filters that a loop builds: long ones, and deeply nested ones. All operations take time in proportion to the
+// size, and constant stack.
 import Foundation
 import Testing
 
@@ -9,14 +9,14 @@ import Testing
 struct DeepFilterTests {
     private static let length = 30_000
 
-    /// A store with notes 0 ..< 10, whose scores are their numbers.
+    /// Runs `body` with notes 0 ..< 10, whose scores equal their numbers.
     private static func withNotes(_ body: (Results<Note>, Connection) throws -> Void) throws {
         let test = try TestStore(durability: .memory)
         try test.store.write { connection in for id in 0..<10 { try connection.add(Note(id: id, score: id)) } }
         try test.store.read { try body($0.objects(Note.self), $0) }
     }
 
-    /// Runs `body` on a thread with as small a stack as threads of queues have.
+    /// Runs `body` on a thread whose stack is as small as that of queue threads.
     private static func onSmallStack(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             DispatchQueue(label: "small stack").async { done.resume(with: Result { try body() }) }

@@ -1,4 +1,4 @@
-// The order of first evaluations: what an index answers does not wait for scans.
+// Tests of the order of first evaluations: index lookups do not wait for scans.
 import StillingWellSync
 import Testing
 
@@ -21,7 +21,7 @@ struct EvaluationOrderTests {
         SharedTree(QueryPlan(table: table, filter: filter.expression, sort: []).tree, table)
     }
 
-    /// The number of rows of each tree that was evaluated, by the messages it came in.
+    /// Records the number of rows of each evaluated tree, one entry per message.
     private static func note(_ message: Upkeep.Message, in replies: Watched<[[Int]]>) {
         guard case .evaluated(let trees, _) = message else { return replies.update { $0.append([-1]) } }
         replies.update { $0.append(trees.map { $0.1.count }.sorted()) }
@@ -46,7 +46,7 @@ struct EvaluationOrderTests {
         evaluator.evaluate([scan, first]) { [evaluator] message in
             Self.note(message, in: replies)
             lookups.update { $0 += 1 }
-            // This is the evaluator's thread, so the scan goes on afterwards.
+            // This is the evaluator's thread, so the scan continues afterwards.
             if lookups.value == 1 { evaluator.evaluate([second]) { Self.note($0, in: replies) } }
         }
         try replies.wait("all trees") { $0.joined().count == 3 }

@@ -1,4 +1,4 @@
-// The first evaluation of many queries at once: each of them as it is when it is evaluated alone, by hand.
+// Tests of first evaluations of many queries at once. Each result equals that of the query evaluated alone, by hand.
 import StillingWellSeededRandom
 import Testing
 
@@ -13,7 +13,7 @@ struct FirstEvaluationTests {
         let expected: [Int]
     }
 
-    /// A random filter and order, with the keys of the notes that it finds.
+    /// Returns a random filter and order, with the keys of the notes that it finds.
     private static func ask(_ notes: [(key: Int, score: Int, title: String)], _ random: inout SeededRandom) -> Asked {
         let bound = random.below(60)
         let isUpper = random.oneIn(2)
@@ -47,7 +47,7 @@ struct FirstEvaluationTests {
         }
         let storage = test.store.core.storage
         let table = try storage.table(of: Note.self)
-        // Few are asked about every row one by one, many are looked up.
+        // A few queries are each tested against every row, and many are looked up.
         let asked = (0..<(random.oneIn(2) ? 2 + random.below(6) : 9 + random.below(30))).map { _ in
             Self.ask(notes, &random)
         }

@@ -1,4 +1,4 @@
-// Constants in the text of a query against properties with fewer digits: the text finds what the typed filter finds.
+// Tests of constants in query texts against properties of lower precision. They find the same rows as typed filters.
 import Testing
 
 @testable import StillingWell

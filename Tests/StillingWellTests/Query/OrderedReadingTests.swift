@@ -1,5 +1,5 @@
-// The first and the last rows of an order, and the ends of an index, are those of all rows sorted: whatever way leads there, in
-// whatever direction, with equal values, nulls, numbers that are none, and keys that are too long for an index.
+// Tests of the first and last rows of an order, and of the ends of an index. They equal those of all rows sorted, for
+// every evaluation strategy and direction, with equal values, nulls, NaNs, and keys too long for an index.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -29,7 +29,7 @@ private struct Row {
 private struct Term {
     let name: String
     let key: (Bool) -> SortKey<Graded>
-    /// Negative, zero or positive; what a parent is asked for is found by its key.
+    /// Compares two rows (negative, zero, positive). The third argument finds a parent by its key.
     let order: (Row, Row, [Int: Row]) -> Int
 }
 
@@ -41,13 +41,13 @@ private struct Condition {
 
 private func order<Value: Comparable>(_ a: Value, _ b: Value) -> Int { a < b ? -1 : a > b ? 1 : 0 }
 
-/// Null first, and what is no number behind infinity.
+/// Orders null first, and NaN after infinity.
 private func order(_ a: Double?, _ b: Double?) -> Int {
     func place(_ value: Double?) -> (Int, Double) { value.map { $0.isNaN ? (2, 0) : (1, $0) } ?? (0, 0) }
     return place(a) < place(b) ? -1 : place(a) == place(b) ? 0 : 1
 }
 
-/// A store of graded rows and the model of it, in order of creation.
+/// A store of graded rows and its model, in order of creation.
 private struct Grades {
     private static let long = String(repeating: "k", count: 600)
     private static let kinds = [
@@ -128,7 +128,7 @@ private struct Grades {
         return conditions[random.below(conditions.count)]
     }
 
-    /// Asks many questions, each of new results, for one may leave something that the next one goes by.
+    /// Checks many queries. Each uses new results, because one query may leave data that the next one uses.
     mutating func check(_ connection: Connection, _ rows: [Row], _ place: String, _ seed: UInt64) throws {
         let byKey = Dictionary(uniqueKeysWithValues: rows.map { ($0.key, $0) })
         for _ in 0..<24 {
@@ -219,7 +219,7 @@ struct OrderedReadingTests {
         }
     }
 
-    /// So many that to go along the index would cost more than a pass over all rows, and some of many pages.
+    /// Makes enough rows that following the index would cost more than a scan, some of them on many pages.
     @Test("where the way along the index is long")
     func long() throws {
         let test = try TestStore([Graded.self], durability: .memory)

@@ -1,5 +1,5 @@
-// Counts and sums that go over pages as they lie find what asking every row finds: also beside rows that have pages of their own,
-// at the ends of what a number can be, and where a sum is more than that.
+// Tests of counts and sums that scan pages directly. They equal those of a loop over all rows: with rows in overflow
+// pages, at the limits of integers, and with sums that overflow.
 import StillingWell
 import StillingWellSeededRandom
 import Testing
@@ -10,7 +10,7 @@ private final class Sheet: StoredObject {
     @Stored var done = false
     @Stored var title = ""
     @Stored var note: String? = nil
-    // None is long enough to lie apart, and all of them are longer than a page.
+    // Each is too short to be stored apart from the row, and together they are longer than a page.
     @Stored var a = ""
     @Stored var b = ""
     @Stored var c = ""
@@ -35,9 +35,9 @@ struct PageScanTests {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
         let test = try TestStore([Sheet.self])
-        // Of some rounds all rows are short, so that each page is taken as it lies.
+        // In some rounds all rows are short, so that each page can be scanned directly.
         let longEvery = [0, 40, 3][round % 3]
-        // Sums are within what an Int can be, beyond that, and in between.
+        // Sums are within the range of Int, beyond it, and in between.
         let scores = round < 3 ? Self.scores : Self.scores.filter { abs($0 / 2) < 10 }
         let rows = (0..<300).map { index in
             Row(
@@ -54,7 +54,7 @@ struct PageScanTests {
                 for path in [\Sheet.a, \.b, \.c, \.d, \.e] { sheet[keyPath: path] = String(repeating: "l", count: 900) }
             }
         }
-        // The second time from rows that have been checked.
+        // The second pass reads rows that were verified already.
         for store in [test.store, try copy(test)] {
             for _ in 0..<2 { try store.read { try check($0, rows, "TIDEGAUGE_SEED=\(seed)") } }
         }

@@ -1,4 +1,4 @@
-// Where an object is among those shown, against looking through all of them.
+// Tests of an object's index in results, compared with a linear search.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -16,7 +16,7 @@ struct PlacesTests {
         ]
     }
 
-    /// What `index(ofID:)` and `path(ofID:)` say that a search does not.
+    /// Returns where `index(ofID:)` and `path(ofID:)` differ from a search.
     private static func differences(_ notes: Results<Note>, _ ids: [ObjectID]) -> [String] {
         var found: [String] = []
         for (number, query) in queries(notes).enumerated() {
@@ -80,7 +80,7 @@ struct PlacesTests {
         let feed = try Feed(test.store)
         let sections = try feed.connection.objects(Note.self).sorted(by: \.score).sectioned(by: \.group)
         let changes = try sections.changes()
-        // The first evaluation takes its time, and nobody delivers while the loop waits.
+        // The first evaluation takes time, and nothing is delivered while the loop waits.
         try feed.scheduler.turn()
         var iterator = changes.makeAsyncIterator()
         var replayed: [[ObjectID]] = []
@@ -100,7 +100,7 @@ struct PlacesTests {
                 }
                 try feed.catchUp()
             }
-            // Something that is told for sure.
+            // A change that is delivered in any case.
             try test.store.write { try $0.add(Note(id: -1 - step, group: random.below(6))) }
             try feed.catchUp()
             let update = try #require(try await iterator.next())

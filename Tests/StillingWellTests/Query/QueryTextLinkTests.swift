@@ -121,7 +121,7 @@ struct QueryTextLinkTests {
             do {
                 try Self.withStore { connection in
                     var text = "age > 1"
-                    // Each level takes two steps of nesting, a path and a negation.
+                    // Each level uses two levels of nesting, a path and a negation.
                     for _ in 0..<QueryParser.maxDepth / 2 { text = "NOT ANY friends.(\(text))" }
                     let found = try connection.objects(Human.self, text)
                     let count = found.count
@@ -169,7 +169,7 @@ struct QueryTextLinkTests {
         }
     }
 
-    /// A filter of humans: columns id 0, name 1, age 2, boss 3, friends 4, tags 5, scores 6.
+    /// Makes a filter of humans. The columns are id 0, name 1, age 2, boss 3, friends 4, tags 5, scores 6.
     private static func filter(_ depth: Int, _ random: inout SeededRandom) -> FilterExpression {
         if depth > 0 {
             switch random.below(8) {

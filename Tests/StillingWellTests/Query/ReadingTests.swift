@@ -1,5 +1,5 @@
-// What results answer without a tree (counts, sums, extremes, the first, the rows in order of their ids) is what asking every
-// row finds, whatever way leads there: the primary key, an index, or a scan.
+// Tests of answers without a tree: counts, sums, extremes, first rows, and rows in order of their ids. They equal those
+// of a loop over all rows, for each evaluation strategy: primary key, index or scan.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -14,7 +14,7 @@ private protocol Part: StoredObject {
     var done: Bool { get set }
 
     static var keyPath: KeyPath<Self, Key> { get }
-    /// Few, so that they come again; at the ends of what there is, too.
+    /// A few keys, so that they repeat, with the limits of the type among them.
     static var keys: [Key] { get }
 }
 
@@ -51,7 +51,7 @@ private final class TimedPart: StoredObject, Part {
     static let keys = [-.infinity, .infinity] + (-20..<30).map { Double($0) / 4 }
 }
 
-/// A row of the model that everything is held against.
+/// A row of the model that results are compared with.
 private struct Row<Key: Comparable & Hashable> {
     var key: Key
     var score = 0
@@ -66,7 +66,7 @@ private struct Question<Object: Part> {
     let passes: (Row<Object.Key>) -> Bool
 }
 
-/// A store of parts and the model of it, in order of creation.
+/// A store of parts and its model, in order of creation.
 private struct Parts<Object: Part> {
     typealias Model = [Row<Object.Key>]
 
@@ -139,13 +139,13 @@ private struct Parts<Object: Part> {
         ]
     }
 
-    /// Asks everything once, of new results.
+    /// Checks each query once, with new results.
     mutating func check(_ connection: Connection, _ expected: Model, _ place: String, _ seed: UInt64) throws {
         for question in questions() {
             let results = try connection.objects(Object.self).where(question.filter)
             let rows = expected.filter(question.passes)
             let comment: Comment = "\(question.name), \(place), TIDEGAUGE_SEED=\(seed)"
-            // Each by itself: one may leave something that the next one goes by.
+            // Asks in random order, because one answer may leave data that the next one uses.
             switch random.below(3) {
             case 0: #expect(results.count == rows.count, comment)
             case 1: #expect(results.map(\.key) == rows.map(\.key), comment)

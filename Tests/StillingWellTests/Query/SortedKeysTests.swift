@@ -1,4 +1,4 @@
-// The bytes that keys are made of, and the order of many keys that are sorted without being moved.
+// Tests of the bytes of sort keys, and of sorting many keys without moving them.
 import StillingWellSeededRandom
 import Testing
 
@@ -10,20 +10,20 @@ import Testing
     func order(_ round: Int) {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
-        // Of one length or of several, most bytes being what they are in all keys, as in numbers and in names of one kind.
+        // Keys of one or several lengths. Most bytes are equal in all keys, as in numbers and similar names.
         let length = 1 + random.below(40)
         let isOneLength = random.oneIn(2)
         let changing = (0..<1 + random.below(4)).map { _ in random.below(length) }
         let common = (0..<length).map { _ in UInt8(1 + random.below(255)) }
         var ids = (1...1 + random.below(1_000)).map { UInt64(2 * $0) }
-        // As an index may find them.
+        // The order in which an index may find them.
         if random.oneIn(4) { ids.shuffle(using: &random) }
         var gathered = GatheredKeys()
         let keys = ids.map { id in
             var key = common
             for place in changing { key[place] = UInt8(1 + random.below(random.oneIn(3) ? 255 : 2)) }
             if !isOneLength { key.removeLast(random.below(length)) }
-            // As it is, there being no zero in it.
+            // Added without escapes, because there is no zero in it.
             gathered.add(ObjectID(rawValue: id)) { $0.append(prefix: key, ascending: true) }
             return key
         }
@@ -42,7 +42,7 @@ import Testing
     func tails(_ round: Int) {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
-        // Up to eight bytes stand in the key, up to eight more behind it, and still more elsewhere.
+        // Up to eight bytes are in the key, up to eight more behind it, and the rest elsewhere.
         let common = (0..<24).map { _ in UInt8(random.below(3)) }
         func key() -> [UInt8] {
             var key = Array(common.prefix(9 + random.below(16)))

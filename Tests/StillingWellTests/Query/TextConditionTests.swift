@@ -93,7 +93,7 @@ struct TextConditionTests {
         #expect(plan((\Note.title).hasPrefix("ab"), SortKey(\.score)).tree.residual.count == 1)
         let range = plan((\Note.score).isBetween(1...5), SortKey(\.score))
         #expect(range == plan(\.score >= 1 && \.score <= 5, SortKey(\.score)) && range.lower != nil)
-        // However a filter is put together, it is one plan.
+        // Equivalent filters have equal plans.
         let a = plan(!(!(\.done == true || (\.score == 1 || \.score == 2))), SortKey(\.title))
         let b = plan((\.done == true || \.score == 1) || \.score == 2, SortKey(\.title))
         #expect(a == b)

@@ -1,11 +1,11 @@
-// Judges a change set by the rules alone, given the rows before and after: is it true, complete, and as small as it can be?
+// Checks a change set by the rules alone, given the rows before and after: it must be true, complete and minimal.
 import StillingWellFixtures
 
 @testable import StillingWell
 @testable import StillingWellTree
 
 enum ChangeSetOracle {
-    /// The first broken rule, in words; nil where all hold.
+    /// Returns the first broken rule, or nil.
     static func violation(_ changes: ChangeSet, from old: [ModelRow], to new: [ModelRow]) -> String? {
         for (name, indices, count) in [
             ("deletions", changes.deletions, old.count), ("insertions", changes.insertions, new.count),
@@ -28,11 +28,11 @@ enum ChangeSetOracle {
         indices.allSatisfy { $0 >= 0 && $0 < count } && zip(indices, indices.dropFirst()).allSatisfy { $0 < $1 }
     }
 
-    /// No row without a change is touched, and of the rows whose key changed as few as possible move.
+    /// Checks that no unchanged row is in the change set, and that as few rows as possible move.
     ///
-    /// The rows in both collections, in old order, are a sequence of new places. Those that stay are an increasing
-    /// subsequence of it that has all rows whose key is the same; the heaviest one, found by trying each row as the last,
-    /// tells how many need not move. Quadratic, and without gaps or patience sorting.
+    /// The rows in both collections, in old order, are a sequence of new indices. The rows that stay are an increasing
+    /// subsequence that contains all rows with unchanged keys. The heaviest such subsequence tells how many rows need
+    /// to move. It is found in quadratic time by trying each row as the last.
     private static func minimality(_ changes: ChangeSet, from old: [ModelRow], to new: [ModelRow]) -> String? {
         let newIndices = Dictionary(uniqueKeysWithValues: new.enumerated().map { ($1.id, $0) })
         let common = old.indices.filter { newIndices[old[$0].id] != nil }

@@ -1,4 +1,4 @@
-// Leaves whose words have one upper half each, and what makes them wide.
+// Tests of leaves whose words share their upper halves, and of changes that make them wide.
 import Testing
 
 @testable import StillingWell
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// One word after the other has another upper half.
+    /// Each case has one word with another upper half.
     @Test(arguments: [
         RankedEntry(key: RankedKey(prefix: start << 1, id: start), stamp: 1),
         RankedEntry(key: RankedKey(prefix: start, id: 3), stamp: 1),

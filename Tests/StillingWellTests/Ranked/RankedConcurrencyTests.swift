@@ -1,5 +1,5 @@
-// One thread changes a tree and publishes each state, as the upkeep thread does; others take the last one, diff it with the
-// one they reported, and read it. Small nodes are freed by whoever drops them last. Meant for ThreadSanitizer as well.
+// One thread changes a tree and publishes each state, as upkeep does. Other threads take the last state, compare it
+// with their previous one, and read it. The last user frees a node. Meant for ThreadSanitizer as well.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -21,7 +21,7 @@ private final class Publication: @unchecked Sendable {
     var last: (tree: RankedTree, isOver: Bool) { lock.withLock { (tree, isOver) } }
 
     func publish(_ next: RankedTree) {
-        // The former tree is released outside of the lock, as the store has to do it.
+        // The former tree is released outside of the lock, as the store must do.
         let former = lock.withLock {
             let former = tree
             tree = next
@@ -78,7 +78,7 @@ private final class Finding: @unchecked Sendable {
     }
 
     /// Follows the tree by change sets until the end.
-    /// - Returns: what was wrong, in words.
+    /// - Returns: the first problem, or nil.
     private static func follow(_ publication: Publication) -> String? {
         var reported = publication.last.tree
         var ids = reported.ids(in: 0..<reported.count)

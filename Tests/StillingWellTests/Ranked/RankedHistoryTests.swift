@@ -1,5 +1,5 @@
-// Random histories of a ranked tree against a sorted array: contents, ranks, old snapshots, and change sets between any
-// two of its states, in any windows.
+// Random histories of a ranked tree, compared with a sorted array: content, ranks, old snapshots, and change sets
+// between any two states, in any windows.
 import StillingWellSeededRandom
 import StillingWellTestThreads
 import Testing
@@ -8,7 +8,7 @@ import Testing
 @testable import StillingWellTree
 
 @Suite struct RankedHistoryTests {
-    /// Small nodes, so that forty rows are three levels deep and every step splits or joins something.
+    /// Small nodes, so that forty rows are three levels deep and every step splits or merges nodes.
     private static let shapes = [
         RankedTree.Shape(leafCapacity: 4, innerCapacity: 4), RankedTree.Shape(leafCapacity: 5, innerCapacity: 4),
         RankedTree.Shape(leafCapacity: 9, innerCapacity: 6), RankedTree.Shape(),
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// Runs the history of one seed.
-    /// - Returns: the first violation, in words.
+    /// - Returns: the first violation, or nil.
     private static func history(seed: UInt64) -> String? {
         var random = SeededRandom(seed: seed)
         var model = TreeModel(space: KeySpace.allCases.randomElement(using: &random)!)
@@ -59,10 +59,10 @@ import Testing
         return nil
     }
 
-    /// Applies changes, of which several may be of one row, in one of the three ways there are.
+    /// Applies changes in one of three ways. Several changes may be of one row.
     private static func commit(_ changes: [TreeModel.Change], to tree: inout RankedTree, _ random: inout SeededRandom) {
         if random.oneIn(3) {
-            // As the store does it: one net change per row.
+            // One net change per row, as the store does it.
             var net: [UInt64: TreeModel.Change] = [:]
             for change in changes {
                 let id = (change.old ?? change.new)!.id
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// Whether `tree` has exactly `rows`, by iteration, by rank and by key.
+    /// Checks that `tree` has exactly `rows`, by iteration, by rank and by key.
     private static func contents(of tree: RankedTree, _ rows: [ModelRow]) -> String? {
         if tree.count != rows.count { return "count \(tree.count), expected \(rows.count)" }
         for (rank, pair) in zip(tree.entries, rows).enumerated() where pair.0 != pair.1.entry {
@@ -114,7 +114,7 @@ import Testing
             if let violation = ChangeSetOracle.violation(changes, from: before, to: after) {
                 return "\(window): \(violation)\n\(changes)\nbefore \(before)\nafter \(after)"
             }
-            // Comparing the window alone finds the same as comparing everything and clipping.
+            // Comparing only the window gives the same as comparing everything and clipping.
             let alone = ChangeSet.between(old.tree, new.tree, in: window.window)
             if alone != changes { return "\(window) alone: \(alone)\nclipped: \(changes)" }
             if old.tree.slice(window.window).count != before.count { return "count in \(window)" }

@@ -1,12 +1,12 @@
-// Random histories of a tree with measures against plain sums over arrays: whatever splits, joins or is streamed anew, the
-// summary of every run of rows is that of its values.
+// Random histories of a tree with measures, compared with sums over arrays. After each split, merge or rebuild, the
+// summary of every range of rows is that of its values.
 import StillingWellSeededRandom
 import Testing
 
 @testable import StillingWell
 @testable import StillingWellTree
 
-/// The values of a row, which follow from its id and stamp: a double, an integer that may be missing, an integer.
+/// The values of a row, derived from its id and stamp: a double, an optional integer, an integer.
 private struct Values: Equatable {
     static let measures = Measures(columns: 0b10_0110, doubles: 0b10, optionals: 0b110)
     var weight: Double?
@@ -37,7 +37,7 @@ private struct Values: Equatable {
 }
 
 extension RankedTree {
-    /// As it is, with the values of its rows.
+    /// The same tree, with the values of its rows.
     fileprivate var valued: RankedTree {
         measured(Values.measures) { id, words in
             let stamp = entries.first { $0.key.id == id }!.stamp
@@ -51,7 +51,7 @@ extension RankedTree {
             values: insertions.flatMap { Values(id: $0.key.id, stamp: $0.stamp).words })
     }
 
-    /// Where a summary is not that of the rows' values.
+    /// Returns a summary that differs from that of the rows' values, or nil.
     fileprivate func wrongSummary(_ rows: [ModelRow], _ random: inout SeededRandom) -> String? {
         for _ in 0..<6 {
             let ends = [random.below(count + 1), random.below(count + 1)].sorted()
@@ -89,7 +89,7 @@ struct RankedMeasuresTests {
         var random = SeededRandom(seed: seed)
         var model = TreeModel(space: KeySpace.allCases.randomElement(using: &random)!)
         for _ in 0..<random.below(80) { _ = model.add(version: 1, &random) }
-        // Beside the tree goes the same without measures, which it is made of once more on the way.
+        // A second tree has no measures. The measured tree is sometimes rebuilt from it.
         var plain = RankedTree(sorted: model.rows.map(\.entry), shape: shapes.randomElement(using: &random)!)
         var tree = plain.valued
         var states = [(tree, model.rows)]

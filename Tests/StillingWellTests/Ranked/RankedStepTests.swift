@@ -1,5 +1,5 @@
-// What is known of a step without looking at both trees: its difference by the rows that it was given, the ranks of windows that
-// follow from it, and the order of numbers.
+// Tests of the results of a step without comparing both trees: its change set from the rows it was given, the ranks of
+// windows that follow, and the sorting of numbers.
 import StillingWellSeededRandom
 import Testing
 
@@ -40,7 +40,7 @@ import Testing
             try #require(byRows.changeSet(in: window) == expected, "TIDEGAUGE_SEED=\(seed)")
             let known = byRows.changeSet(in: window, WindowEnds(window), showing: old.ranks(in: window))
             try #require(known.changes == expected, "TIDEGAUGE_SEED=\(seed)")
-            // Of a window that shows nothing, it does not matter where.
+            // The ranks of an empty window do not matter.
             let ranks = new.ranks(in: window)
             try #require(known.newRanks.count == ranks.count, "TIDEGAUGE_SEED=\(seed)")
             if !ranks.isEmpty { try #require(known.newRanks == ranks, "TIDEGAUGE_SEED=\(seed)") }
@@ -51,14 +51,14 @@ import Testing
     func numbers(_ round: Int) {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
-        // One or two bytes anywhere that differ; many numbers have one of them in common.
+        // The numbers differ in one or two bytes. Many of them share a value.
         let fixed = UInt64.random(in: 0 ... .max, using: &random)
         let span = (0...random.below(2)).reduce(UInt64(0)) { span, _ in span | 0xff << UInt64(8 * random.below(8)) }
         var numbers = (0..<random.below(1_500)).map { index in
             let prefix = UInt64.random(in: 0 ... .max, using: &random)
             return RankedNumber(prefix: fixed & ~span | prefix & span, id: UInt64(2 * index + 1))
         }
-        // As an index may find them.
+        // The order in which an index may find them.
         if random.oneIn(4) { numbers.shuffle(using: &random) }
         let expected = numbers.indices.sorted {
             (numbers[$0].prefix, numbers[$0].id) < (numbers[$1].prefix, numbers[$1].id)

@@ -1,5 +1,5 @@
-// The brute-force model of a ranked tree: a plain array of rows, sorted by comparing whole byte strings. It shares no code
-// with the tree but the conversion of a row into an entry.
+// A brute-force model of a ranked tree: an array of rows, sorted by whole byte strings. It shares only the conversion
+// of a row into an entry with the tree.
 import StillingWellSeededRandom
 
 @testable import StillingWell
@@ -19,7 +19,7 @@ struct ModelRow: Equatable {
     }
 }
 
-/// A window in terms of bytes.
+/// A window given by bytes.
 struct ModelWindow {
     var lower: [UInt8]?
     var upper: [UInt8]?
@@ -37,19 +37,20 @@ struct ModelWindow {
     }
 }
 
-/// How the rows of one history look. In each space no key is a proper prefix of another one.
+/// Kinds of keys in a history. In each space no key is a proper prefix of another one.
 enum KeySpace: CaseIterable {
-    /// Few 8-byte keys: many ties.
+    /// Few keys of 8 bytes, with many ties.
     case fewNumbers
     case manyNumbers
-    /// 11 bytes of two values: the first eight tie as a rule.
+    /// Keys of 11 bytes with two values. The first eight bytes usually tie.
     case longFixed
-    /// 0 to 12 bytes of two values, and a terminator.
+    /// Keys of 0 to 12 bytes with two values, and a terminator.
     case strings
-    /// Numbers, ids and stamps on both sides of where their upper halves change: leaves are narrow, wide and become wide.
+    /// Numbers, ids and stamps on both sides of a change of their upper halves. Leaves are narrow, wide, or become
+    /// wide.
     case halves
 
-    /// Before the first id and the first version.
+    /// Values before the first id and the first version.
     var firstID: UInt64 { self == .halves ? (1 << 32) - 20 : 0 }
     var firstVersion: UInt64 { self == .halves ? (3 << 32) - 4 : 0 }
 
@@ -63,7 +64,7 @@ enum KeySpace: CaseIterable {
         }
     }
 
-    /// Whole keys, and for the long ones beginnings of keys.
+    /// Makes a window. Its bounds are keys or prefixes of keys.
     func window(_ random: inout SeededRandom) -> ModelWindow {
         func bound() -> [UInt8]? {
             if random.oneIn(4) { return nil }
@@ -74,7 +75,7 @@ enum KeySpace: CaseIterable {
     }
 }
 
-/// The rows of one tree, and the rows outside of it that may come back.
+/// The rows of a tree, and deleted rows that may come back.
 struct TreeModel {
     private(set) var rows: [ModelRow] = []
     let space: KeySpace
@@ -92,7 +93,7 @@ struct TreeModel {
         var new: ModelRow?
     }
 
-    /// Changes one random row and says how.
+    /// Changes one random row and returns the change.
     mutating func change(version: UInt64, _ random: inout SeededRandom) -> Change {
         switch random.below(8) {
         case 0, 1: return add(version: version, &random)
@@ -114,7 +115,7 @@ struct TreeModel {
         }
     }
 
-    /// Adds a row, now and then one that was there before.
+    /// Adds a row, sometimes one that was deleted before.
     mutating func add(version: UInt64, _ random: inout SeededRandom) -> Change {
         var id = nextID
         if !outside.isEmpty && random.oneIn(2) {

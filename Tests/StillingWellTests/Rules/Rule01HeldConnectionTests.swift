@@ -1,5 +1,5 @@
-// Rule 1 where `autorefresh` is off: the connection stays at its version, and the initial callback comes all the same, at
-// that version; what has been committed since is told when the connection moves on.
+// Rule 1 with `autorefresh` off. The connection stays at its version, and the initial callback comes at that version.
+// Later commits are delivered when the connection advances.
 import StillingWell
 import Testing
 
@@ -10,7 +10,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
         feed.connection.autorefresh = false
     }
 
-    /// Three commits of all kinds, which the connection does not see.
+    /// Makes three commits of different kinds, which the connection does not see.
     private func commit() throws {
         try test.store.write { other in
             try #require(try other.object(Note.self, forPrimaryKey: 0)).score = 15
@@ -20,7 +20,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
         try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 1)).title = "x" }
     }
 
-    /// Observes; the initial callback is written down with the rows it finds.
+    /// Observes. Notes the initial callback with the rows it finds.
     private func observe(_ name: String, _ notes: Results<Note>, keyPaths: [PartialKeyPath<Note>]? = nil) throws {
         let body: (ResultsChange<Note>) -> Void = { [feed] change in
             guard case .initial(let rows) = change else { return feed.note("\(name) \(change.text)") }
@@ -88,7 +88,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
     func silentAmongOthers() throws {
         let gate = try HeldUpkeep(test.store)
         try gate.close()
-        // What the connection does not see either.
+        // The connection does not see this write either.
         try set(0, "before")
         try observe("all", notes)
         let all = try #require(feed.lastToken)
@@ -102,7 +102,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
         try set(2, "c", silentFor: [title, high])
         try set(2, "d")
         try set(2, "e", silentFor: [all])
-        // The connection's own, and one by which a row leaves.
+        // A write of the connection, and one by which a row leaves.
         try feed.connection.write(withoutNotifying: [all, high]) {
             try feed.connection.delete(#require(try feed.connection.object(Note.self, forPrimaryKey: 0)))
         }

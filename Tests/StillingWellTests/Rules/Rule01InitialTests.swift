@@ -1,6 +1,6 @@
-// Rule 1. A collection's observer is told what the collection is, once, before it is told how that changed. A Realm list
-// whose first notification comes after a change can start with `.update`: its observer applies indices to rows that it
-// never had.
+// Rule 1. A collection's observer first receives the initial callback, once, and then changes. The first notification
+// of a Realm list can be `.update` if it comes after a change. Its observer then applies indices to rows that it never
+// had.
 import Foundation
 import Testing
 
@@ -19,7 +19,7 @@ struct Rule01InitialTests {
         let observer = try Observer(test.store)
         defer { observer.stop() }
         try observer.thread.performAndWait {
-            // The run loop is busy here, so everything below happens before anything can be delivered.
+            // The run loop is blocked here, so nothing can be delivered before the commits.
             try observer.observe { $0.sorted(by: \.id) }
             for id in 0..<50 { try test.store.write { try $0.add(Note(id: id)) } }
         }
@@ -64,7 +64,7 @@ struct Rule01InitialTests {
 
     @Test("a query that could not be evaluated says so once, and can be observed again")
     func failedEvaluation() throws {
-        // Upkeep takes no reader by itself.
+        // Without polling, upkeep takes no reader by itself.
         let test = try TestStore(upkeepPollNs: nil)
         let storage = test.store.core.storage
         let scheduler = ManualScheduler()
@@ -90,7 +90,7 @@ struct Rule01InitialTests {
         for token in [first, second] { token.invalidate() }
     }
 
-    /// What observers of every kind of collection were told: `initial` or `update`, by name.
+    /// Callbacks of observers of every kind of collection: `initial` or `update`, by name.
     private final class Kinds {
         private(set) var told: [String: [String]] = [:]
         private var tokens: [NotificationToken] = []
@@ -126,7 +126,7 @@ struct Rule01InitialTests {
         static let names = Set(["results", "limited", "linking", "values", "list", "sections"])
     }
 
-    /// Changes all that `Kinds` observes.
+    /// Changes everything that `Kinds` observes.
     private func change(_ connection: Connection, _ round: Int) throws {
         let human = try #require(try connection.object(Human.self, forPrimaryKey: 1))
         human.age = 10 + round

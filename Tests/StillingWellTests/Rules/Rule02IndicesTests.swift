@@ -1,6 +1,6 @@
-// Rule 2. Which index space each list of a change set counts in. Beyond Realm: rows that change their place are told as
-// moves too, all of them (in Realm a moved row is a deletion and an insertion that nothing ties together), and deleted
-// rows are named by their ids (in Realm they are gone by the time one is told, and the index is all there is).
+// Rule 2. The index space of each list in a change set. Unlike Realm, rows that change their index are also reported as
+// moves, all of them. In Realm a moved row is an unrelated deletion and insertion. Deleted rows are also given by their
+// ids. In Realm only the index is known.
 import Testing
 
 @testable import StillingWell
@@ -18,7 +18,7 @@ struct Rule02IndicesTests {
         notes = try feed.connection.objects(Note.self).sorted(by: \.score)
     }
 
-    /// Change set of one commit.
+    /// Returns the change set of one commit.
     private func changes(_ body: (Connection) throws -> Void) throws -> ChangeSet {
         var isReady = false
         var told: ChangeSet?

@@ -1,5 +1,5 @@
-// Rule 3. In which order a change set is applied, and that it has nothing in it that did not happen. Realm reports rows
-// that nobody wrote: where one written row passes many others, it may be those that are told as deleted and inserted.
+// Rule 3. The order in which a change set is applied, and that each of its changes has happened. Realm reports rows
+// that were not written: when one written row passes others, those may be reported as deleted and inserted.
 // RankedHistoryTests and ObservationHistoryTests check the same in random histories.
 import StillingWell
 import Testing
@@ -26,14 +26,14 @@ final class Rule03OrderTests: NoteSuite {
     func neighbours() throws {
         try feed.observe("limited", notes.limited(to: 3))
         try change { try $0.delete(note(0, $0)) }
-        // Row 3 was not written; it has come in over the end.
+        // Row 3 was not written. It has come within the limit.
         #expect(feed.takeLog() == ["limited -0 +2"])
         try test.store.write { connection in for id in 1..<40 { try note(id, connection).group = id % 2 } }
         try feed.catchUp()
         _ = feed.takeLog()
         try feed.observe("distinct", notes.distinct(by: [\.group]))
         try change { try $0.delete(note(1, $0)) }
-        // Of its group the next one is shown in its place.
+        // The next row of the same group is shown instead.
         #expect(feed.takeLog().contains { $0.hasPrefix("distinct -0") && $0.contains("+") })
     }
 }

@@ -1,4 +1,4 @@
-// Rule 4. What counts as which kind of change: by what was written, not by what the values are.
+// Rule 4. The kind of a change depends on what was written, not on the values.
 import Foundation
 import StillingWell
 import Testing
@@ -32,7 +32,7 @@ struct Rule04ModificationTests {
         try feed.observe("object", try note(1, feed.connection))
         try change { try note(1, $0).score = 10 }
         #expect(Set(feed.takeLog()) == ["notes ~1>1", "score ~1>1", "object score 10 to 10"])
-        // So it is where the property is what the rows are in order of.
+        // The same holds if the rows are sorted by that property.
         try feed.observe("by score", notes.sorted(by: \.score))
         try change { try note(2, $0).score = 20 }
         #expect(feed.takeLog().contains("by score ~2>2"))
@@ -56,7 +56,7 @@ struct Rule04ModificationTests {
         }
         #expect(feed.takeLog() == ["notes -2 +2"])
         #expect(ids == [old] && notes[2].objectID != old)
-        // Even over two commits that come as one.
+        // The same holds for two commits that are delivered together.
         try test.store.write { connection in try connection.delete(note(3, connection)) }
         try change { try $0.add(Note(id: 3, score: 30)) }
         #expect(feed.takeLog() == ["notes -3 +3"])
@@ -64,7 +64,7 @@ struct Rule04ModificationTests {
 
     @Test("entering the filter is an insertion only, leaving it a deletion only")
     func filter() throws {
-        // As a window of an order, as a filter of its own, and over columns that are not observed.
+        // The filter is a window of an order, a filter of its own, and a filter over columns that are not observed.
         try feed.observe("window", notes.where(\.score >= 20).sorted(by: \.score))
         try feed.observe("filter", notes.where(\.score >= 20))
         try feed.observe("title", notes.where(\.score >= 20), keyPaths: [\.title])

@@ -1,4 +1,4 @@
-// Rule 5. Several commits that come as one change: the difference of what was told last and what is there now.
+// Rule 5. Commits that are delivered together are the difference between the last delivered state and the present one.
 import StillingWell
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
 final class Rule05CoalescingTests: NoteSuite {
     init() throws { try super.init(4, durability: .memory) }
 
-    /// Lets upkeep see each commit for itself, or all of them at once; the observer sees all at once either way.
+    /// Lets upkeep process each commit by itself, or all at once. The observer gets one delivery either way.
     private func commit(oneByOne: Bool, _ bodies: [(Connection) throws -> Void]) throws {
         for body in bodies {
             try test.store.write(body)
@@ -36,7 +36,7 @@ final class Rule05CoalescingTests: NoteSuite {
         try feed.observe("title", notes, keyPaths: [\.title])
         try commit(oneByOne: oneByOne, [{ try self.note(1, $0).title = "x" }, { try self.note(1, $0).title = "" }])
         #expect(Set(feed.takeLog()) == ["notes ~1>1", "title ~1>1"])
-        // Moved away and back is a modification too, and neither a move nor nothing.
+        // A move away and back is a modification, neither a move nor nothing.
         try commit(oneByOne: oneByOne, [{ try self.note(1, $0).score = 99 }, { try self.note(1, $0).score = 10 }])
         #expect(feed.takeLog() == ["notes ~1>1"])
     }

@@ -1,6 +1,6 @@
-// Rule 6. In Realm, beginning a write on a thread that observes brings its data to the newest version first, and runs the
-// callbacks for that, holding the write lock: indices change under the code that was about to write, and a callback that
-// waits for another writer waits for ever.
+// Rule 6. In Realm, beginning a write on an observing thread first brings its data to the newest version and runs the
+// callbacks while it holds the write lock. So indices change before the write, and a callback that waits for another
+// writer deadlocks.
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync
@@ -17,7 +17,7 @@ final class Rule06NoCallbackInWriteTests: NoteSuite {
         try feed.observe("notes", notes)
         try feed.observeStore()
         try test.store.write { try $0.add(Note(id: 9, score: -1)) }
-        // Upkeep has left it in the mailbox: all that is missing is a turn.
+        // Upkeep has put it into the mailbox. Only the turn of the scheduler is missing.
         try Feed(test.store).catchUp()
         try feed.connection.beginWrite()
         #expect(feed.log == [] && notes.map(\.id) == [0, 1, 2])
@@ -28,7 +28,7 @@ final class Rule06NoCallbackInWriteTests: NoteSuite {
         #expect(notes.map(\.id) == [1, 2, 0])
         try feed.connection.commitWrite()
         #expect(feed.log == [] && notes.map(\.id) == [1, 2, 0])
-        // The turn that came at the wrong time is asked for again.
+        // The turn that came during the write is requested again.
         try feed.scheduler.turn { notes.count == 4 }
         #expect(feed.takeLog().first == "store didChange")
     }
@@ -50,7 +50,7 @@ final class Rule06NoCallbackInWriteTests: NoteSuite {
         for score in 100..<110 {
             if byOthers {
                 try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 1)).score = score }
-                // The news is there before the write begins.
+                // The mail is there before the write begins.
                 let mailbox = try connection.live().mailbox
                 try connection.core.startUpkeep().catchUp(mailbox, to: connection.core.storage.openSnapshot().version)
             }
@@ -83,7 +83,7 @@ final class Rule06NoCallbackInWriteTests: NoteSuite {
         try test.store.write { try $0.add(Note(id: 9)) }
         try feed.scheduler.turn { !seen.isEmpty }
         #expect(seen == [4])
-        // And a write on the observing thread right behind a background one, the case that deadlocked in Realm.
+        // A write on the observing thread right after a background write, which deadlocked in Realm.
         try test.store.write { try $0.add(Note(id: 11)) }
         try feed.connection.write { try feed.connection.add(Note(id: 12)) }
         try feed.scheduler.turn { notes.count == 7 }
@@ -91,7 +91,7 @@ final class Rule06NoCallbackInWriteTests: NoteSuite {
 
     @Test("beginning a write does not wait for upkeep, however long that takes")
     func slowUpkeep() throws {
-        // The section function runs on upkeep's thread, and does not return there before it is let go.
+        // Upkeep calls the section function on its thread, where it blocks until the gate opens.
         let gate = Watched((isShut: false, isWaiting: false))
         let here = pthread_self()
         let sections = try feed.connection.objects(Note.self).sectioned(by: \.score) { score in
@@ -112,7 +112,7 @@ final class Rule06NoCallbackInWriteTests: NoteSuite {
         for id in 21..<31 { try feed.connection.write { try feed.connection.add(Note(id: id, score: id)) } }
         try test.store.write { try $0.add(Note(id: 31, score: 31)) }
         #expect(gate.value.isShut, "the writes took \((monotonicNs() - startNs) / 1_000_000) ms: as long as upkeep did")
-        // Own writes show, somebody else's waits for a delivery.
+        // Own writes show. Writes of other connections wait for a delivery.
         #expect(notes.count == 13)
         gate.update { $0.isShut = false }
         try feed.scheduler.turn { notes.count == 15 }

@@ -1,5 +1,5 @@
-// Rule 7 where callbacks are concerned: membership and properties of one callback stand at one version, the delivered one,
-// whatever earlier callbacks of the same delivery have written.
+// Rule 7 in callbacks. Membership and properties in one callback are those of the delivered version, even if earlier
+// callbacks of the same delivery have written.
 import Foundation
 import StillingWellSync
 import Testing
@@ -91,7 +91,7 @@ struct Rule07CallbackTests {
         try scheduler.turn { isReady }
         let attachment = notes.query.attachment
         token.invalidate()
-        // What upkeep sends before it has read that nobody watches any more.
+        // A root that upkeep sends before it knows that the query has no observer any more.
         let snapshot = try test.store.core.storage.openSnapshot()
         let late = RootUpdate(query: notes.query, attachment: attachment, tree: RankedTree())
         var mail = VersionMail(updates: [late])
@@ -100,8 +100,8 @@ struct Rule07CallbackTests {
         try connection.write { try connection.add(Note(id: 1)) }
         try scheduler.turn { connection.version == 1 }
         #expect(notes.map(\.id) == [1])
-        // Nor is it taken for the root of a new observer.
-        // (Left before it observes: upkeep's own mail is in order, so an older root never comes after a newer one.)
+        // The root is not taken for that of a new observer. (It is put there before the observer starts. Upkeep sends
+        // roots in order, so an older root never follows a newer one.)
         mail = VersionMail(updates: [late])
         try connection.live().mailbox.put(try test.store.core.storage.openSnapshot(), &mail)
         var initial: [Int]?
@@ -118,7 +118,7 @@ struct Rule07CallbackTests {
         try test.store.write { try $0.add(Note(id: 1)) }
         let scheduler = ManualScheduler()
         let connection = try test.store.connect(on: .scheduler(scheduler))
-        // What an upkeep sends that has not heard of the newest commit yet.
+        // Mail of an upkeep that has not processed the newest commit yet.
         var mail = VersionMail()
         try connection.live().mailbox.put(old, &mail)
         try scheduler.turn()
@@ -141,7 +141,7 @@ struct Rule07CallbackTests {
         try test.store.write { try #require(try $0.object(Human.self, forPrimaryKey: 1)).tags.remove(at: 0) }
         try feed.connection.write {
             #expect(Array(tags) == ["a", "b", "c"])
-            // Gone already; here it is still shown, and so it can be taken off.
+            // Already deleted by another connection. It is still shown here, so it can be removed.
             tags.remove(at: 0)
             #expect(Array(tags) == ["b", "c"])
             tags[0] = "B"

@@ -1,6 +1,6 @@
-// Rule 7. What a connection shows changes by deliveries and by its own writes: at once by these, and never by somebody
-// else's. In Realm, beginning a write brings everybody's commits in first, so that an index taken from the screen names
-// another row by the time it is used.
+// Rule 7. Deliveries and own writes change what a connection shows, the latter at once. Writes of other connections
+// never do. In Realm, beginning a write first brings in all other commits, so an index taken from the screen may name
+// another row.
 import Testing
 
 @testable import StillingWell
@@ -88,7 +88,7 @@ struct Rule07OwnWriteTests {
             }
             expectShown([0, 2, 3, 1], "after a cancelled write")
         }
-        // The last change of the last commit once more.
+        // Repeats the last change of the last commit.
         try feed.connection.write { notes[2].score = 6 }
         try cancel(feed.connection, ending) { notes[2].score = 60 }
         try feed.connection.write { notes[2].score = 70 }
@@ -115,7 +115,7 @@ struct Rule07OwnWriteTests {
         }
         var isLost = false
         func expectShown(_ tags: [String], _ friends: Int, _ comment: Comment) {
-            // A value that somebody else has removed is nowhere any more.
+            // A value that another connection has removed is not shown any more.
             #expect(human.tags.count == tags.count, comment)
             #expect(Array(human.tags) == tags.filter { $0 != "b" || !isLost }, comment)
             #expect(human.friends.count == friends, comment)
@@ -131,7 +131,7 @@ struct Rule07OwnWriteTests {
             human.friends.remove(at: 1)
         }
         expectShown(["a", "b"], 2, "before its delivery")
-        // Of a list that is not observed, rows are kept from the first time that others have changed it.
+        // The rows of an unobserved list are kept from the first change by another connection on.
         if isObserved {
             try feed.connection.write { human.tags.append("c") }
             isLost = true
@@ -168,7 +168,7 @@ struct Rule07OwnWriteTests {
                 try connection.add(Note(id: 10 + round, score: -round))
                 try #require(try connection.object(Note.self, forPrimaryKey: 2)).score = 1 + round
             }
-            // Upkeep has seen it; the observer's connection has not turned.
+            // Upkeep has processed it. The observer's connection has not.
             try Feed(test.store).catchUp()
             #expect(shown() == before)
             try feed.connection.write { #expect(shown() == before) }
@@ -222,7 +222,7 @@ struct Rule07OwnWriteTests {
             }
         }
         #expect(notes.map(\.title) == ["note 0", "note 1", "note 2"])
-        // Deleting it is no mistake: what is shown changes with it, whoever was first.
+        // Deleting it is not an error. The rows shown change in either order of the deletions.
         try feed.connection.write {
             try feed.connection.delete(notes[1])
             #expect(notes.map(\.id) == [0, 2])

@@ -1,5 +1,5 @@
-// Rule 8 where upkeep falls behind: silence through links needs the store as it was around each commit, and that is kept
-// for so many commits only. Beyond, silent writes are throttled; none is told.
+// Rule 8 when upkeep lags. Suppressed notifications through links need the store's versions around each commit. These
+// are kept for a limited number of commits. Beyond that, such writes block, and still no notification is sent.
 import StillingWellSync
 import Testing
 
@@ -26,7 +26,7 @@ struct Rule08BacklogTests {
         }
     }
 
-    /// Silent commits of a thread of their own.
+    /// Commits with suppressed notifications, on a thread of their own.
     private final class Writer: Sendable {
         let begun = Watched(0)
         let returned = Watched(0)
@@ -35,7 +35,7 @@ struct Rule08BacklogTests {
         func run(_ test: TestStore, _ silent: NotificationToken, commits: Int) {
             for number in 0..<commits {
                 do {
-                    // Every third time somebody else commits in between.
+                    // Every third time another connection commits in between.
                     if number % 3 == 0 { try test.store.write { try $0.add(Human(100 + number)) } }
                     try test.store.write(withoutNotifying: [silent]) {
                         begun.update { $0 += 1 }
@@ -50,14 +50,14 @@ struct Rule08BacklogTests {
         }
     }
 
-    /// Has a thread commit so many times, and returns when upkeep, which is held, has no room for more.
+    /// Starts a thread that makes these commits. Returns once upkeep, which is held, has no room for more.
     private func fill(commits: Int) throws -> Writer {
         try gate.close()
         let writer = Writer()
         let thread = TracedThread("test-writer") { [test, silent] in writer.run(test, silent, commits: commits) }
         thread.detach()
         try writer.begun.wait("the commit that finds no room") { $0 > UpkeepInbox.maxHolding }
-        // Has the write lock only when that commit is made.
+        // Gets the write lock only after that commit.
         try test.store.write { _ in }
         return writer
     }
@@ -66,7 +66,7 @@ struct Rule08BacklogTests {
     func backlog() throws {
         let writer = try fill(commits: 2 * UpkeepInbox.maxHolding + 10)
         #expect(writer.returned.value == UpkeepInbox.maxHolding)
-        // Nobody else waits with it: the write lock is free.
+        // The blocked writer does not hold the write lock.
         try test.store.write { try $0.add(Human(2)) }
         try gate.open()
         try writer.isOver.wait("the writer") { $0 }
@@ -95,7 +95,7 @@ struct Rule08BacklogTests {
         let storage = test.store.core.storage
         var readers: [SnapshotReader] = []
         while let reader = try? storage.takeReader() { readers.append(reader) }
-        // One is enough for what the commit begins with, and none is left for what it leads to.
+        // One reader is enough to begin the commit, and none is left to read the linked rows.
         storage.recycle(readers.removeLast())
         #expect(throws: StoreError.tooManySnapshots(limit: Int(LMDB.maxReaders))) { try rename("x") }
         for reader in readers { storage.recycle(reader) }

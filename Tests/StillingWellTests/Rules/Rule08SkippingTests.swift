@@ -1,5 +1,5 @@
-// Rule 8. A skipped commit is silent for the tokens it names and for nobody else, and for that commit only. Realm
-// swallows other threads' changes along with the skipped ones, or makes the skipping write wait and deliver first.
+// Rule 8. A skipped commit is suppressed for the named tokens only, and for that commit only. Realm also suppresses
+// other threads' changes, or makes the skipping write wait and deliver first.
 import StillingWell
 import Testing
 
@@ -31,7 +31,7 @@ final class Rule08SkippingTests: NoteSuite {
         try test.store.write(withoutNotifying: [silent]) { try note(2, $0).score = 25 }
         try feed.catchUp()
         #expect(feed.takeLog() == ["loud ~2>2"])
-        // A second handle of the same file has an upkeep of its own.
+        // A second handle of the same file has its own upkeep.
         let other = try Store(test.store.configuration)
         try other.write(withoutNotifying: [silent]) { try note(2, $0).score = 26 }
         try feed.catchUp()
@@ -60,7 +60,7 @@ final class Rule08SkippingTests: NoteSuite {
         try test.store.write(withoutNotifying: [object, store]) { try note(1, $0).score = 12 }
         try feed.catchUp()
         #expect(feed.takeLog() == [])
-        // One skipped commit and one that is not, in one delivery.
+        // One skipped commit and one other, in one delivery.
         try test.store.write(withoutNotifying: [object, store]) { try note(1, $0).score = 13 }
         try test.store.write { try note(1, $0).title = "new" }
         try feed.catchUp()

@@ -1,4 +1,4 @@
-// Rule 9. What observers of the store and of single objects are told, and in which order.
+// Rule 9. The callbacks of observers of the store and of single objects, and their order.
 import StillingWell
 import Testing
 
@@ -131,7 +131,7 @@ struct Rule09ObjectTests {
         #expect(feed.takeLog() == [])
     }
 
-    /// Brings upkeep to the newest version, and leaves the connection of `feed` behind.
+    /// Advances upkeep to the newest version without the connection of `feed`.
     private func advanceUpkeepAlone() throws { try Feed(test.store).catchUp() }
 
     @Test("a change that upkeep had passed when the observer was added, and its connection had not, is told")
@@ -158,7 +158,7 @@ struct Rule09ObjectTests {
     @Test("where the log has been pruned, the values tell what an observer has missed", arguments: [false, true])
     func prunedBehind(isChanged: Bool) throws {
         if isChanged { try change { note, _ in note.score = 11 } }
-        // More commits than are kept for a follower that has moved on.
+        // More commits than the log keeps for a follower that has advanced.
         for round in 0..<200 { try test.store.write { try $0.add(Note(id: 100 + round)) } }
         try advanceUpkeepAlone()
         for round in 0..<200 { try test.store.write { try $0.add(Note(id: 300 + round)) } }
@@ -175,7 +175,7 @@ struct Rule09ObjectTests {
         let token = try holding.observe { _, _ in }
         try test.store.write { try $0.add(Note(id: 4, score: 40)) }
         try gate.waitUntilHeld()
-        // Upkeep stands before this: these objects are there after its step, or not, and never were before.
+        // Upkeep is at a version before this commit. It processes the insertion and the deletion in one step.
         try test.store.write { for id in 5...7 { try $0.add(Note(id: id, score: id * 10)) } }
         let feed = try Feed(test.store)
         for id in 5...7 {
@@ -184,7 +184,7 @@ struct Rule09ObjectTests {
         try test.store.write { connection in
             try connection.delete(try #require(try connection.object(Note.self, forPrimaryKey: 5)))
             try connection.object(Note.self, forPrimaryKey: 6)?.score = 61
-            // More than a log lists.
+            // More changes than a log entry lists.
             for id in 0..<65_536 { try connection.add(Note(id: 100 + id)) }
         }
         gate.open()

@@ -1,5 +1,4 @@
-// Rule 9, where the row that a delivery is to tell of cannot be read: the page of the file that it is on has been destroyed
-// since the commit.
+// Rule 9 when a changed row cannot be read: its page was destroyed after the commit.
 import Foundation
 import StillingWell
 import Testing
@@ -18,7 +17,7 @@ struct Rule09UnreadableTests {
         note = try #require(try connection.object(Note.self, forPrimaryKey: 1))
     }
 
-    /// Commits, and once upkeep has left what it means in the mailbox, overwrites every page with rows on it.
+    /// Commits, waits for upkeep's mail, and then overwrites every page with rows.
     private func damage(_ write: (Note, Connection) throws -> Void) throws {
         try test.store.write { try write(try #require(try $0.object(Note.self, forPrimaryKey: 1)), $0) }
         try scheduler.waitForMail()
@@ -30,7 +29,7 @@ struct Rule09UnreadableTests {
         var count = 0
         for start in stride(from: 0, to: data.count, by: pageBytes) {
             let page = data[start..<min(start + pageBytes, data.count)]
-            // In front of its entries the engine leaves what its memory held, of other pages too.
+            // Before its entries a page may contain stale bytes of other pages.
             let used = Int(page[start + 14]) | Int(page[start + 15]) << 8
             guard used < page.count, page[(start + used)...].range(of: Data("needle".utf8)) != nil else { continue }
             try file.seek(toOffset: UInt64(start))

@@ -1,6 +1,6 @@
-// Rule 10. Realm brings each background query to its thread when it is ready: a collection whose first run is not done
-// yet, or that nobody observes, is run again on the observing thread where it is read, and collections over several tables
-// are told one after the other. Here all that a connection shows moves on in one step, before anyone is called.
+// Rule 10. Realm delivers each background query when it is ready. A collection that has not been evaluated yet, or is
+// not observed, is evaluated on the observing thread, and collections over several tables are delivered one after the
+// other. Here everything that a connection shows advances in one step, before any callback.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -48,7 +48,7 @@ struct Rule10OneVersionTests {
             ]
         }
 
-        /// Later, while commits go on.
+        /// Observes one more query while commits go on.
         func observeMore() throws {
             tokens.append(try unobserved.sorted(by: \.id).observe { [unowned self] _ in check("late") })
         }
@@ -60,7 +60,7 @@ struct Rule10OneVersionTests {
 
         private func check(_ who: String) {
             let count = all.count
-            // The counter has been written with each commit, in another table.
+            // Each commit writes the counter, which is in another table.
             let counts = [
                 "parts": parts.reduce(0) { $0 + $1.count }, "unobserved": unobserved.count,
                 "sections": sections.objectCount, "list": counter.tags.count, "counter": counter.age,
@@ -76,7 +76,7 @@ struct Rule10OneVersionTests {
         }
     }
 
-    /// One step that keeps all of it in balance: one note more or fewer, and others turned over.
+    /// One consistent step: inserts or deletes one note, and changes others.
     private static func step(_ connection: Connection, _ random: inout SeededRandom) throws {
         let counter = try #require(try connection.object(Human.self, forPrimaryKey: 0))
         let count = counter.age
@@ -125,7 +125,7 @@ struct Rule10OneVersionTests {
                             try Self.step(connection, &random)
                             return connection.version + 1
                         }
-                        // One writer goes on when it has been told of; two leave it to coalescing.
+                        // One writer waits for each delivery. Two writers rely on coalescing.
                         if !isBusy { try seen.wait("version \(version)") { $0.last ?? 0 >= version } }
                     }
                 } catch { Issue.record(error) }

@@ -1,4 +1,4 @@
-// Rule 11. Observers that come and go while others are called, from anywhere.
+// Rule 11. Observers that start and end during callbacks, on any thread.
 import StillingWellSeededRandom
 import StillingWellSync
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rule 11: observers added and removed in callbacks, and invalidated from any thread")
 struct Rule11TokenTests {
-    /// Where an observer can be added from.
+    /// Callback in which an observer is added.
     enum Place: String, CaseIterable { case store, first, second, initial }
 
     @Test("one added in a callback is called from the next delivery on", arguments: Place.allCases)
@@ -145,11 +145,11 @@ struct Rule11TokenTests {
         nonisolated(unsafe) var notes: Results<Note>?
         try thread.performAndWait { notes = try test.store.connect(on: .runLoop).objects(Note.self) }
         try test.store.write { try $0.add(Note(id: 1)) }
-        // Commits go on while tokens end, but so many per token: on a busy machine a writer that nothing stops would fill
-        // the disk while the observing thread waits for its turn.
+        // Commits go on while tokens end, with a limited number per token. Without the limit, a writer on a busy
+        // machine would fill the disk while the observing thread waits.
         let credit = Watched(0)
-        // Of each token: callbacks that found it ended, and whether one was running when `invalidate` had returned. That one
-        // has begun before, and may have been kept from a processor until now.
+        // For each token: the number of callbacks after its end, and whether one was running when `invalidate`
+        // returned. Such a callback began before, and may have been delayed by the scheduler.
         var ended: [(late: Watched<Int>, wasRunning: Bool)] = []
         let writer = TracedThread("writer") {
             do {
@@ -161,7 +161,7 @@ struct Rule11TokenTests {
         }
         var random = SeededRandom(seed: SeededRandom.base &+ UInt64(round))
         for _ in 0..<100 {
-            // 1: called at least once; 2: invalidate has returned.
+            // 1: called at least once. 2: `invalidate` has returned.
             let state = Watched(0)
             let late = Watched(0)
             nonisolated(unsafe) var token: NotificationToken?

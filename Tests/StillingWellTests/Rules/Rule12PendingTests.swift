@@ -1,4 +1,5 @@
-// Rule 12 before a first delivery: a refresh waits for the first evaluation of what its connection observes, and for nothing else.
+// Rule 12 before a first delivery. A refresh waits for the first evaluation of its connection's queries, and for
+// nothing else.
 import StillingWellFixtures
 import StillingWellSync
 import Testing
@@ -7,13 +8,13 @@ import Testing
 
 @Suite("Rule 12: refresh delivers what is observed for the first time")
 struct Rule12PendingTests {
-    /// Keeps the thread that evaluates queries busy until it is let go.
+    /// Keeps the evaluator's thread busy until it is released.
     private final class HeldEvaluator {
         private let isFree = Watched(false)
-        /// Kept, so that the evaluator does not take over its reader.
+        /// Retained, so that the evaluator does not take over its reader.
         private let snapshot: Snapshot
 
-        /// - Parameter feed: has its query evaluated first, which starts the thread.
+        /// - Parameter feed: a connection whose query is evaluated first, which starts the thread.
         init(_ feed: Feed) throws {
             let notes = try feed.connection.objects(Note.self).where(\.id == -1)
             try feed.observe("none", notes)
@@ -41,7 +42,7 @@ struct Rule12PendingTests {
     private var upkeep: Upkeep { get throws { try feed.connection.core.startUpkeep() } }
 
     init() throws {
-        // Upkeep takes no reader by itself.
+        // Without polling, upkeep takes no reader by itself.
         test = try TestStore([Note.self, Human.self, Dog.self], upkeepPollNs: nil)
         try test.store.write { connection in
             try connection.add(Note(id: 0))
@@ -52,12 +53,12 @@ struct Rule12PendingTests {
         (feed, other) = (try Feed(test.store), try Feed(test.store))
     }
 
-    /// Observes notes, and begins a refresh as `refresh()` does, which upkeep has looked at when this returns.
+    /// Observes notes and begins a refresh like `refresh()`. Upkeep has processed the request when this returns.
     private func beginRefresh() throws -> CaughtUp {
         feed.keep(try feed.connection.objects(Note.self).observe { [feed] in feed.note($0.text) })
         let reply = CaughtUp()
         try upkeep.send(.catchUp(try feed.connection.live().mailbox, feed.connection.version, reply))
-        // Upkeep takes messages in order. This connection waits for no evaluation.
+        // Upkeep processes messages in order, and this connection waits for no evaluation.
         try other.connection.refresh()
         return reply
     }

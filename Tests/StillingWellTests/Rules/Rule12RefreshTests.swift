@@ -1,4 +1,4 @@
-// Rule 12. Moving on by hand.
+// Rule 12. Refreshing by hand.
 import StillingWell
 import Testing
 
@@ -24,7 +24,7 @@ struct Rule12RefreshTests {
         #expect(try feed.connection.refresh())
         #expect(notes.count == 2)
         #expect(feed.takeLog() == ["notes +1"])
-        // The turn that upkeep asked for finds nothing left.
+        // The turn that upkeep requested finds no mail.
         try feed.scheduler.turn()
         #expect(feed.takeLog() == [])
     }

@@ -1,5 +1,5 @@
-// Rule 13, the part about links: without a key-path filter changes in linked objects count, up to the root plus three
-// links; with one, those on the paths it names, however long. Cycles end.
+// Rule 13 for links. Without key paths, changes in linked objects count up to three links away. With key paths, changes
+// on those paths count, of any length. Cycles end.
 import StillingWell
 import Testing
 
@@ -20,7 +20,7 @@ struct Rule13DeepChangesTests {
         try feed.catchUp()
     }
 
-    /// A chain: dog 0 → human 1 → 2 → 3 → 4 → 5, by bosses; and dog 1 without an owner.
+    /// Makes a chain of bosses: dog 0 → human 1 → 2 → 3 → 4 → 5. Dog 1 has no owner.
     private func makeChain() throws -> Results<Dog> {
         try test.store.write { connection in
             var boss: Human?

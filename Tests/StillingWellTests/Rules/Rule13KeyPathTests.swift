@@ -1,5 +1,5 @@
-// Rule 13. Which changes count as modifications is every callback's own choice. In Realm all callbacks of a collection
-// share one filter: adding one without a filter changes what the others are told.
+// Rule 13. Each callback chooses which changes count as modifications. In Realm all callbacks of a collection share one
+// filter, so adding a callback without a filter changes what the others receive.
 import StillingWell
 import Testing
 

@@ -1,17 +1,17 @@
-// Rule 14. Every place that observers can be called at, and what is said where nothing could be delivered.
+// Rule 14. All delivery contexts, and the errors where nothing could be delivered.
 import Foundation
 import StillingWell
 import Testing
 
-/// What the observers of one place were told.
+/// Callbacks of the observers in one delivery context.
 private struct Log: Sendable {
     var keys: [[Int]] = []
     var versions: [UInt64] = []
-    /// Calls that came somewhere else, or while another was running.
+    /// Calls that came in another context, or during another call.
     var violations: [String] = []
 }
 
-/// Observes all notes from wherever it is asked to.
+/// Observes all notes in any delivery context.
 private final class Watcher {
     let connection: Connection
     private let token: NotificationToken
@@ -48,7 +48,7 @@ private actor Home {
 
     func start(_ store: Store, _ log: Watched<Log>) throws {
         watcher = try Watcher(store, on: .actor(self), log) {
-            // Stops the program if it is not so.
+            // Ends the process if the callback runs elsewhere.
             self.preconditionIsolated()
             return true
         }
@@ -60,7 +60,7 @@ private actor Home {
     }
 }
 
-/// An actor that lives on a run-loop thread.
+/// An actor that runs on a run-loop thread.
 private actor Lodger {
     private nonisolated let thread: RunLoopThread
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -68,7 +68,7 @@ private actor Lodger {
 
     init(_ thread: RunLoopThread) { self.thread = thread }
 
-    /// At all three places that are its own.
+    /// Observes in the actor's three delivery contexts.
     func start(_ store: Store, _ logs: [Watched<Log>]) throws {
         for (site, log) in zip([Store.Site.actor(self), .executor(thread), .runLoop], logs) {
             watchers.append(try Watcher(store, on: site, log) { [thread] in thread.isCurrent })
@@ -88,7 +88,7 @@ struct Rule14DeliveryTests {
 
     init() throws { test = try TestStore() }
 
-    /// Commits twice as many notes as there are, and waits for the last.
+    /// Commits twenty notes and waits for the last.
     private func commitAndWait(_ log: Watched<Log>) async throws {
         try await log.reached("initial") { !$0.keys.isEmpty }
         for id in 0..<20 { try test.store.write { try $0.add(Note(id: id)) } }
@@ -184,7 +184,7 @@ struct Rule14DeliveryTests {
         #expect(onGlobal == .noRunLoop(place: "the global dispatch queue"))
         let text = "\(try #require(onGlobal))"
         for remedy in [".queue(queue)", ".actor(self)", ".main", "RunLoopThread"] { #expect(text.contains(remedy)) }
-        // A thread may run its loop later.
+        // A plain thread may run its loop later.
         let thread = await withCheckedContinuation { done in
             Thread.detachNewThread { done.resume(returning: ask()) }
         }
@@ -243,7 +243,7 @@ struct Rule14DeliveryTests {
 }
 
 extension Home {
-    /// Keeps a connection until the actor goes.
+    /// Keeps a connection until the actor ends.
     fileprivate func connect(_ store: Store) throws -> UInt64 {
         kept = try store.connect(on: .actor(self))
         return kept?.version ?? 0

@@ -1,5 +1,5 @@
-// Rule 15: frozen objects and results are immutable snapshots for any thread, and a `ThreadSafeReference` carries a live
-// object across.
+// Rule 15. Frozen objects and results are immutable snapshots for any thread. A `ThreadSafeReference` passes a live
+// object to another thread.
 import Foundation
 import StillingWellSync
 import StillingWellTestThreads
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Rule 15: frozen things are snapshots for any thread", .serialized, .onThreads)
 struct Rule15FrozenTests {
-    /// Runs `body` with a live connection on a run-loop thread of its own.
+    /// Runs `body` with a live connection on its own run-loop thread.
     private func onThread<Result: Sendable>(_ body: @Sendable @escaping () throws -> Result) throws -> Result {
         let thread = RunLoopThread("rule-15")
         defer { thread.stop() }
@@ -31,7 +31,7 @@ struct Rule15FrozenTests {
             let notes = try connection.objects(Note.self)
             return (try notes.sorted(by: \.id)[7].freeze(), try notes.freeze())
         }
-        // More than a version may lie behind before it is kept elsewhere.
+        // More commits than a version may be behind before it is moved to memory.
         for round in 0..<600 {
             try test.store.write { connection in
                 let id = round % 120
@@ -66,7 +66,7 @@ struct Rule15FrozenTests {
         let connection = try test.store.connect(on: .scheduler(scheduler))
         let notes = try connection.objects(Note.self).where(\.score >= 10).sorted(by: \.score)
         #expect(notes.map(\.id) == [1, 2])
-        // Somebody else's commit is below the own one, and shows in no row before its delivery.
+        // Another connection's commit precedes the own one. It shows in no row before its delivery.
         try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 2)).score = 0 }
         try connection.write { try connection.add(Note(id: 7, score: 70)) }
         #expect(notes.map(\.id) == [1, 2, 7])
@@ -98,7 +98,7 @@ struct Rule15FrozenTests {
         #expect(first.title == "note 0" && first.score == 0 && first.due == nil)
         #expect(gone.isInvalidated && gone.objectID != first.objectID)
         #expect(throws: StoreError.notStored(type: "Note")) { try Note(id: 9).freeze() }
-        // The store may go before what was frozen in it.
+        // The store may be closed before the frozen objects are released.
         test.store.close()
         #expect(first.title == "note 0")
     }

@@ -1,5 +1,4 @@
-// Rule 16. What becomes of a token that nobody keeps. Realm logs that an unstopped token was dropped, without a word about
-// which of them it was.
+// Rule 16. A token that is not kept. Realm logs that a token was dropped, but not which one.
 import Foundation
 import StillingWell
 import StillingWellSync
@@ -46,7 +45,7 @@ struct Rule16DroppedTokenTests {
         #expect(places.count == 4 && warnings.count == 4, "\(lines)")
         for place in places { #expect(warnings.filter { $0.contains("made at \(place) ") }.count == 1, "\(warnings)") }
         #expect(warnings.allSatisfy { $0.contains("keep the token") })
-        // Stopped, all of them: the one that was kept has heard of the commit, and they have not.
+        // All dropped tokens have ended: only the kept one was called for the commit.
         #expect(lines.last == "told kept")
     }
 

@@ -1,10 +1,10 @@
-// Rule 17: a writer killed at any instant loses only its own uncommitted transaction, and others go on within a second.
-// (After a crash in a write, Realm's other processes could wait for ever for a lock that nobody held.)
+// Rule 17. A writer killed at any time loses only its uncommitted transaction, and others continue within a second.
+// (After a crash in a write, Realm's other processes could wait for ever for a lock without an owner.)
 //
-// Writers are processes that acknowledge each commit over a pipe once `write` has returned. Each is killed at a random
-// instant: after a number of acknowledged commits and a random time more, or a random time after it began; in that time
-// it does nothing but commit, so most instants lie inside of a transaction. The next writer has the store open already
-// and waits for the lock: the test, then another process.
+// Each writer process acknowledges a commit over a pipe once `write` has returned. It is killed at a random time: after
+// some acknowledged commits and a random delay, or a random delay after its start. It only commits, so most kills are
+// inside a transaction. The next writer has the store open already and waits for the lock: the test, then another
+// process.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures
@@ -19,9 +19,9 @@ import Testing
 struct Rule17KilledWriterTests {
     private struct Tally: Sendable {
         var kills = 0
-        /// A lock was held: inside a write block, a commit, or the flush that it waits for.
+        /// Kills while a lock was held: in a write block, a commit, or its flush.
         var holding = 0
-        /// The last commit was there and had not been acknowledged.
+        /// Kills after which the last commit existed without an acknowledgement.
         var unacknowledged = 0
         var commits = 0
         var slowestNs: Int64 = 0
@@ -56,7 +56,7 @@ struct Rule17KilledWriterTests {
                 writer began within \(slowestMs) ms at most (TIDEGAUGE_SEED=\(SeededRandom.base))
                 """)
             #expect(sum(\.kills) == 2 * killsEach)
-            // Otherwise the instants would not be where they matter.
+            // Otherwise too few kills would be inside a transaction.
             #expect(sum(\.holding) * 5 >= sum(\.kills))
         }
     }
@@ -79,7 +79,7 @@ struct Rule17KilledWriterTests {
                 if holds { return }
                 throw Violation(description: "round \(round), TIDEGAUGE_SEED=\(SeededRandom.base): \(what())")
             }
-            // The one that goes on is there before the other is killed.
+            // The next writer is started before this one is killed.
             let next = try FixtureProcess(test, "insert", "1000000")
             try writer.go()
             if random.oneIn(2) { try writer.waitForLines(1 + random.below(40)) }
@@ -91,7 +91,7 @@ struct Rule17KilledWriterTests {
             let page = store.core.storage.page
             if cp_mutex_owner(page.mutex) != 0 || cp_mutex_owner(page.flushMutex) != 0 { tally.holding += 1 }
 
-            // A version that is visible now reaches the observer without the help of another commit.
+            // A version that is visible now must reach the observer without another commit.
             let (version, visible) = try store.read { ($0.version, try Batches.value("batches", $0)) }
             try observer.seen.wait("version \(version)") { $0.version >= version || version == 0 }
             try expect(

@@ -1,6 +1,6 @@
-// Rule 18: active versions and the oldest pin are public; idle connections are advanced; a limit, once hit, leaves
-// commit and cancel possible; what a deliberate pin costs is bounded. (Realm's file grows without bound and without a
-// way to tell who keeps the old version, and at its limit of versions the write that would end the trouble fails too.)
+// Rule 18. Active versions and the oldest pin are public, and idle connections are advanced. At the limit of versions,
+// commit and cancel still work. The cost of a deliberate pin is bounded. (Realm's file grows without bound, and nothing
+// tells who keeps the old version. At its limit of versions, the write that would end the problem fails too.)
 import Foundation
 import StillingWellFixtures
 import StillingWellTestThreads
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Rule 18: old versions are seen, bounded and let go", .serialized, .onThreads)
 struct Rule18VersionsTests {
-    /// - Parameter pollNs: nil for an upkeep that does nothing by the clock.
+    /// - Parameter pollNs: poll interval of upkeep in ns, or nil for no polling.
     private func makeStore(notes: Int, pollNs: Int64? = Upkeep.pollNs) throws -> TestStore {
         let test = try TestStore(upkeepPollNs: pollNs, flushes: .off)
         try test.store.write { connection in for id in 0..<notes { try connection.add(Note(id: id)) } }
@@ -32,7 +32,7 @@ struct Rule18VersionsTests {
         for (connection, scheduler) in zip(connections, schedulers) {
             try scheduler.turn { connection.version > 1 }
         }
-        // The version they were opened at is held no more; upkeep's own is let go of at its next turn.
+        // The version of the opening is held no more. Upkeep releases its own at its next turn.
         #expect((test.store.oldestPin?.version ?? .max) > 1)
         withExtendedLifetime(connections) {}
     }
@@ -47,7 +47,7 @@ struct Rule18VersionsTests {
         let connection = try test.store.connect(on: .scheduler(busy))
         let token = try connection.objects(Note.self).observe { _ in }
         let first = unconcerned.version
-        // A delivery tells that upkeep has ended the step before.
+        // A delivery shows that upkeep has ended the previous step.
         for id in 0..<10 {
             try test.store.write { try $0.add(Note(id: id)) }
             let newest = try test.store.read { $0.version }
@@ -58,11 +58,11 @@ struct Rule18VersionsTests {
         token.invalidate()
     }
 
-    /// A connection on which nothing is observed, after as many commits as it takes for it to be brought forward.
+    /// Returns a connection without observers, after enough commits that it was advanced.
     private func sleeper(_ test: TestStore) throws -> (LiveConnection, ManualScheduler) {
         let scheduler = ManualScheduler()
         let connection = try test.store.connect(on: .scheduler(scheduler)).live()
-        // How many commits that takes depends on which of them upkeep comes to look at.
+        // The number of commits depends on which of them upkeep processes.
         try repeating(atMost: 10_000, until: { connection.isAsleep }) {
             try change(test, times: 100)
             scheduler.turnNow()
@@ -76,10 +76,10 @@ struct Rule18VersionsTests {
         let test = try makeStore(notes: 100, pollNs: nil)
         let (connection, scheduler) = try sleeper(test)
         try change(test, times: 10)
-        // Upkeep lets go of its own at the end of a turn.
+        // Upkeep releases its own version at the end of a turn.
         repeating(atMost: 60_000, until: { test.store.oldestPin == nil }) { usleep(1_000) }
         #expect(test.store.oldestPin == nil && test.store.activeVersions == 1)
-        // From its next use on it stays at a version as ever, and so do its objects.
+        // From its next use on, the connection and its objects stay at one version again.
         let note = try #require(try connection.object(Note.self, forPrimaryKey: 3))
         let version = connection.version
         #expect(version == (try test.store.read { $0.version }) && note.score == 3)
@@ -96,7 +96,7 @@ struct Rule18VersionsTests {
         let (observed, scheduler) = try sleeper(test)
         var told = 0
         let token = try observed.observe { _, _ in told += 1 }
-        // What comes from here on is news to the observer.
+        // From here on, commits are news for the observer.
         #expect(!observed.isAsleep)
         try change(test, times: 1)
         try scheduler.turn { told == 1 }
@@ -105,7 +105,7 @@ struct Rule18VersionsTests {
         let (writing, _) = try sleeper(test)
         let notes = try writing.objects(Note.self).where(\.score >= 5_000)
         try writing.write { try #require(try $0.object(Note.self, forPrimaryKey: 5)).score = 5_000 }
-        // Somebody else's, of a later version, which is not mixed with what is shown.
+        // A later commit of another connection, which must not be mixed with the rows shown.
         try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 6)).score = 6_000 }
         #expect(notes.map(\.id) == [5] && notes.map(\.score) == [5_000])
 
@@ -115,7 +115,7 @@ struct Rule18VersionsTests {
         #expect(refreshed.version == (try test.store.read { $0.version }))
     }
 
-    /// Upkeep may have looked before the connection let go of its version, and looks again when the slow bell rings.
+    /// Upkeep may have checked before the connection released its version. It checks again when the slow bell rings.
     private func waitUntilNobodyHears(_ test: TestStore) throws {
         let upkeep = try #require(test.store.core.runningUpkeep)
         var isHearing: Bool { upkeep.hearsCommits.load(ordering: .sequentiallyConsistent) }
@@ -128,13 +128,14 @@ struct Rule18VersionsTests {
 
     @Test("where nothing is observed and no version held, commits wake nobody, and who writes does what upkeep would")
     func nobodyToHear() throws {
-        // Nothing is found by the clock.
+        // Upkeep does not poll during the test.
         let test = try makeStore(notes: 100, pollNs: 3_600_000_000_000)
         let storage = test.store.core.storage
         storage.heldVersions.patienceNs.store(0, ordering: .relaxed)
         let (connection, scheduler) = try sleeper(test)
         try waitUntilNobodyHears(test)
-        // A bell that has rung since says of nobody that he sleeps who does not.
+        // The mark of a sleeper remains until its bell rings. These commits ring both bells, so a mark after them is of
+        // a sleeping thread.
         try change(test, times: 200)
         #expect(!storage.page.isAwaited(.everyCommit) && !storage.page.isAwaited(.slow))
 
@@ -142,7 +143,7 @@ struct Rule18VersionsTests {
             try change(test, times: 600)
             #expect(test.store.activeVersions < 400)
         }
-        // Of what stays it is told.
+        // Upkeep is woken for a version that stays held.
         let frozen = try test.store.read { try #require(try $0.object(Note.self, forPrimaryKey: 3)).freeze() }
         repeating(atMost: 30_000, until: { storage.page.isAwaited(.slow) }) { usleep(1_000) }
         #expect(storage.page.isAwaited(.slow))
@@ -165,7 +166,7 @@ struct Rule18VersionsTests {
 
     @Test("what is committed as soon as somebody observes is news to him, though upkeep held no version until then")
     func observedAtRest() throws {
-        // Without a clock by which he would be brought forward a second later.
+        // Polling is off. It would advance the observer a second later.
         let test = try makeStore(notes: 10, pollNs: nil)
         for round in 0..<300 {
             let scheduler = ManualScheduler()
@@ -219,12 +220,12 @@ struct Rule18VersionsTests {
             let newest = try test.store.read { $0.version }
             try scheduler.turn { connection.version >= newest }
         }
-        // Upkeep's version and the connection's, and what the step between two of them holds.
+        // Upkeep's version, the connection's, and those that a step of upkeep holds.
         #expect(test.store.activeVersions <= 4)
         token.invalidate()
     }
 
-    /// Seven pages or so: the changed row's path in its table, the log's, the list of tables and that of free pages.
+    /// About seven pages: the changed row's path in its table, the log's path, the table of tables and the free list.
     @Test(
         "what a pin costs is bounded: about 26 KB of file for each commit, until it is found to be held for long",
         arguments: [(notes: 1_000, limitKB: 26), (notes: 10_000, limitKB: 30)])
@@ -279,7 +280,7 @@ struct Rule18VersionsTests {
         try other.pause()
         let before = test.store.fileBytes
         try commit(300)
-        // What it holds is there: with its end the same must be gone.
+        // The killed process holds 301 versions. They must be released after its end.
         #expect(test.store.activeVersions == 301 && test.store.fileBytes - before > 1 << 20)
         try other.killNow()
         other.waitUntilReaped()
@@ -287,7 +288,7 @@ struct Rule18VersionsTests {
         #expect(test.store.oldestPin == nil && test.store.activeVersions <= 2)
         let after = test.store.fileBytes
         try commit(2_000)
-        // Of 50 MB that it would have kept.
+        // Otherwise it would have grown by 50 MB.
         #expect(test.store.fileBytes - after <= 1 << 16)
     }
 
@@ -333,7 +334,7 @@ struct Rule18VersionsTests {
         }
         #expect(error == .mapFull(limitBytes: 2 << 20))
         #expect(count > 1_000)
-        // Up to the last page.
+        // Writes until the last page is used.
         #expect(throws: StoreError.mapFull(limitBytes: 2 << 20)) {
             while true {
                 try store.write { try $0.add(Note(id: count, title: String(repeating: "x", count: 200))) }
@@ -348,7 +349,8 @@ struct Rule18VersionsTests {
             }
         }
         #expect(try store.read { try $0.objects(Note.self).count } == count)
-        // What is deleted makes room again. Each of the first commits has hardly any, and waits for a flush of the one before.
+        // Deletions free pages. Each of the first ones has hardly any free page and waits for a flush of the previous
+        // commit.
         let later = stride(from: 500, to: count, by: 20).map { $0..<min($0 + 20, count) }
         for ids in (0..<500).map({ $0..<$0 + 1 }) + later {
             try store.write { connection in

@@ -1,5 +1,5 @@
-// Rule 19: durability is chosen and named; disk full is an error, the store stays usable, and nothing acknowledged is
-// lost. With it, all that can be wrong with the files of a store, and closing it from anywhere.
+// Rule 19. Durability is chosen and named. A full disk is an error, after which the store remains usable and has every
+// acknowledged commit. Also tests other damage to a store's files, and closing from any thread.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Rule 19: care of the file", .serialized, .onThreads)
 struct Rule19CareTests {
-    /// A folder that goes with the test.
+    /// A folder that is removed with the test.
     private final class Folder {
         let path: String
         init(in parent: String = NSTemporaryDirectory()) throws {
@@ -25,7 +25,7 @@ struct Rule19CareTests {
             try Store(.init(path: path, models: [Note.self], durability: durability))
         }
 
-        /// Leaves a closed store behind.
+        /// Makes a closed store with notes.
         func fill(notes: Int, titleBytes: Int = 100) throws {
             try open().write { connection in
                 for id in 0..<notes {
@@ -41,7 +41,8 @@ struct Rule19CareTests {
 
     // MARK: No room
 
-    /// What it says: counts, each after its commit; the error; what is left; whether that is whole; and the same with room.
+    /// Checks the fixture's lines: a count after each commit, the error, the remaining count, whether the rows are
+    /// whole, and the same after room was made. Returns the count.
     private func expectFull(_ lines: [String]) throws -> Int {
         let acknowledged = lines.prefix { Int($0) != nil }.compactMap { Int($0) }
         let rest = Array(lines.dropFirst(acknowledged.count))
@@ -70,7 +71,7 @@ struct Rule19CareTests {
         "a full file system is an error, also where files are written through the map; nothing acknowledged is lost",
         arguments: Durability.allCases)
     func diskFull(_ durability: Durability) throws {
-        // In memory, room is reserved in steps of 8 MiB.
+        // An in-memory store reserves room in steps of 8 MiB.
         let folder = try Folder()
         let fixture = try FixtureProcess(
             path: folder.path, durability, ["fill", durability == .memory ? "10240" : "1024"])
@@ -90,7 +91,7 @@ struct Rule19CareTests {
         var random = SeededRandom(seed: SeededRandom.base)
         for bytes in [1, 100, 4_096, 200_000] {
             let folder = try Folder()
-            // Of zeros alone would be what a machine leaves that went down while the store was made.
+            // The bytes are not zero. A file of zeros is what a crashed machine can leave while a store is made.
             let noise = Data((0..<bytes).map { _ in UInt8(1 + random.below(255)) })
             try noise.write(to: URL(fileURLWithPath: folder.data))
             let text = refusal { _ = try folder.open() }
@@ -137,7 +138,8 @@ struct Rule19CareTests {
             try store.write { connection in
                 for note in try connection.objects(Note.self) where note.id >= 100 { try connection.delete(note) }
             }
-            // Twice more, so that the freed pages are in the list that counts: flushed, as what was flushed last keeps its pages.
+            // Two more commits, so that the freed pages are in the newest free list. Each follows a flush, because the
+            // last flushed version keeps its pages.
             for id in 1...2 {
                 try store.synchronize()
                 try store.write { try $0.add(Note(id: -id)) }
@@ -183,7 +185,7 @@ struct Rule19CareTests {
             try noise(bytes).write(to: URL(fileURLWithPath: folder.path + "/shared"))
             try folder.open().write { try $0.add(Note(id: 1_000 + bytes)) }
         }
-        // While it is open: the bells, the counts and the slots, but not the locks, which belong to the system.
+        // Overwrites the bells, counts and slots of an open store, but not the locks, which belong to the system.
         let store = try folder.open()
         let file = open(folder.path + "/shared", O_RDWR)
         defer { close(file) }
@@ -192,7 +194,7 @@ struct Rule19CareTests {
             let slots = noise(96 * 32)
             #expect(words.withUnsafeBytes { pwrite(file, $0.baseAddress, 20, 8) } == 20)
             #expect(slots.withUnsafeBytes { pwrite(file, $0.baseAddress, slots.count, 512) } == slots.count)
-            // Enough commits for the log to be cut and for dead readers to be looked for.
+            // Enough commits to prune the log and to check for dead readers.
             for _ in 0..<70 { try store.write { try #require(try $0.object(Note.self, forPrimaryKey: 0)).score += 1 } }
         }
         let connection = try store.connect(on: .scheduler(ManualScheduler()))
@@ -201,7 +203,7 @@ struct Rule19CareTests {
 
     // MARK: Memory
 
-    /// What stores in memory have in the shared folder now, of those whose path contains `name`.
+    /// Files of in-memory stores in the shared folder whose name contains `name`.
     private func leftovers(_ name: String) throws -> [String] {
         let folder = "/dev/shm/stillingwell-\(geteuid())"
         return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains(name) }
@@ -215,7 +217,7 @@ struct Rule19CareTests {
         let path = test.path
         try Self.useInProcesses(test)
         #expect(try leftovers(name).count == 1, "this process has it open")
-        // A last one that opens it while this one closes it, many times over.
+        // Another process opens the store while this one closes it, many times.
         for _ in 0..<10 {
             let other = try FixtureProcess(path: path, .memory, ["increment", "n", "1", "0"])
             let store = try Store(.init(path: path, models: Batches.models, durability: .memory))
@@ -268,7 +270,7 @@ struct Rule19CareTests {
         let copy = try Store(.init(path: target.path + "/copy", models: [Note.self], durability: .relaxed))
         #expect(try copy.read { try $0.objects(Note.self).sorted(by: \.id).map(\.id) } == Array(0..<400))
         #expect(copy.fileBytes * 3 < store.fileBytes)
-        // It is a store like any other, with the same versions and further ids.
+        // The copy is a normal store with the same version and new ids.
         let version = try copy.read { $0.version }
         try copy.write { try $0.add(Note(id: 400)) }
         #expect(try copy.read { $0.version } == version + 1)
@@ -328,7 +330,7 @@ struct Rule19CareTests {
                         try connection.objects(Note.self).observe { _ in
                             if !store.core.isOpen { late.update { $0 += 1 } }
                             calls.update { $0 += 1 }
-                            // Some close it themselves, in the middle of a delivery.
+                            // Some callbacks close the store during a delivery.
                             if calls.value > 3 + round % 5 { store.close() }
                         })
                 }
@@ -349,7 +351,7 @@ struct Rule19CareTests {
             #expect(throws: StoreError.closed) { try store.read { _ in } }
             #expect(throws: StoreError.closed) { try store.connect(on: .scheduler(ManualScheduler())) }
             for thread in threads { try thread.performAndWait {} }
-            // A callback may have begun before; none begins afterwards, but for one per thread that was on its way.
+            // After the close no callback begins, except for one per thread whose delivery was in progress.
             #expect(calls.value <= seen + threads.count)
             try threads[0].performAndWait { tokens.removeAll() }
             for thread in threads { thread.stop() }
@@ -360,7 +362,7 @@ struct Rule19CareTests {
 
     @Test("the last reference to a store may go on any thread, its own upkeep included")
     func lastReference() throws {
-        /// Closes the store when it goes, as an object of the user's may.
+        /// An object that closes the store in its deinitializer, like an object of an application.
         final class Closer {
             let store: Store
             init(_ store: Store) { self.store = store }

@@ -1,4 +1,4 @@
-// Rule 20: what a property begins with that is new in a class. Rows from before have its default, as new objects do.
+// Rule 20. The values of a new property in existing rows. They are the default values of new objects.
 import Foundation
 import Testing
 
@@ -29,7 +29,7 @@ private enum Newer {
     }
 }
 
-/// Begins with nothing but zeros.
+/// All default values are zero.
 private enum Zeros {
     final class Rated: StoredObject {
         @Stored(.primaryKey) var id = 0
@@ -40,7 +40,7 @@ private enum Zeros {
     }
 }
 
-/// Has nothing new but a text.
+/// Only a text is new.
 private enum Noted {
     final class Rated: StoredObject {
         @Stored(.primaryKey) var id = 0
@@ -49,7 +49,7 @@ private enum Noted {
     }
 }
 
-/// `text` is a number, and the key is another one.
+/// `text` has become a number, and another property is the key.
 private enum Changed {
     final class Rated: StoredObject {
         @Stored var id = 0
@@ -61,7 +61,7 @@ private enum Changed {
 
 @Suite("Rule 20: new properties begin with their defaults", .serialized)
 struct Rule20DefaultTests {
-    /// A file of rows 0 to 5.
+    /// Makes a file with rows 0 to 5.
     private func file() throws -> SchemaFile {
         let file = SchemaFile()
         try file.open(Older.Rated.self).write { connection in
@@ -123,7 +123,7 @@ struct Rule20DefaultTests {
             #expect(
                 try store.read { try $0.objects(Zeros.Rated.self).allSatisfy { $0.mood == .calm && $0.note == nil } })
         }
-        // Rows that are short of another column than the new one keep its zero.
+        // Rows that also lack another column keep zero in it.
         let store = try file.open(Newer.Rated.self, version: 1) { _ in }
         try store.read { connection in
             let rows = try connection.objects(Newer.Rated.self)
@@ -186,7 +186,7 @@ struct Rule20DefaultTests {
         let newer = try upgrade(file, "new", .max)
         try newer.waitForEnd()
         #expect(newer.output.value.lines == ["ready", "4"])
-        // And the older one is refused from then on.
+        // The older program is refused from then on.
         let late = try upgrade(file, "old", 0)
         try late.waitForEnd()
         #expect(late.output.value.lines.isEmpty)

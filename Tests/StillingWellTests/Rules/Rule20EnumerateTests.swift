@@ -48,7 +48,7 @@ struct Rule20EnumerateTests {
             if !succeeds { throw Refused() }
         }
         if succeeds { _ = try Store(configuration) } else { #expect(throws: Refused.self) { try Store(configuration) } }
-        // Refused while anybody has the store open.
+        // `compact` would be refused if the store was still open.
         try Store.compact(configuration)
         let migration = try #require(kept?.migration)
         #expect(kept?.rows.count == 600)

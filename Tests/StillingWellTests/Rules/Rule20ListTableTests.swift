@@ -1,5 +1,5 @@
-// Rule 20 for the tables of lists: whatever a migration does to the class that has a list, to the class that it leads to and to the
-// names of both, the store opens again. Stores that earlier builds have damaged so open again too.
+// Rule 20 for the tables of lists. A migration may change the class with a list, the class it refers to, and both
+// names. The store must open again, and so must stores that earlier builds have damaged.
 import CStillingWellLMDB
 import Foundation
 import Testing
@@ -17,7 +17,7 @@ private enum V1 {
     }
 }
 
-/// `tags` are numbers.
+/// `tags` holds numbers.
 private enum TagsAreNumbers {
     final class Doc: StoredObject {
         @Stored(.primaryKey) var name = ""
@@ -26,7 +26,7 @@ private enum TagsAreNumbers {
     }
 }
 
-/// Without `refs` and `Ref`.
+/// `refs` and `Ref` were removed.
 private enum V2 {
     final class Doc: StoredObject {
         @Stored(.primaryKey) var name = ""
@@ -34,7 +34,7 @@ private enum V2 {
     }
 }
 
-/// The list is the column of number 2, and has the table of number 2.
+/// The list is column 2, and its table has number 2.
 private enum W1 {
     final class Doc: StoredObject {
         @Stored(.primaryKey) var name = ""
@@ -43,7 +43,7 @@ private enum W1 {
     }
 }
 
-/// `tags` are numbers.
+/// `tags` holds numbers.
 private enum W2 {
     final class Doc: StoredObject {
         @Stored(.primaryKey) var name = ""
@@ -64,7 +64,7 @@ private enum W3 {
     }
 }
 
-/// `labels` are to have the name of `tags`, which is hidden.
+/// `labels` is renamed to `tags`, which is hidden.
 private enum V5 {
     final class Doc: StoredObject {
         @Stored(.primaryKey) var name = ""
@@ -79,7 +79,7 @@ private final class Box<Value>: StoredObject {
 
 @Suite("Rule 20: tables of lists")
 struct Rule20ListTableTests {
-    /// One document that refers to two others of the class `Ref`, with two tags.
+    /// Makes a file with one document. It has two tags and refers to two objects of the class `Ref`.
     private func file() throws -> SchemaFile {
         let file = SchemaFile()
         try file.open(V1.Doc.self, V1.Ref.self).write { connection in
@@ -94,7 +94,7 @@ struct Rule20ListTableTests {
 
     private func deletesRef() -> @Sendable (Migration) throws -> Void { { try $0.deleteTable("Ref") } }
 
-    /// The tags of each document, which says that the store opens.
+    /// Opens the store and returns the tags of each document.
     private func tags(_ file: SchemaFile, _ path: String? = nil) throws -> [[String]] {
         try Store(.init(path: path ?? file.path, models: [V2.Doc.self], durability: .relaxed, schemaVersion: 1))
             .read { try $0.objects(V2.Doc.self).map { Array($0.tags) } }
@@ -114,7 +114,7 @@ struct Rule20ListTableTests {
         #expect(try tags(file) == [["x", "y"]])
         try expectWhole(file)
         #expect(try tags(file, file.path + "/new") == [["x", "y"]])
-        // The class comes back, and the list with it, empty.
+        // The class is declared again, and the list is back, empty.
         let again = try file.open(V1.Doc.self, V1.Ref.self, version: 2)
         try again.write { connection in
             let doc = try #require(try connection.objects(V1.Doc.self).first)
@@ -152,7 +152,7 @@ struct Rule20ListTableTests {
         again.close()
     }
 
-    /// One document with a tag that was a text, and is none any more because tags are numbers.
+    /// Makes a file with one document whose tag was a text. The tag is lost because tags have become numbers.
     private func retyped() throws -> SchemaFile {
         let file = SchemaFile()
         try file.open(W1.Doc.self).write { connection in
@@ -248,7 +248,7 @@ struct Rule20ListTableTests {
         try new.write { connection in
             let docs = try connection.objects(V1.Doc.self)
             #expect(docs.map { Array($0.tags) } == [["x", "y"]] && docs.first?.refs.isEmpty == true)
-            // New objects have nothing of what was lost.
+            // New objects have none of the lost values.
             docs.first?.refs.append(V1.Ref())
         }
         #expect(try new.verify().isWhole)
@@ -257,7 +257,7 @@ struct Rule20ListTableTests {
 }
 
 extension SchemaFile {
-    /// The schema as the file has it.
+    /// Reads the schema from the file.
     fileprivate func schema(_ models: StoredObject.Type..., version: UInt64 = 0) throws -> StoreSchema {
         let storage = try Store(.init(path: path, models: models, durability: .relaxed, schemaVersion: version)).core
             .storage
@@ -267,7 +267,7 @@ extension SchemaFile {
         return try #require(try StoreSchema.read(transaction!, storage.meta, path: path))
     }
 
-    /// Changes the stored schema, with its checksum, as a build with a fault would. The store is closed afterwards.
+    /// Rewrites the stored schema and its checksum, like a faulty build. Closes the store afterwards.
     fileprivate func rewriteSchema(
         _ models: StoredObject.Type..., version: UInt64 = 0, _ change: (inout StoreSchema) throws -> Void
     ) throws {

@@ -1,10 +1,10 @@
-// Rule 20: what a migration block does beyond the values of rows: adding and deleting rows, setting links and lists.
+// Rule 20. Operations of a migration block on rows, links and lists: adding and deleting rows, setting links and lists.
 import Foundation
 import Testing
 
 @testable import StillingWell
 
-/// Everybody has an address and tags of their own, as values.
+/// Each person has its address and tags as values.
 private enum Flat {
     final class Person: StoredObject {
         @Stored(.primaryKey) var id = 0
@@ -16,7 +16,7 @@ private enum Flat {
     }
 }
 
-/// Addresses and tags are objects; there are no friends any more.
+/// Addresses and tags are objects. The friends were removed.
 private enum Split {
     final class Person: StoredObject {
         @Stored(.primaryKey) var id = 0
@@ -45,7 +45,8 @@ private enum Split {
 
 @Suite("Rule 20: rows, links and lists in a migration", .serialized)
 struct Rule20RowsTests {
-    /// People 0 to 5: cities a, b, c in turn; the boss is the one before, friends are those after; 0 has tags x and y, others z.
+    /// Makes people 0 to 5. Cities are a, b, c in turn. The boss is the previous person, and the friends are the later
+    /// ones. Person 0 has tags x and y, and the others z.
     private func file() throws -> SchemaFile {
         let file = SchemaFile()
         try file.open(Flat.Person.self).write { connection in
@@ -99,7 +100,7 @@ struct Rule20RowsTests {
             #expect(address.country == "none" && address.people.map(\.id) == [1, 4])
             #expect(people.where(\.home == address).count == 2 && people.where(\.name == "p3").count == 1)
             #expect(people.where(.any(\.tags, \.text == "z")).map(\.id) == [1, 2, 3, 4, 5])
-            // Everything goes on as if it had been written so.
+            // Links and lists behave as if they had been written normally.
             try connection.delete(address)
             #expect(people.map { $0.home?.city } == ["a", nil, "c", "a", nil, "c"])
             people[0].tags.append(people[1].tags[0])
@@ -118,7 +119,7 @@ struct Rule20RowsTests {
             try migration.enumerate("Person") { old, new in
                 if (old["id"] as? Int ?? 0) % 2 == 1 { try migration.delete(new.reference) }
                 if old["id"] as? Int == 4 {
-                    // The boss has gone by then.
+                    // The boss was deleted before.
                     #expect(new[link: "boss"] == nil && old[link: "boss"] != nil)
                     let reference = try #require(old[link: "boss"])
                     let boss = try #require(try migration.read(reference))
@@ -178,7 +179,7 @@ struct Rule20RowsTests {
 
     private struct Stop: Error {}
 
-    /// Each does something before it fails.
+    /// Each block makes a change before it fails.
     private static let failures: [(what: String, words: String, block: @Sendable (Migration) throws -> Void)] = [
         ("an error of the block's own", "Stop", { _ in throw Stop() }),
         ("no model", "'Dog' is none of the models", { _ = try $0.create("Dog") }),

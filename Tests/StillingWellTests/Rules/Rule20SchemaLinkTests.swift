@@ -1,4 +1,4 @@
-// Rule 20 where models have links, lists and indexes: what is kept beside the rows has to follow them through every version.
+// Rule 20 with links, lists and indexes. Their tables must follow the rows through every version.
 import Foundation
 import StillingWellFixtures
 import StillingWellTestThreads
@@ -19,7 +19,7 @@ private enum Linked1 {
     }
 }
 
-/// `tags` are numbers.
+/// `tags` holds numbers.
 private enum Linked4 {
     final class Owner: StoredObject {
         @Stored var name = ""

@@ -1,4 +1,4 @@
-// Rule 20 as a property: models of one name follow one another over a file at random, against a dictionary.
+// Rule 20 with random sequences of models of one name over a file, compared with a dictionary.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -14,7 +14,7 @@ struct Rule20SchemaSequenceTests {
             let place: Comment = "round \(round), TIDEGAUGE_SEED=\(SeededRandom.base)"
             let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
             defer { try? FileManager.default.removeItem(atPath: path) }
-            // By key, then by property.
+            // Rows by key, then values by property.
             var model: [Int: [String: Int?]] = [:]
             // Properties that some version has had.
             var known: Set<String> = []
@@ -48,9 +48,9 @@ struct Rule20SchemaSequenceTests {
     }
 }
 
-/// Models of one name with some of the properties a to d and o, in any order and with any defaults.
+/// Models of one name with some of the properties a to d and o, in any order and with any default values.
 private protocol Shape: StoredObject {
-    /// What the properties begin with, where that is not zero.
+    /// Default values that are not zero.
     static var defaults: [String: Int?] { get }
     static var paths: [String: ReferenceWritableKeyPath<Self, Int>] { get }
     static var optional: ReferenceWritableKeyPath<Self, Int?>? { get }
@@ -91,7 +91,7 @@ private struct AnyShape {
                 if let optional = S.optional { row["o"] = .some(object[keyPath: optional]) }
                 rows[object.key] = row
             }
-            // What finds rows by their values, an index among it, agrees with what they read.
+            // Queries by value, which may use an index, agree with the rows.
             for (name, path) in S.paths {
                 for (value, same) in Dictionary(grouping: rows.values, by: { $0[name]! }) {
                     #expect(try connection.objects(S.self).where(path == value!).count == same.count, "\(name)")

@@ -1,5 +1,5 @@
-// Rule 20: a schema version and a migration block; additive changes need none; a failed migration rolls back; a newer
-// file is refused with a clear error. The classes are versions of one model, so they have one name.
+// Rule 20. A schema version and a migration block. Additive changes need no block, a failed migration is rolled back,
+// and a newer file is refused with a clear error. The classes are versions of one model, so they share its name.
 import CStillingWellLMDB
 import Foundation
 import StillingWellFixtures
@@ -21,7 +21,7 @@ private enum First {
     }
 }
 
-/// Nothing but additions, and another order.
+/// Only additions, in another order.
 private enum Added {
     final class Person: StoredObject {
         @Stored var nickname: String? = nil
@@ -34,7 +34,7 @@ private enum Added {
     }
 }
 
-/// Lacks `mail` and `tag`.
+/// `mail` and `tag` were removed.
 private enum Fewer {
     final class Person: StoredObject {
         @Stored var age = 0
@@ -42,7 +42,7 @@ private enum Fewer {
     }
 }
 
-/// `age` is a text, `mail` is not optional, `tag` is, and what was `name` is `fullName`.
+/// `age` is a text, `mail` is not optional, `tag` is optional, and `name` has become `fullName`.
 private enum Changed {
     final class Person: StoredObject {
         @Stored var age = ""
@@ -52,7 +52,7 @@ private enum Changed {
     }
 }
 
-/// `tag` is the primary key.
+/// `age` is the primary key.
 private enum Rekeyed {
     final class Person: StoredObject {
         @Stored var name = ""
@@ -63,7 +63,7 @@ private enum Rekeyed {
 }
 
 extension SchemaFile {
-    /// Four people, of 30 to 33 years; those of even age have mail.
+    /// Adds four people of 30 to 33 years. Those of even age have mail.
     fileprivate func fill() throws {
         try open(First.Person.self, First.Pet.self).write { connection in
             for index in 0..<4 {
@@ -78,7 +78,7 @@ extension SchemaFile {
         }
     }
 
-    /// That everything is as `fill` has left it.
+    /// Checks that the rows are as `fill` wrote them.
     fileprivate func expectUntouched(_ comment: Comment? = nil) throws {
         try open(First.Person.self, First.Pet.self).read { connection in
             let people = try connection.objects(First.Person.self).sorted(by: \.name)
@@ -172,7 +172,7 @@ struct Rule20SchemaTests {
         _ = try Store(.init(path: path, models: Batches.models, durability: .relaxed))
         try other.killNow()
         _ = try Store(raised)
-        // Once it has been raised, the older program is the one that is refused.
+        // After the version was raised, the older program is refused.
         let late = try FixtureProcess(path: path, .relaxed, ["observe"])
         try late.waitForEnd()
         #expect(late.output.value.lines.isEmpty)
@@ -260,7 +260,7 @@ struct Rule20SchemaTests {
 
     private struct Stop: Error {}
 
-    /// Each fails after it has changed something.
+    /// Each block makes a change before it fails.
     private static let failures: [(String, @Sendable (Migration) throws -> Void)] = [
         ("an error of the block's own", { _ in throw Stop() }),
         ("no such table", { try $0.enumerate("Persona") { _, _ in } }),

@@ -1,5 +1,5 @@
-// Rule 20 as a property: classes and properties come, go, get other names and types and come back at random. After every change the
-// store opens again, is whole, can be salvaged, and has in each property what was last written to it.
+// Rule 20 with random walks: classes and properties are added, removed, renamed, retyped and restored. After every
+// change the store opens again, is whole, can be salvaged, and has the last written value of each property.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -26,7 +26,7 @@ struct Rule20SchemaWalkTests {
     }
 }
 
-/// One chain of changes over one file.
+/// A sequence of changes to one file.
 private struct SchemaWalk {
     private let state: WalkState
     private var model: WalkModel {
@@ -51,7 +51,7 @@ private struct SchemaWalk {
 
     // MARK: One change
 
-    /// Changes the models, opens the store with them, writes to it, and looks at the closed file.
+    /// Changes the models, opens the store with them, writes to it, and checks the closed file.
     mutating func change() throws {
         let before = model
         let isAdditive =
@@ -79,7 +79,7 @@ private struct SchemaWalk {
         if found != expected { throw Difference(time: time, found: found, expected: expected) }
     }
 
-    /// Opens the closed store as it is, verifies it, and opens what was salvaged of it.
+    /// Opens the closed store, verifies it, and opens a salvaged copy.
     private mutating func checkFile() throws {
         try check(try WalkStore(path, model, version: version), "opened again")
         let report = try Store.verify(path: path)
@@ -89,7 +89,7 @@ private struct SchemaWalk {
         let salvaged = try Store.verify(path: other)
         if !salvaged.isWhole { throw Damage(damage: salvaged.damage) }
         try check(try WalkStore(other, model, version: version), "salvaged")
-        // The walk goes on with either.
+        // The walk continues with either file.
         if random.oneIn(3) { path = other }
     }
 
@@ -117,14 +117,14 @@ private struct SchemaWalk {
             guard let hidden = model.classes[name]?.hidden.values.sorted(by: { $0.name < $1.name }).first else { break }
             let target = hidden.kind.target.map { model.classes[$0]?.isModel == true } ?? true
             add(property: hidden.name, to: name, target && !random.oneIn(4) ? hidden.kind : kind())
-            // An element type may have changed, and an optional become a plain type.
+            // The element type may have changed, or an optional may have become a plain type.
             return false
         case .removeProperty:
             guard properties.count > 1, let property, !property.isKey else { break }
             model.classes[name]!.hide(property.name)
         case .rename:
             guard let property else { break }
-            // Onto the name of a hidden property, if there is one.
+            // Takes the name of a hidden property, if there is one.
             let hidden = model.classes[name]!.hidden.keys.sorted().first
             let new = hidden.flatMap { random.oneIn(3) ? nil : $0 } ?? newName(in: name)
             renames.append((name, property.name, new))
@@ -159,7 +159,7 @@ private struct SchemaWalk {
         return false
     }
 
-    /// Takes a class from the models, and from the others what leads to it.
+    /// Removes a class from the models, and the properties that refer to it from the others.
     private mutating func leave(_ name: String) {
         model.classes[name]?.isModel = false
         model.classes[name]?.wasAbsent = true
@@ -202,7 +202,7 @@ private struct SchemaWalk {
         return state.made
     }
 
-    /// A name that no property has which shows.
+    /// Returns a name that no visible property has.
     private mutating func newName(in name: String) -> String {
         let taken = model.classes[name]?.properties.map(\.name) ?? []
         let free = ["a", "b", "c", "d", "e", "f", "g", "h"].filter { !taken.contains($0) }
@@ -218,7 +218,7 @@ private struct SchemaWalk {
         return kinds[random.below(kinds.count)]
     }
 
-    /// Adds a property, which has the values of a hidden one of its name and type.
+    /// Adds a property. It has the values of a hidden property with its name and type.
     private mutating func add(property name: String, to table: String, _ kind: WalkKind) {
         var property = WalkProperty(number: takeNumber(), name: name, kind: kind, initial: kind.empty)
         property.isIndexed = random.oneIn(3) && [.int, .text, .optionalInt, .optionalText].contains(kind)
@@ -249,7 +249,7 @@ private struct SchemaWalk {
 private final class WalkState: @unchecked Sendable {
     var model = WalkModel()
     var random: SeededRandom
-    /// Number given out last.
+    /// The last number used.
     var made = 0
 
     init(_ random: SeededRandom) { self.random = random }
@@ -270,7 +270,7 @@ private final class WalkState: @unchecked Sendable {
         }
     }
 
-    /// Values of a new object, or of some properties of one that is there.
+    /// Returns the values of a new object, or of some properties of an existing one.
     private func values(_ name: String, isNew: Bool) -> [WalkProperty: WalkValue] {
         var values: [WalkProperty: WalkValue] = [:]
         for property in model.classes[name]!.properties {
@@ -289,8 +289,7 @@ private final class WalkState: @unchecked Sendable {
         return ids.isEmpty ? nil : ids[random.below(ids.count)]
     }
 
-    /// What a program does in a migration: renames first, then tables deleted, rows gone through, added and deleted in any
-    /// order.
+    /// Runs a migration: renames first. Then it deletes tables, and enumerates, adds and deletes rows, in random order.
     func migrate(
         _ migration: Migration, _ renames: [(table: String, from: String, to: String)], _ deleted: Set<String>
     ) throws {
@@ -340,7 +339,7 @@ private final class WalkState: @unchecked Sendable {
         }
     }
 
-    /// Adds an object of each class, and deletes one of some.
+    /// Adds an object of each class, and deletes one of some classes.
     func write(_ write: WalkWrite) throws {
         for found in model.models {
             for _ in 0...random.below(2) {

@@ -1,5 +1,6 @@
-// Rule 21: sections are told by inserted and deleted sections and by rows in paths; the section key is a function of a
-// stored property, kept incrementally. Realm runs that function over all rows, on the observer's thread, at every change.
+// Rule 21. Changes of sections are inserted and deleted sections, and rows as paths. The section key is a function of a
+// stored property, evaluated incrementally. Realm calls that function for all rows at every change, on the observer's
+// thread.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -10,13 +11,13 @@ import Testing
 @testable import StillingWell
 @testable import StillingWellTree
 
-/// A sectioned query in both languages, its section keys as text.
+/// A sectioned query for the store and for the model. Its section keys are texts.
 private struct SectionedQuery: Sendable {
     var name: String
     var observe: @Sendable (Connection, @escaping (Shown, SectionedChangeSet?) -> Void) throws -> NotificationToken
     var query: NoteQuery
     var key: @Sendable (NoteValue) -> String
-    /// Whether the first key stands before the second.
+    /// Whether the first note's key precedes the second's.
     var precedes: @Sendable (NoteValue, NoteValue) -> Bool?
 
     struct Shown: Sendable {
@@ -147,7 +148,7 @@ struct Rule21SectionsTests {
         #expect(sections.keys == (0..<10).map { "\($0)" } && sections.objectCount == 1_000)
         try test.store.write { try $0.object(Note.self, forPrimaryKey: 500)!.title = "x" }
         try scheduler.turn { last != nil }
-        // Once for the row before, once for the row after.
+        // The function ran once for the old row and once for the new row.
         #expect(runs.value == 1_002)
         #expect(here.value == 0)
         #expect(last?.insertedSections == [10] && last?.deletedSections == [])

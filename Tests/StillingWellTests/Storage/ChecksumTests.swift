@@ -1,5 +1,5 @@
-// What checksums tell: bytes that have changed since they were stored are an error to who reads them, which names the table and
-// the object, and everything else stays readable.
+// Tests of checksums. Reading changed bytes is an error that names the table and the object. Everything else remains
+// readable.
 import CStillingWellLMDB
 import CStillingWellPlatform
 import Foundation
@@ -18,7 +18,7 @@ struct ChecksumTests {
         return test
     }
 
-    /// The same content in a file of its own, which nobody has read.
+    /// Copies the content to a file that no process has read.
     private func copy(_ test: TestStore, _ models: [StoredObject.Type] = [Note.self]) throws -> Store {
         let path = test.path + "/copy-\(UUID().uuidString)"
         try test.store.compact(to: path)
@@ -38,7 +38,7 @@ struct ChecksumTests {
 
     @Test("by the processor's instruction and by a table they are the same")
     func fallback() {
-        // Lengths about where three lanes of 4 096 bytes are summed at a time, and where they are twice.
+        // Lengths around those at which three lanes of 4,096 bytes are summed at once, once and twice.
         let lengths = Array(0..<300) + Array(12_285..<12_325) + [24_575, 24_576, 24_577, 40_000]
         let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 / 251) }
         let words = withUnsafeBytes(of: (UInt64(7), UInt64(9))) { cp_crc32c_by_table(~0, $0.baseAddress, 16) }
@@ -93,13 +93,13 @@ struct ChecksumTests {
         try Samples.fill(test.store)
         defer { withExtendedLifetime(test) {} }
         let texts = try copy(test, Samples.models)
-        // Sort keys end in a zero: the index holds this, the rows do not.
+        // Sort keys end in a zero, so only the index holds these bytes, and the rows do not.
         try DamagedFile.replace("text 1 ä\u{0}", by: "text 1 á\u{0}", in: texts.configuration.path)
         let entry = damage {
             try texts.read { for _ in try $0.objects(Sample.self).where((\Sample.text).hasPrefix("text 1")) {} }
         }
         #expect(entry?.table == "Sample" && entry?.object == nil)
-        // Where keys do not ascend any more, the page is not followed at all.
+        // A page whose keys do not ascend is refused as a whole.
         let unordered = try copy(test, Samples.models)
         try DamagedFile.replace("text 1 ä\u{0}", by: "text 1 ö\u{0}", in: unordered.configuration.path)
         #expect {
@@ -133,7 +133,7 @@ struct ChecksumTests {
         try test.store.write { try Batches.increment("row-marker", $0) }
         let storage = test.store.core.storage
         let table = try #require(storage.tables[ObjectIdentifier(Counter.self)])
-        // Opened anew, so that nothing is checked that this process has written.
+        // A newly opened copy, because pages written by this process are not checked.
         let copy = try copy(test, Batches.models)
         let held = try copy.core.storage.openSnapshot()
         let other = try FixtureProcess(path: copy.configuration.path, .relaxed, ["increment", "row-marker", "1", "0"])

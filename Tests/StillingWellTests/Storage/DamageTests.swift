@@ -1,4 +1,4 @@
-// What `make damage` takes and refuses. What it finds is in `Docs/store-file.md`.
+// Tests of the arguments of `make damage`. Its results are in `Docs/store-file.md`.
 import Foundation
 import StillingWellTestThreads
 import Testing

@@ -1,5 +1,5 @@
-// Pages of a closed store that lead nowhere, or would have a writer write where it may not: an error of that store, not the end of
-// the process, and nothing is changed. `make damage` looks for what these do not say.
+// Tests of closed stores with pages that refer to wrong places, or would make a writer write there. Each is an error of
+// that store, does not end the process, and changes nothing. `make damage` searches for further cases.
 import CStillingWellLMDB
 import Foundation
 import StillingWellFixtures
@@ -8,13 +8,13 @@ import Testing
 @testable import StillingWell
 
 extension ClosedStore {
-    /// A store of a thousand notes.
+    /// Makes a store of 1,000 notes.
     fileprivate static func notes() throws -> ClosedStore {
         try ClosedStore([Note.self, Person.self]) { store in
             try store.write { connection in
                 for id in 0..<1_000 { try connection.add(Note(id: id, title: "note \(id)")) }
             }
-            // So that there are free pages.
+            // Makes free pages.
             for id in 0..<10 { try DamagedPagesTests.touch(store, id) }
         }
     }
@@ -36,7 +36,7 @@ struct DamagedPagesTests {
         let closed = try ClosedStore.notes()
         let leaves = closed.leaves(holding: "note 500")
         try #require(!leaves.isEmpty)
-        // What is behind it would be moved by the engine to where that says.
+        // The engine would move the entries behind this offset to the place it names.
         for leaf in leaves { closed.set(UInt16(8), at: leaf + 14) }
         try closed.save()
         try closed.open { store in
@@ -74,7 +74,7 @@ struct DamagedPagesTests {
         let table = name == "rows" ? EngineName.rows(1) : name
         let places = closed.keys(table)
         try #require(!places.isEmpty)
-        // It stands where it stood.
+        // The changed name keeps its place in the order.
         let last = UInt8(table.utf8.last!)
         for place in places { closed.set(last + 1, at: place + table.utf8.count - 1) }
         try closed.save()
@@ -86,7 +86,7 @@ struct DamagedPagesTests {
     func assertion() throws {
         let closed = try ClosedStore.notes()
         try #require(!closed.branches.isEmpty)
-        // One entry is too few for a branch.
+        // A branch page must have two entries at least.
         for branch in closed.branches { closed.set(UInt16(18), at: branch + 12) }
         try closed.save()
         try closed.open { store in
@@ -99,7 +99,7 @@ struct DamagedPagesTests {
     func count() throws {
         let closed = try ClosedStore.notes()
         try #require(!closed.branches.isEmpty)
-        // Taken for a number without a sign, of entries less than none.
+        // Read as an unsigned number, the count of entries would be huge.
         for branch in closed.branches { closed.set(UInt16(0), at: branch + 12) }
         try closed.save()
         try closed.open { store in
@@ -117,7 +117,7 @@ struct DamagedPagesTests {
         for (one, other) in zip(early, late) { closed.swap(one, other) }
         try closed.save()
         try closed.open { store in
-            // A loop asks for the rows behind the ones it has had, and would be led back each time.
+            // A loop asks for the rows after the last one, and would be led back each time.
             expectDamage { try store.read { for note in try $0.objects(Note.self) { _ = note.title } } }
         }
     }
@@ -135,7 +135,7 @@ struct DamagedPagesTests {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: test.path + "/data.mdb"))
         defer { try? file.close() }
         try file.truncate(atOffset: 2 * 4_096)
-        // Names are looked up by the engine.
+        // The engine looks up text keys.
         #expect(throws: StoreError.self) {
             _ = try test.store.read { try $0.object(Person.self, forPrimaryKey: "person 500") }
         }

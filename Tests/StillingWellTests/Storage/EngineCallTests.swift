@@ -1,5 +1,5 @@
-// A write that leaves the engine amid a change, in a file whose pages nobody has looked at: the engine had a cursor of its own on the
-// stack by then, and its transaction referred to it.
+// Tests of a write that leaves the engine during a change, in a file with unchecked pages. At that time the engine had
+// a cursor on its stack, and its transaction referred to the cursor.
 import CStillingWellEngine
 import Foundation
 import StillingWellSeededRandom
@@ -11,7 +11,7 @@ import Testing
 struct EngineCallTests {
     private static let pageBytes = 4_096
 
-    /// An environment of its own with one table, keys 0, 1, … of eight bytes, and values of 100.
+    /// An environment with one table. Its keys are 0, 1, … in eight bytes, and its values have 100 bytes.
     private final class Tree {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         let environment: OpaquePointer
@@ -53,7 +53,8 @@ struct EngineCallTests {
             }
         }
 
-        /// Gives the first entry of the second leaf an odd place, which the engine asserts that no entry has as it moves one.
+        /// Gives the first entry of the second leaf an odd offset. The engine asserts that offsets are even when it
+        /// moves an entry.
         func damageSecondLeaf() throws {
             let file = open(path + "/data.mdb", O_RDWR | O_CLOEXEC)
             defer { close(file) }
@@ -63,7 +64,8 @@ struct EngineCallTests {
             while pread(file, &page, pageBytes, place) == pageBytes {
                 defer { place += off_t(pageBytes) }
                 func word(_ offset: Int) -> Int { Int(page[offset]) | Int(page[offset + 1]) << 8 }
-                // A leaf that has entries, and whose keys are those of the table: an entry is eight bytes, key, value.
+                // A leaf that has entries with keys of the table. An entry is a header of eight bytes, the key and the
+                // value.
                 guard word(10) == 2, word(12) > 16, word(word(16) + 6) == 8 else { continue }
                 let key = page[(word(16) + 8)...].prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
                 leaves.append((key, place))
@@ -84,14 +86,14 @@ struct EngineCallTests {
         try tree.damageSecondLeaf()
         let transaction = try tree.begin()
         var codes: [Int32] = []
-        // Until the first leaf has too few entries, and takes some of the second.
+        // Deletes until the first leaf has too few entries and takes some of the second.
         for key in 0..<400 where codes.allSatisfy({ $0 == 0 }) {
             codes.append(tree.with(key) { engine_del(transaction, tree.table, &$0, nil) })
         }
         #expect(codes.count > 5 && codes.last == MDB_CORRUPTED, "\(codes)")
         #expect(engine_is_broken(tree.environment))
         engine_abort(transaction)
-        // The lock went with the transaction.
+        // The lock was released with the transaction.
         let next = try tree.begin()
         #expect(tree.with(399) { engine_del(next, tree.table, &$0, nil) } == MDB_CORRUPTED)
         engine_abort(next)

@@ -1,5 +1,5 @@
-// What the engine reports while it reads is an error to whoever asked: never "there is none", never the end. The pages
-// that hold certain bytes lose what says which kind of page they are, which is what the engine checks.
+// Tests of errors that the engine reports during a read. The caller receives an error, never "not found" or an end of
+// the process. Pages with certain bytes lose their type, which the engine checks.
 import Foundation
 import StillingWellFixtures
 import Testing
@@ -8,11 +8,11 @@ import Testing
 
 @Suite("Errors of the engine")
 struct EngineErrorTests {
-    /// The pages of a file that hold `marker`, as they lie there; a page that is damaged is of no kind.
+    /// Pages of a file that contain `marker`. A damaged page has no valid type.
     private struct Pages {
         private static let pageBytes = 4_096
         private static let kindOffset = 10
-        /// Where a page says from which byte on it is used, to its end.
+        /// Offset of the field with the start of a page's used part, which extends to the page's end.
         private static let usedOffset = 14
         private let file: String
         private let kinds: [(offset: off_t, bytes: Data)]
@@ -21,7 +21,7 @@ struct EngineErrorTests {
             file = test.path + "/data.mdb"
             let data = try Data(contentsOf: URL(fileURLWithPath: file))
             kinds = stride(from: 2 * Self.pageBytes, to: data.count, by: Self.pageBytes).compactMap { start in
-                // Behind what the page says is free: there the engine leaves what its memory held, of other pages too.
+                // The unused part of a page may contain stale bytes of other pages.
                 let used = Int(data[start + Self.usedOffset]) | Int(data[start + Self.usedOffset + 1]) << 8
                 guard used < Self.pageBytes,
                     data[start + used..<start + Self.pageBytes].range(of: Data(marker.utf8)) != nil
@@ -53,7 +53,7 @@ struct EngineErrorTests {
         return test
     }
 
-    /// That the engine has found damage, in a sentence that names the store and what to do.
+    /// Checks that the error reports damage, names the store and says what to do.
     private func expectDamage(_ error: StoreError?, _ test: TestStore, _ comment: Comment? = nil) {
         let text = error.map { "\($0)" } ?? "no error"
         #expect(
@@ -67,7 +67,7 @@ struct EngineErrorTests {
         let pages = try Pages(of: test, holding: "row-marker")
         try pages.damage()
         let reads: [(name: String, body: @Sendable (Connection) throws -> Void)] = [
-            // Not the count of all, which is the engine's own: no row is read for it.
+            // The count of all notes is the engine's own and reads no row.
             ("iteration", { for _ in try $0.objects(Note.self) {} }),
             ("first", { _ = try $0.objects(Note.self).first }),
             ("filter", { _ = try $0.objects(Note.self).where(\.score > 0).count }),
@@ -161,7 +161,7 @@ struct EngineErrorTests {
         }
         let first = try observe()
         try scheduler.turn { !told.isEmpty }
-        // The rows as they are in the file are what upkeep compares with; the commit writes them to another page.
+        // Upkeep compares with the old rows in the file. The commit writes them to another page.
         try test.store.write { connection in
             let note = try #require(try connection.object(Note.self, forPrimaryKey: 1))
             note.score = 50
@@ -230,14 +230,14 @@ struct EngineErrorTests {
         }
         let pages = try Pages(of: test, holding: "row-marker")
         try pages.damage()
-        // One is left for the step, and none for the next attempt.
+        // One reader is left for the step, and none for the next attempt.
         let storage = test.store.core.storage
         var readers: [SnapshotReader] = []
         while let reader = try? storage.takeReader() { readers.append(reader) }
         storage.recycle(readers.removeLast())
         gate.letGo()
         try feed.scheduler.turn { told.count > 1 }
-        // Answered after the attempt.
+        // Upkeep answers after the attempt.
         try test.store.core.startUpkeep().catchUp(feed.connection.live().mailbox, to: feed.connection.version)
         try pages.mend()
         for reader in readers { storage.recycle(reader) }

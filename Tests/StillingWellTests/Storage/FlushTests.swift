@@ -1,5 +1,5 @@
-// What is on the disk when the machine goes down, by copies of a store's folder that another boot opens; and what being able to begin
-// there costs in the file. `PowerCutTests` lets the disk have any part of what was not flushed.
+// Tests of the state after a crash of the machine: copies of a store's folder are opened as in another boot. Also tests
+// the file space that this recovery costs. `PowerCutTests` tests every part of the unflushed writes.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures
@@ -12,7 +12,7 @@ import Testing
 struct FlushTests {
     private static let otherBoot = BootID(high: 1, low: 2)
 
-    /// A folder with copies of a store that is open.
+    /// A folder with copies of an open store.
     private final class Copies {
         let root = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         private var made = 0
@@ -69,7 +69,7 @@ struct FlushTests {
         #expect(try ids(killed) == Array(0..<20))
         #expect(try ids(unknown, nil) == Array(0..<10))
         #expect(try ids(cut, Self.otherBoot) == Array(0..<10))
-        // From there on it is a store of that boot, which nothing takes back.
+        // From then on it is a store of that boot, and its commits are kept.
         let next = try Store(configuration(cut, Self.otherBoot))
         try add(30..<33, next)
         let killedNext = try copies.copy(cut)
@@ -136,7 +136,7 @@ struct FlushTests {
         #expect(try ids(copies.copy(store.configuration.path), Self.otherBoot) == Array(0..<10))
         store = try Store(configuration(copies.root + "/failing"))
         try add(0..<10, store)
-        // As by a flush of another process that the disk has refused.
+        // Another process's flush was refused by the disk.
         cp_store32(store.core.storage.page.flushFailure, UInt32(EIO))
         let error = #expect(throws: StoreError.self) { try store.closeAndSynchronize() }
         guard case .storage(operation: "flush", code: EIO, reason: _) = error else {
@@ -167,11 +167,11 @@ struct FlushTests {
             try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)"))
         }
         let all = Array(0..<40)
-        // All that the records lead to may still be there, or a part of it.
+        // The pages of the records may be there completely or in part.
         for stale in [old, last] {
             #expect(try exchange(copies.copy(store.configuration.path), file(stale, "durable.mdb")) == all)
         }
-        // A file from a backup, and one that was compacted, beside a record that is newer.
+        // A file from a backup, and a compacted one, each beside a newer record.
         try file(old, "data.mdb").write(to: URL(fileURLWithPath: last + "/data.mdb"))
         #expect(try ids(last, Self.otherBoot) == Array(0..<5))
         let compact = try copies.copy(store.configuration.path)
@@ -191,7 +191,7 @@ struct FlushTests {
         try store.synchronize()
         let (path, name) = (store.configuration.path, "/durable.mdb")
         let before = try Data(contentsOf: URL(fileURLWithPath: path + name))
-        // None of what the record before needs is written anew.
+        // Nothing that the previous record needs is overwritten.
         try add(5..<6, store)
         let newest = try copies.copy(path)
         try store.synchronize()
@@ -213,11 +213,11 @@ struct FlushTests {
         for round in 0..<2_000 {
             try store.write { try #require(try $0.object(Note.self, forPrimaryKey: round % 100)).score = round }
         }
-        // 64 commits at most wait for a flush, and as many for the one that goes on.
+        // At most 64 commits wait for a flush, and as many for the flush in progress.
         let grownKB = (store.fileBytes - before) >> 10
         print("2 000 commits: \(grownKB) KB more")
         #expect(grownKB <= 2 * 64 * 30)
-        // A flush in progress reads a version for a moment.
+        // A flush in progress reads a version for a short time.
         try store.synchronize()
         for _ in 0..<10_000 where store.activeVersions != 1 { usleep(1_000) }
         #expect(store.activeVersions == 1 && store.oldestPin == nil)
@@ -233,7 +233,7 @@ struct FlushTests {
         let page = store.core.storage.page
         let before = cp_load64(page.flushed)
         func wish(until isSo: () -> Bool) {
-            // The thread may not have come to where it waits for one.
+            // The thread may not be waiting for a request yet.
             repeating(atMost: 2_000, until: isSo) {
                 let round = cp_load32(page.flushRound)
                 _ = cp_add32(page.flushWish, 1)

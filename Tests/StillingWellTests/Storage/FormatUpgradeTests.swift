@@ -1,4 +1,5 @@
-// Upgrades of the file format, with steps of the test's own: the library has none as long as it reads one format only.
+// Tests of upgrades of the file format. The steps are the test's own, because the library has none while it reads one
+// format only.
 import Foundation
 import Testing
 
@@ -18,7 +19,7 @@ struct FormatUpgradeTests {
         }
     }
 
-    /// The format after the next one, each of whose steps adds 1,000 to the score of every note.
+    /// Returns two further formats. Each step adds 1,000 to the score of every note.
     private func formats(failingIn failing: Int? = nil) -> FileFormats {
         let current = StoreSchema.currentFormat
         let step: FileFormats.Step = { engine, schema in

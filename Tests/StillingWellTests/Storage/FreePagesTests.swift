@@ -1,5 +1,5 @@
-// The list of free pages of a file that was closed: a write uses what it names, so that one wrong number would destroy data. Reads go
-// on, a write is refused before it has changed anything, and a look at the whole file names the page.
+// Tests of the list of free pages of a closed file. Writes use the listed pages, so a wrong number would destroy data.
+// Reads continue, a write is refused before it changes anything, and verification names the page.
 import Foundation
 import Testing
 
@@ -42,15 +42,15 @@ struct FreePagesTests {
         try store.write { try #require(try $0.object(Part.self, forPrimaryKey: id)).text += "." }
     }
 
-    /// Where the first list of free pages begins, in a tree of one page.
+    /// Offset of the first list of free pages, in a tree of one page.
     private var list: Int { closed.entries(of: closed.freePages * ClosedStore.pageBytes)[0] + 16 }
 
-    /// The numbers that it lists, the greatest first.
+    /// The page numbers in the list, in descending order.
     private var listed: [Int] {
         (0..<closed.number(at: list, Int.self)).map { closed.number(at: list + 8 + 8 * $0, Int.self) }
     }
 
-    /// Has the list name these pages.
+    /// Replaces the page numbers in the list.
     private func list(_ pages: [Int]) {
         closed.set(pages.count, at: list)
         for (index, page) in pages.enumerated() { closed.set(page, at: list + 8 + 8 * index) }

@@ -1,4 +1,4 @@
-// The headers of a store's file, which have no checksum, beside the record of the last flush, which has one.
+// Tests of the meta pages of a store's file. They have no checksum, but the record of the last flush has one.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTestThreads
@@ -12,7 +12,7 @@ struct HeaderTests {
     private static let header = 16..<152
     private static let transaction = 144
 
-    /// A folder with stores that nobody has open.
+    /// A folder with closed stores.
     private final class Stores {
         let root = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
 
@@ -31,7 +31,7 @@ struct HeaderTests {
 
         func data(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")) }
 
-        /// A copy of the store with other bytes in its file.
+        /// Makes a copy of the store with another data file.
         func copy(_ data: Data) throws -> String {
             let path = root + "/copy"
             try? FileManager.default.removeItem(atPath: path)
@@ -51,8 +51,8 @@ struct HeaderTests {
 
     private static func newest(_ data: Data) -> Int { number(data, 1) > number(data, 0) ? 1 : 0 }
 
-    /// Makes a closed store whose newest transaction leaves this remainder by 4, and returns its number of notes, its file, and the
-    /// file as it was after each commit.
+    /// Makes a closed store whose newest transaction number has this remainder modulo 4. Returns its number of notes,
+    /// its file, and the file after each commit.
     private func fill(_ stores: Stores, remainder: UInt64) throws -> (count: Int, data: Data, states: [Data]) {
         let store = try Store(stores.configuration(stores.path))
         var (count, states) = (0, [Data]())
@@ -85,15 +85,15 @@ struct HeaderTests {
     func wrongBits() throws {
         let stores = try Stores()
         var random = SeededRandom(seed: SeededRandom.base)
-        // With this remainder one bit makes the older header one that follows the newest.
+        // With this remainder, one bit makes the older header follow the newest one.
         let (count, data, _) = try fill(stores, remainder: 2)
         let newest = Self.newest(data)
         var places = (0..<40).map {
             ($0 % 2, random.below(Self.header.count) + Self.header.lowerBound, random.below(8))
         }
-        // The table tree, as an older one; and the older header as one that follows.
+        // An older table tree, and the older header as one that follows the newest.
         places += [(newest, 128, 0), (1 - newest, Self.transaction, 1)]
-        // The number of the page, and its kind.
+        // Number and type of the page.
         places += [(newest, 0, 3), (newest, 10, 3)]
         for (page, byte, bit) in places {
             var damaged = data
@@ -160,7 +160,7 @@ struct HeaderTests {
         let data = try stores.data(stores.path)
         #expect(try stores.count(stores.copy(data)) == 4)
         #expect(try Store.verify(path: stores.copy(data)).isWhole)
-        // Its magic number, and a number that no other follows.
+        // The magic number, and a transaction number that does not follow the other.
         for (byte, bit) in [(16, 0), (Self.transaction, 3)] {
             for page in 0..<2 {
                 var damaged = data
@@ -183,7 +183,7 @@ struct HeaderTests {
         try store.write { try $0.add(Note(id: 0)) }
         try store.synchronize()
         let flushed = try stores.data(stores.root + "/open")
-        // The other header is first the one that was flushed, then a later one.
+        // The other header is first the flushed one, then a later one.
         for id in 1..<4 {
             try store.write { try $0.add(Note(id: id)) }
             try? FileManager.default.removeItem(atPath: stores.path)
@@ -213,7 +213,7 @@ struct HeaderTests {
         let data = try stores.data(stores.path)
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: stores.path + "/data.mdb"))
         defer { try? file.close() }
-        // The room of the map, which nothing else tells.
+        // Size of the map, which is not derived from other fields.
         let place = Self.newest(data) * Self.pageBytes + 32
         try file.seek(toOffset: UInt64(place))
         try file.write(contentsOf: [data[place] ^ 1])

@@ -1,5 +1,5 @@
-// Versions that are held for long: what is read of them stays what it was, the file does not grow for them, and what keeps them is
-// let go of with the last who reads.
+// Tests of versions that are held for long. Their rows do not change, the file does not grow for them, and their memory
+// is released with the last reader.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -19,7 +19,7 @@ struct HeldVersionsTests {
         return test
     }
 
-    /// Commits, until upkeep has copied pages of versions that are held.
+    /// Commits until upkeep has copied pages of held versions.
     private func commitUntilCopied(_ test: TestStore, _ change: () throws -> Void) throws {
         let versions = test.store.core.storage.heldVersions
         try repeating(atMost: 1_000_000, until: { versions.copiedBytes.load(ordering: .relaxed) > 0 }, change)
@@ -34,7 +34,8 @@ struct HeldVersionsTests {
     func smallFile() throws {
         let test = try makeStore(100)
         let frozen = try test.store.read { try $0.objects(Note.self).freeze() }
-        // Somebody looks every 64 commits, and moves it by the second time; in a large file that takes 256.
+        // Upkeep checks every 64 commits, and moves the version at the second check at the latest. In a large file it
+        // takes 256 commits.
         for round in 0..<192 { try touch(test, round % 100, round) }
         repeating(atMost: 60_000, until: { test.store.heldBytes > 0 }) { usleep(1_000) }
         #expect(test.store.heldBytes > 0)
@@ -55,7 +56,7 @@ struct HeldVersionsTests {
             try touch(test, round % 1_000, round)
         }
         try commitUntilCopied(test, step)
-        // What was held before it was found to be held for long, and for one turn more.
+        // Lets the file grow until the version is in memory, and for one more turn.
         for _ in 0..<1_000 { try step() }
         let before = test.store.fileBytes
         let commits = 4_000
@@ -67,13 +68,13 @@ struct HeldVersionsTests {
         #expect(frozen.allSatisfy { $0.count == 1_000 && $0[999].score == 9 })
         #expect(test.store.oldestPin?.version == frozen.first?.version)
         frozen = []
-        // With the last who reads, whether or not there is another commit; upkeep may be at its last step.
+        // Released with the last reader, even without another commit. Upkeep may still be in its last step.
         try repeating(atMost: 60_000, until: { try descriptors(of: test) == opened }) { usleep(1_000) }
         #expect(test.store.heldBytes == 0)
         #expect(try descriptors(of: test) == opened)
     }
 
-    /// Each mapping that is read by has one of the file.
+    /// Number of descriptors of the data file. Each mapping in use has one.
     private func descriptors(of test: TestStore) throws -> Int {
         let data = test.path + "/data.mdb"
         return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
@@ -175,7 +176,8 @@ struct HeldVersionsTests {
         #expect(try test.store.read { try $0.objects(Note.self).allSatisfy { $0.score == 1_000 } })
     }
 
-    /// As somebody starts whose mapping was retired meanwhile: one start is not trusted, and the next one is with the same reader.
+    /// The reader's mapping was retired meanwhile. The first read transaction is not trusted, and the second is begun
+    /// with the same reader.
     @Test("a snapshot that begins with a reader of a retired mapping is the newest version")
     func beginsAnew() throws {
         let test = try makeStore(500)
@@ -194,7 +196,7 @@ struct HeldVersionsTests {
             try touch(test, round % 500, 1_000 + round)
         }
         try commitUntilCopied(test, step)
-        // Pages that were copied are written anew.
+        // Overwrites pages that were copied.
         for _ in 0..<1_000 { try step() }
         #expect(readers.allSatisfy { $0.map.isRetired.load(ordering: .relaxed) })
         for reader in readers {

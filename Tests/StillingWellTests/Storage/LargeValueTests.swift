@@ -1,5 +1,5 @@
-// Values of more than a kilobyte, which lie apart from their rows: they read as any other wherever a row is read, are written when they
-// change and not when something else does, and go with the row.
+// Tests of values of more than a kilobyte, which are stored apart from their rows. They are read like others, are
+// written only when they change, and are deleted with the row.
 import CStillingWellLMDB
 import Foundation
 import StillingWellFixtures
@@ -46,7 +46,7 @@ struct LargeValueTests {
         try #require(try connection.object(Paper.self, forPrimaryKey: id))
     }
 
-    /// The numbers of what lies apart in the row of each paper, and how many values there are in all.
+    /// Returns the numbers of the values stored apart, for each paper's row, and the count of all such values.
     private func numbers(_ store: Store) throws -> (rows: [[UInt64]], all: Int) {
         let snapshot = try store.core.storage.openSnapshot()
         let table = try #require(store.core.storage.tables[ObjectIdentifier(Paper.self)])
@@ -152,7 +152,7 @@ struct LargeValueTests {
                 try connection.add(paper)
             }
         }
-        // The first that is asked of a version: along the index, with the engine's lock held.
+        // The first query at a version. It follows the index while it holds the engine's lock.
         try test.store.read { connection in
             let papers = try connection.objects(Paper.self).where((\Paper.text).contains("zzb"))
             #expect(papers.sorted(by: \.text, ascending: false).limited(to: 1).map(\.id) == [11])

@@ -1,5 +1,6 @@
-// Rows that a snapshot reads where the engine has mapped them are those that the engine finds: in trees of one page and of
-// several levels, with gaps between ids, with values of many pages, by keys in no order, and at versions long past.
+// Tests of rows that a snapshot reads directly from the mapped file. They equal the rows that the engine finds: in
+// trees of one and several levels, with gaps between ids, with values in overflow pages, by keys in any order, and at
+// old versions.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -79,7 +80,7 @@ struct MappedRowsTests {
                     }
                 }
             }
-            // Some snapshots end, and the next ones are begun with their readers.
+            // Some snapshots end, and their readers are used for the next ones.
             held.removeAll { _ in random.oneIn(2) }
             held.append(Version(snapshot: try storage.openSnapshot(), notes: notes))
             for (index, version) in held.enumerated() { check(version, "step \(step), version \(index)") }
@@ -87,7 +88,7 @@ struct MappedRowsTests {
         #expect(storage.pageMap.isKnown && held.last?.snapshot.pages(table.rows, table.rowsName) != nil)
     }
 
-    /// Where a number would stand if all lay evenly is too far up for most of them, or too far down.
+    /// Interpolation, which assumes an even distribution, is too high for most of these numbers, or too low.
     @Test("are found where few numbers stand in some pages and many in others", arguments: [true, false])
     func uneven(_ isSparseFirst: Bool) throws {
         let half = 2_000
@@ -95,7 +96,7 @@ struct MappedRowsTests {
         let storage = test.store.core.storage
         let table = try storage.table(of: Note.self)
         func isSparse(_ index: Int) -> Bool { (index < half) == isSparseFirst }
-        // Of keys that lie far apart a page has few of a range of numbers; of rows with titles it has few at all.
+        // A page has few numbers of a range if keys are far apart, and few rows if titles are long.
         var keys = [0]
         for index in 1..<2 * half { keys.append(keys[index - 1] + (isSparse(index) ? 1_000 : 1)) }
         try test.store.write { connection in
@@ -105,7 +106,7 @@ struct MappedRowsTests {
             }
         }
         let snapshot = try storage.openSnapshot()
-        // Who misses one there asks the engine, and nothing but the time it takes would tell: so the trees are asked themselves.
+        // On a miss the snapshot asks the engine, which only costs time. So the test searches the trees directly.
         let rows = try #require(snapshot.pages(table.rows, table.rowsName))
         let keyed = try #require(table.primaryIndex.flatMap { snapshot.pages($0, table.keysName) })
         for (index, key) in keys.enumerated() {

@@ -1,5 +1,5 @@
-// Pages of keys, indexes and orders of lists that are not the ones that were asked for: what stands on them is an error to whoever
-// looks for it, and never "not there".
+// Tests of wrong pages in trees of keys, indexes and orders of lists. A lookup there throws an error and never reports
+// "not found".
 import CStillingWellEngine
 import CStillingWellLMDB
 import Foundation
@@ -21,7 +21,7 @@ private final class Other: StoredObject {
 
 @Suite("Pages that are not the ones asked for")
 struct MissingPagesTests {
-    /// Objects; every fourth of them has a list.
+    /// Number of objects. Every fourth of them has a list.
     private static let count = 800
     private let closed: ClosedStore
     private let words, elements, others: UInt32
@@ -47,7 +47,7 @@ struct MissingPagesTests {
         (self.words, self.elements, self.others) = (words, elements, others)
     }
 
-    /// The table of the engine that is followed for a lookup.
+    /// Returns the engine's table that a lookup reads.
     private func table(_ kind: Kind) -> String {
         switch kind {
         case .keys: EngineName.keys(words)
@@ -57,11 +57,11 @@ struct MissingPagesTests {
         }
     }
 
-    /// What is looked up.
+    /// Kind of a lookup.
     enum Kind: String, CaseIterable, Sendable {
         case keys, index, values, orders
 
-        /// Whether what was stored is found.
+        /// Returns whether the stored value is found.
         fileprivate func find(_ number: Int, _ connection: Connection) throws -> Bool {
             switch self {
             case .keys: return try connection.object(Word.self, forPrimaryKey: "name \(number)")?.kind == number % 2
@@ -78,7 +78,7 @@ struct MissingPagesTests {
         }
     }
 
-    /// Expects that lookups, in a read and in a write, find what was stored or throw, and that some throw.
+    /// Checks that lookups, in reads and in writes, find the stored value or throw, and that some throw.
     private func expectErrors(_ kind: Kind, _ comment: Comment) throws {
         try closed.open { store in
             var errors = [0, 0]
@@ -124,7 +124,7 @@ struct MissingPagesTests {
     @Test("are errors where the engine would search a page without an end", arguments: Kind.allCases)
     func endless(_ kind: Kind) throws {
         let leaf = try leaves(kind)[0]
-        // Gives the page every kind at once, and a negative number of keys.
+        // Gives the page all types at once, and a negative number of keys.
         try closed.damaged({ closed.set(0x7fff as UInt64, at: leaf + 9) }, { try expectErrors(kind, "endless") })
     }
 
@@ -155,7 +155,7 @@ struct MissingPagesTests {
         try closed.damaged(
             {
                 closed.set(closed.tables, at: record)
-                // As deep as that tree.
+                // The depth of that tree.
                 closed.set(UInt16(1), at: record - 34)
             }, { try expectErrors(kind, "the tree of tables") })
     }
@@ -168,7 +168,7 @@ struct MissingPagesTests {
             let order = try #require(storage.table(of: Word.self).links?.lists.first?.order)
             var transaction: LMDBTransaction?
             try storage.check(mdb_txn_begin(storage.environment, nil, 0, &transaction), "begin")
-            // Every fourth object has a list, the first one too.
+            // Every fourth object has a list, and so has the first.
             let code = RankKey(1, 0).with { engine_del(transaction, order.handle, &$0, nil) }
             try storage.check(code, "delete")
             try storage.check(engine_commit(transaction), "commit")

@@ -1,5 +1,5 @@
-// Opening a store where something is in the way: what a power cut left while it was made, processes that stand still or
-// were killed, a process that was forked, threads that cannot be had.
+// Tests of opening a store with an obstacle: the remains of a power cut during creation, stopped or killed processes, a
+// forked process, or failing thread creation.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures
@@ -21,7 +21,7 @@ struct OpeningTests {
         let files = try ["data.mdb", "lock.mdb", "shared"].map {
             ($0, try Data(contentsOf: URL(fileURLWithPath: "\(made)/\($0)")))
         }
-        // What the engine writes first are two pages; a file system may have kept its length and not its bytes.
+        // The engine first writes two pages. A file system may keep the length without the bytes.
         var states: [[(String, Data)]] = []
         for (name, data) in files {
             let most = min(data.count, name == "data.mdb" ? 8_191 : data.count)
@@ -31,7 +31,7 @@ struct OpeningTests {
             }
         }
         states.append([("data.mdb", Data(count: 8_192))])
-        // What is being made has other names until it is whole.
+        // Files that are being made have other names until they are complete.
         let noise = Data((0..<9_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         for bytes in [0, 100, 4_096, 9_000] {
             states.append([("data.new", noise.prefix(bytes)), ("data.new-lock", noise.prefix(bytes))])
@@ -87,7 +87,7 @@ struct OpeningTests {
         }
         configuration.openTimeoutSeconds = .nan
         #expect(refusal { _ = try Store(configuration) }.contains("openTimeoutSeconds is not a number"))
-        // Where the store has all that the models need, nobody is waited for, and nobody woken.
+        // If the store has everything that the models need, opening waits for no process and wakes none.
         configuration.openTimeoutSeconds = 0
         configuration.models = models
         let store = try Store(configuration)
@@ -115,7 +115,7 @@ struct OpeningTests {
             path: path, models: Batches.models, durability: .relaxed, openTimeoutSeconds: 0.02)
         let text = refusal { _ = try Store(configuration) }
         #expect(text.contains(path) && text.contains("process \(getpid()) is opening it"), "\(text)")
-        // Whoever opens another store of this process meanwhile does not wait for that.
+        // Another thread that opens another store does not wait for it.
         close(folder)
         _ = try Store(configuration)
     }
@@ -142,7 +142,7 @@ struct OpeningTests {
         let test = try TestStore(Batches.models, durability: durability)
         let parent = try FixtureProcess(test, "fork")
         try parent.go()
-        // The parent's own store, then the child's, then the parent's again.
+        // The parent's store, then the child's, then the parent's again.
         let lines = try parent.waitForLines(9)
         #expect(
             lines == [

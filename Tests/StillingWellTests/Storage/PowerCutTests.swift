@@ -1,12 +1,12 @@
-// Images of a disk after a power cut: a hundred at every commit, several hundred at night. `make powercut IMAGES=10000` opens as
-// many as asked for.
+// Tests of disk images after a power cut: about a hundred at every commit, and several hundred in the nightly run.
+// `make powercut IMAGES=10000` opens the given number.
 import Foundation
 import StillingWellTestThreads
 import Testing
 
 @Suite("Power cuts", .serialized, .onThreads)
 struct PowerCutTests {
-    /// Everything that was flushed is there, and of what came later any part: whole writes, pages, sectors, in any order.
+    /// The image has all flushed writes, and any part of later ones: whole writes, pages or sectors, in any order.
     @Test("every image opens whole, at or after the last commit that had to survive", arguments: ["full", "relaxed"])
     func images(_ durability: String) throws {
         let images = repetitions(250, atEveryCommit: 60)
@@ -21,7 +21,7 @@ struct PowerCutTests {
             "\(run.output.value.lines)")
     }
 
-    /// Each image of short recordings: the power goes at any step after the death of the process.
+    /// Each image is of a short recording. The power fails at any step after the process's death.
     @Test(
         "whatever a process leaves half said when it is killed, the store opens whole after a power cut",
         arguments: [("killed-at-mark", "relaxed"), ("killed-at-names", "full")])

@@ -1,5 +1,5 @@
-// Whose files are touched, and who may read them: nothing is written through a symbolic link, nobody else's folder is
-// used, and what the store makes is for its user alone unless asked otherwise.
+// Tests of the access to files. Nothing is written through a symbolic link, folders of other users are refused, and
+// files of the store are private to its user by default.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -22,7 +22,7 @@ struct PrivacyTests {
 
     @Test("nothing is written through a link that stands where a store's file belongs", arguments: Durability.allCases)
     func links(_ durability: Durability) throws {
-        // For `.memory` a folder on a memory file system, where the files lie in the folder itself.
+        // For `.memory` a folder on a memory file system, which holds the files directly.
         for name in Self.files {
             let parent = durability == .memory ? "/dev/shm/" : NSTemporaryDirectory()
             let path = parent + "stillingwell-test-\(UUID().uuidString)"
@@ -38,7 +38,7 @@ struct PrivacyTests {
             let text = refusal { _ = try Store(.init(path: path, models: [Note.self], durability: durability)) }
             #expect(text.contains("\(path)/\(name)") && text.contains("symbolic link"), "\(name): \(text)")
             #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == content, "\(name)")
-            // A link to nothing makes nothing either.
+            // A link to a missing file creates nothing.
             try FileManager.default.removeItem(atPath: victim)
             #expect(throws: StoreError.self) {
                 try Store(.init(path: path, models: [Note.self], durability: durability))
@@ -88,7 +88,7 @@ struct PrivacyTests {
             #expect(text.contains(user) && text.contains("must be this user's"), "\(text)")
         }
         chmod(user, 0o700)
-        // Only root can give a folder away.
+        // Only root can change a folder's owner.
         if geteuid() == 0 {
             chown(user, 65_534, 65_534)
             let text = refused()
@@ -215,7 +215,7 @@ struct PrivacyTests {
             #expect(try present(inUse) && present(next))
             withExtendedLifetime(store) {}
         }
-        // Both that are in use go on.
+        // The two stores that are in use continue.
         try living.go()
         #expect(try living.waitForLines(1) == ["initial 0"])
         #expect(try test.store.read { try Batches.value("kept", $0) } == 1)

@@ -1,4 +1,4 @@
-// Stores whose files are removed, replaced or moved while something of them is held, and their removal by the library.
+// Tests of stores whose files are removed, replaced or moved while they are in use, and of `Store.remove`.
 import Foundation
 import StillingWellFixtures
 import StillingWellTestThreads
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Replaced files", .serialized, .onThreads)
 struct ReplacedFileTests {
-    /// A path that goes with the test, and with it those that begin with it.
+    /// A path that is removed with the test, together with all paths that begin with it.
     private final class Place {
         let path: String
         private let parent: String
@@ -74,14 +74,14 @@ struct ReplacedFileTests {
             try new.synchronize()
             #expect(try new.verify().isWhole)
             #expect(old.fileBytes > 0)
-            // A mapping of the file at the path would have the new store's pages.
+            // A mapping made by path would map the new store's pages.
             #expect(throws: EngineFailure.self) { try old.core.storage.replaceReadMap() }
             try add(4, new)
             #expect(try place.open(durability).read { try $0.objects(Note.self).count } == 2)
             if durability != .memory { #expect(throws: StoreError.self) { try Store.verify(path: place.path) } }
             withExtendedLifetime(new) {}
         }
-        // The old one goes last, and takes nothing from the new one.
+        // The old store is released last, and removes nothing of the new one.
         token.invalidate()
         if durability != .memory { #expect(try Store.verify(path: place.path).isWhole) }
         withExtendedLifetime((old, connection)) {}
@@ -126,7 +126,7 @@ struct ReplacedFileTests {
         #expect(again.core.storage === store.core.storage)
         try add(6, again)
         try add(7, store)
-        // What was not acknowledged may be there.
+        // The commit without acknowledgement may be there.
         #expect(Set(try ids(store)).isSuperset(of: [1, 2, 6, 7]))
     }
 
@@ -149,7 +149,7 @@ struct ReplacedFileTests {
                 try add(1, store)
                 try place.copy("/\(name)", "/held")
                 if isReplaced { try place.copy("/\(name)", "/copy") }
-                // The held file is gone with its name, as by a rename.
+                // The held file is removed with its name, as by a rename.
                 try FileManager.default.removeItem(atPath: "\(place.path)/\(name)")
                 if isReplaced { try place.move("/copy", "/\(name)") }
                 expectReplaced(place.path) { try add(2, store) }
@@ -209,7 +209,7 @@ struct ReplacedFileTests {
         #expect(!FileManager.default.fileExists(atPath: place.path))
         do { try add(2, place.open()) }
         try Data("mine".utf8).write(to: URL(fileURLWithPath: place.path + "/notes"))
-        // What an interrupted compaction leaves, and a file that is damaged.
+        // The remains of an interrupted compaction, and a damaged file.
         try FileManager.default.createDirectory(atPath: place.path + "/compact", withIntermediateDirectories: true)
         try place.copy("/data.mdb", "/compact/data.mdb")
         try Data(repeating: 1, count: 9_000).write(to: URL(fileURLWithPath: place.path + "/data.mdb"))

@@ -1,4 +1,4 @@
-// Limits of time as callers compute them: those that have passed already, and those that never pass.
+// Tests of computed time limits: those in the past, and those that are infinite.
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync
@@ -26,7 +26,7 @@ struct TimeoutTests {
     func endless(_ timeout: Double) throws {
         let test = try TestStore()
         try test.store.write(timeout: timeout) { try $0.add(Note(id: 1)) }
-        // Behind another writer too.
+        // The same while another writer holds the lock.
         let page = test.store.core.storage.page
         let outcome = Watched<Result<Void, any Error>?>(nil)
         try test.whileLocked { letGo in

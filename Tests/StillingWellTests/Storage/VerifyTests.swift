@@ -1,5 +1,5 @@
-// A look at the whole file: it finds nothing in a file that is whole, and what it calls whole reads as it was stored, whatever was
-// done to the file; of a damaged one the whole objects are carried over.
+// Tests of verification. It finds nothing in a whole file. Whatever it calls whole reads as it was stored, for any
+// damage. Salvaging a damaged file keeps the whole objects.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTestThreads
@@ -11,7 +11,7 @@ import Testing
 struct VerifyTests {
     private static let models: [StoredObject.Type] = [Human.self, Dog.self, LogLine.self]
 
-    /// What a store holds, object by object, as a text.
+    /// Content of a store: a text for each object.
     private static func content(_ store: Store) throws -> [String: String] {
         try store.read { connection in
             var all: [String: String] = [:]
@@ -63,7 +63,7 @@ struct VerifyTests {
                     let dogs = try connection.objects(Dog.self)
                     if dogs.count > 3 { try connection.delete(dogs[random.below(dogs.count)]) }
                 case 5:
-                    // Most texts are so long that they lie apart.
+                    // Most texts are long enough to be stored apart from their rows.
                     let lines = try connection.objects(LogLine.self)
                     if lines.count > 3 { try connection.delete(lines[random.below(lines.count)]) }
                 default:
@@ -76,7 +76,7 @@ struct VerifyTests {
         }
     }
 
-    /// A closed store's folder, and what it holds.
+    /// Makes a closed store. Returns its folder and content.
     private static func makeFile(_ seed: UInt64, commits: Int) throws -> (path: String, content: [String: String]) {
         var random = SeededRandom(seed: seed)
         var number = 0
@@ -113,7 +113,7 @@ struct VerifyTests {
             let line = LogLine()
             line.text = String(repeating: "x", count: 40_000)
             try connection.add(line)
-            // Stores it.
+            // Stores the object.
             _ = try connection.objects(LogLine.self).count
             line.text = String(repeating: "y", count: 9_000)
         }
@@ -187,7 +187,7 @@ struct VerifyTests {
             #expect(salvaged.isWhole, "\(comment): \(salvaged.damage)")
             let store = try Store(.init(path: folder + "/new", models: Self.models, durability: .relaxed))
             for (name, text) in try Self.content(store) where name.hasPrefix("line") {
-                // Without the newest header the version before it is read, in which a line may be that was deleted since.
+                // Without the newest header, the previous version is read. It may have a line that was deleted since.
                 #expect(content[name] == text || content[name] == nil && damage.page < 2, comment)
             }
             let kept = try store.read { try $0.objects(LogLine.self).count }
@@ -201,7 +201,7 @@ struct VerifyTests {
     func salvageElsewhere() throws {
         let (path, _) = try Self.makeFile(SeededRandom.base, commits: 3)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        // A folder is where the engine's lock should be.
+        // A folder is at the path of the engine's lock file.
         let folder = path + "/new"
         try FileManager.default.createDirectory(atPath: folder + "/lock.mdb", withIntermediateDirectories: true)
         #expect(throws: StoreError.self) { try Store.salvage(path: path, to: folder) }
@@ -248,7 +248,7 @@ struct VerifyTests {
         try Self.makePair(path)
         try DamagedFile.replace("\"name\":\"age\"", by: "\"name\":\"agf\"", in: path)
         #expect(try Store.verify(path: path).damage == ["the schema is not what was stored"])
-        // Rows cannot be carried over by a guess at what they mean.
+        // Without a schema the meaning of the rows is unknown.
         #expect(throws: StoreError.self) { try Store.salvage(path: path, to: path + "/new") }
         do {
             _ = try Store(.init(path: path, models: Self.models, durability: .relaxed))
@@ -265,7 +265,7 @@ struct VerifyTests {
             var random = SeededRandom(seed: seed &+ UInt64(round))
             let comment: Comment = "TIDEGAUGE_SEED=\(seed), round \(round)"
             let (made, known) = try Self.makeFile(seed, commits: 30)
-            // Every other one is a store that this process has made, and never opened again.
+            // Every second store was made by this process and not opened again.
             let path = round % 2 == 0 ? made : made + "-new"
             defer { for path in [made, path] { try? FileManager.default.removeItem(atPath: path) } }
             let store = try Store(.init(path: path, models: Self.models, durability: .relaxed))
@@ -278,7 +278,7 @@ struct VerifyTests {
             try file.close()
             var read: [String: String]?
             do { read = try Self.content(store) } catch let error as StoreError { #expect(error.isOfFile, comment) }
-            // What was cut off may have been free.
+            // The removed part may have been free.
             if let read { #expect(read == content, comment) } else { #expect(try !store.verify().isWhole, comment) }
             do { try store.write { try $0.add(Human(100_000, "late")) } } catch is StoreError {}
             store.close()
@@ -308,7 +308,7 @@ struct VerifyTests {
         }
     }
 
-    /// Closed as it returns.
+    /// Makes a store of two humans and closes it.
     private static func makePair(_ path: String) throws {
         let store = try Store(.init(path: path, models: models, durability: .relaxed))
         try store.write { connection in
@@ -337,7 +337,7 @@ struct VerifyTests {
             #expect(human?.friends.map(\.id) == [1])
             #expect(try connection.objects(Human.self).count == 1)
         }
-        // New objects get numbers of their own.
+        // New objects get unused numbers.
         try new.write { try $0.add(Human(2, "new")) }
         #expect(try new.verify().isWhole)
         new.close()

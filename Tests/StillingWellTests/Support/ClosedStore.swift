@@ -1,4 +1,4 @@
-// The file of a store that nobody has open, as bytes to be damaged. Pages are those of LMDB's data version 1.
+// The file of a closed store, as bytes that a test can damage. Its pages have LMDB's data version 1.
 import Foundation
 import Testing
 
@@ -13,7 +13,7 @@ final class ClosedStore {
     private let models: [StoredObject.Type]
     private(set) var bytes = Data()
 
-    /// - Parameter fill: writes what the store holds.
+    /// - Parameter fill: writes the content of the store.
     init(_ models: [StoredObject.Type], _ fill: (Store) throws -> Void) throws {
         self.models = models
         try open(fill)
@@ -30,7 +30,7 @@ final class ClosedStore {
         store.close()
     }
 
-    /// The file as it was made, and no other one beside it.
+    /// Writes the bytes to the file and removes all other files of the store.
     func save() throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
             try FileManager.default.removeItem(atPath: "\(path)/\(name)")
@@ -38,7 +38,7 @@ final class ClosedStore {
         try bytes.write(to: file)
     }
 
-    /// Runs `body` with the file damaged by `damage`, which is taken back then.
+    /// Runs `body` with a damaged file, and reverts the damage afterwards.
     func damaged(_ damage: () throws -> Void, _ body: () throws -> Void) throws {
         let whole = bytes
         defer { bytes = whole }
@@ -57,14 +57,14 @@ final class ClosedStore {
         withUnsafeBytes(of: number) { bytes.replaceSubrange(offset..<offset + $0.count, with: $0) }
     }
 
-    /// Exchanges the pages that begin at two places.
+    /// Exchanges the pages at two offsets.
     func swap(_ one: Int, _ other: Int) {
         let kept = page(at: one)
         bytes.replaceSubrange(one..<one + Self.pageBytes, with: page(at: other))
         bytes.replaceSubrange(other..<other + Self.pageBytes, with: kept)
     }
 
-    /// Puts the content of one page in the place of another, whose number it takes.
+    /// Copies one page over another, and sets the number of that place.
     func copy(_ one: Int, over other: Int) {
         bytes.replaceSubrange(other..<other + Self.pageBytes, with: page(at: one))
         set(UInt64(other / Self.pageBytes), at: other)
@@ -74,7 +74,7 @@ final class ClosedStore {
 
     // MARK: Pages
 
-    /// Where the pages of a kind begin.
+    /// Offsets of the pages of a type.
     private func pages(_ kind: UInt16) -> [Int] {
         stride(from: 2 * Self.pageBytes, to: bytes.count, by: Self.pageBytes).filter {
             number(at: $0 + 10, UInt16.self) == kind
@@ -83,7 +83,7 @@ final class ClosedStore {
 
     var branches: [Int] { pages(Kind.branch) }
 
-    /// Leaves whose entries hold a text.
+    /// Offsets of leaves whose entries contain a text.
     func leaves(holding text: String) -> [Int] {
         pages(Kind.leaf).filter { page in
             let begin = page + Int(number(at: page + 14, UInt16.self))
@@ -92,13 +92,13 @@ final class ClosedStore {
         }
     }
 
-    /// Where the entries of a page begin.
+    /// Offsets of the entries of a page.
     func entries(of page: Int) -> [Int] {
         let end = page + Int(number(at: page + 12, UInt16.self))
         return stride(from: page + 16, to: end, by: 2).map { page + Int(number(at: $0, UInt16.self)) }
     }
 
-    /// Where entries have a key of these bytes.
+    /// Offsets of keys with these bytes.
     func keys(_ key: String) -> [Int] {
         let wanted = Data(key.utf8)
         let all = pages(Kind.leaf).flatMap { entries(of: $0) }
@@ -106,19 +106,19 @@ final class ClosedStore {
         return places.filter { Data(bytes[$0..<$0 + wanted.count]) == wanted }
     }
 
-    /// Where the header of the newest commit begins.
+    /// Offset of the header of the newest commit.
     private var header: Int {
         number(at: 144, UInt64.self) > number(at: Self.pageBytes + 144, UInt64.self) ? 0 : Self.pageBytes
     }
 
-    /// The root of the tree of free pages, as the newest commit has it.
+    /// Root of the tree of free pages at the newest commit.
     var freePages: Int { number(at: header + 80, Int.self) }
-    /// The root of the tree of tables.
+    /// Root of the tree of tables.
     var tables: Int { number(at: header + 128, Int.self) }
     var lastPage: Int { number(at: header + 136, Int.self) }
     var transaction: UInt64 { number(at: header + 144, UInt64.self) }
 
-    /// Where the record of a table begins, in a tree of tables of one page.
+    /// Offset of the record of a table. The tree of tables must have one page.
     func record(of table: String) throws -> Int {
         let found = entries(of: tables * Self.pageBytes).first { entry in
             let count = Int(number(at: entry + 6, UInt16.self))
@@ -129,23 +129,23 @@ final class ClosedStore {
 
     func root(of table: String) throws -> Int { number(at: try record(of: table) + 40, Int.self) }
 
-    /// The numbers of the pages below a branch.
+    /// Numbers of the pages below a branch.
     func children(of page: Int) -> [Int] {
         entries(of: page * Self.pageBytes).map { Int(number(at: $0, UInt64.self) & 0xffff_ffff_ffff) }
     }
 
-    /// The numbers of the leaves of a tree.
+    /// Numbers of the leaves of a tree.
     func leaves(below page: Int) -> [Int] {
         guard number(at: page * Self.pageBytes + 10, UInt16.self) == Kind.branch else { return [page] }
         return children(of: page).flatMap { leaves(below: $0) }
     }
 
-    /// The first page of each large value that the leaves of a tree refer to.
+    /// First page of each value in overflow pages that the leaves of a tree refer to.
     func largeValues(of table: String) throws -> [Int] {
         try values(of: table, Flag.large).map { number(at: $0, Int.self) }
     }
 
-    /// The root of each tree of values that the leaves of a tree refer to.
+    /// Root of each tree of duplicate values that the leaves of a tree refer to.
     func valueTrees(of table: String) throws -> [Int] {
         try values(of: table, Flag.values).map { number(at: $0 + 40, Int.self) }
     }

@@ -1,18 +1,18 @@
-// A store's file with bytes changed behind the store's back.
+// Changes to the bytes of a store's file without the store.
 import Foundation
 import Testing
 
 enum DamagedFile {
     private static let pageBytes = 4_096
 
-    /// Replaces `text` by another of its length wherever a page in use holds it.
-    /// - Returns: at how many places.
+    /// Replaces `text` by another text of equal length in each used part of a page.
+    /// - Returns: number of replacements.
     @discardableResult
     static func replace(_ text: String, by other: String, in path: String) throws -> Int {
         try replace(Data(text.utf8), by: Data(other.utf8), in: path)
     }
 
-    /// The same with bytes.
+    /// The same for bytes.
     @discardableResult
     static func replace(_ old: Data, by new: Data, in path: String) throws -> Int {
         try #require(old.count == new.count)

@@ -1,8 +1,8 @@
-// A connection whose deliveries a test takes itself, and observers that write down what they were told.
+// A connection whose deliveries a test makes by hand, and observers that record their callbacks.
 import StillingWell
 import Testing
 
-/// A connection on a manual scheduler. One thread.
+/// A connection on a manual scheduler. Used by one thread.
 final class Feed {
     let scheduler = ManualScheduler()
     let connection: Connection
@@ -11,14 +11,14 @@ final class Feed {
 
     init(_ store: Store) throws { connection = try store.connect(on: .scheduler(scheduler)) }
 
-    /// The one kept last.
+    /// The token kept last.
     var lastToken: NotificationToken? { tokens.last }
 
     deinit { for token in tokens { token.invalidate() } }
 
     func note(_ line: String) { log.append(line) }
 
-    /// What was told since the last call.
+    /// Returns the lines since the last call.
     func takeLog() -> [String] {
         defer { log = [] }
         return log
@@ -30,7 +30,7 @@ final class Feed {
         return token
     }
 
-    /// Observes results and waits for the initial callback, which is not written down.
+    /// Observes results and waits for the initial callback, which is not recorded.
     @discardableResult
     func observe<Object: StoredObject>(
         _ name: String, _ notes: Results<Object>, keyPaths: [PartialKeyPath<Object>]? = nil
@@ -45,7 +45,7 @@ final class Feed {
         return keep(token)
     }
 
-    /// Observes a list and waits for the initial callback, which is not written down.
+    /// Observes a list and waits for the initial callback, which is not recorded.
     @discardableResult
     func observe<Element>(_ name: String, _ list: List<Element>) throws -> NotificationToken {
         var isReady = false
@@ -81,7 +81,7 @@ final class Feed {
         keep(try connection.observe { [unowned self] notification, _ in log.append("\(name) \(notification)") })
     }
 
-    /// Delivers all that has been committed.
+    /// Delivers all commits.
     func catchUp() throws { _ = try connection.refresh() }
 }
 

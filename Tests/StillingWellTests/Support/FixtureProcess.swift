@@ -1,4 +1,4 @@
-// Another process with the same store open, and an observer of what all processes write to it.
+// Another process with the same store, and an observer of the commits of all processes.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -9,7 +9,7 @@ import Testing
 final class FixtureProcess: @unchecked Sendable {
     struct Output: Sendable {
         var lines: [String] = []
-        /// All ends of its output are closed: the process is gone, and all it ever said is in `lines`.
+        /// Whether all ends of the output are closed: the process has ended, and `lines` is complete.
         var isOver = false
     }
 
@@ -17,26 +17,26 @@ final class FixtureProcess: @unchecked Sendable {
     private let input: FileHandle
     let output = Watched(Output())
 
-    /// Starts it on the store of `test`, and waits until it has opened it; it goes on with `go()`.
+    /// Starts the fixture on the store of `test`, and waits until it has opened the store. `go()` lets it continue.
     convenience init(_ test: TestStore, _ arguments: String...) throws {
         try self.init(path: test.path, test.store.configuration.durability, arguments)
         try waitUntilReady()
     }
 
-    /// Starts it on the store at `path`.
+    /// Starts the fixture on the store at `path`.
     convenience init(path: String, _ durability: Durability, _ arguments: [String]) throws {
         try self.init("stillingwell-fixture", [path, durability.rawValue] + arguments)
     }
 
     /// Starts a program of the package.
     init(_ program: String, _ arguments: [String]) throws {
-        // Not Foundation's pipes: every process started later would inherit their ends, and so keep them open.
+        // Foundation's pipes are not used: every later process would inherit their ends and keep them open.
         let (childInput, input) = try Self.makePipe()
         let (output, childOutput) = try Self.makePipe()
         self.input = input
         process.executableURL = try Self.binary(program)
         process.arguments = arguments
-        // Some are to trap, and the runtime's backtrace takes minutes where a sanitizer has made the program large.
+        // Some programs trap. The backtrace of a large program, as with a sanitizer, takes minutes.
         var environment = ProcessInfo.processInfo.environment
         if environment["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
         process.environment = environment
@@ -46,7 +46,7 @@ final class FixtureProcess: @unchecked Sendable {
         try childInput.close()
         try childOutput.close()
         let lines = self.output
-        // Ends with the process, and needs nobody to wait for it.
+        // The thread ends with the process, and needs no join.
         Thread.detachNewThread { Self.read(output, into: lines) }
     }
 
@@ -59,7 +59,7 @@ final class FixtureProcess: @unchecked Sendable {
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-    /// Beside the test bundle.
+    /// Returns the path of a program beside the test bundle.
     static func binary(_ name: String) throws -> URL {
         let folders =
             Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
@@ -92,13 +92,13 @@ final class FixtureProcess: @unchecked Sendable {
 
     func go() throws { try type("go") }
 
-    /// Puts a line into its standard input.
+    /// Writes a line to the standard input.
     func type(_ line: String) throws { try input.write(contentsOf: Data("\(line)\n".utf8)) }
 
-    /// What it said after `ready`.
+    /// Lines after `ready`.
     var lines: [String] { Array(output.value.lines.dropFirst()) }
 
-    /// Waits until it has said `count` lines after `ready`.
+    /// Waits until the process has printed `count` lines after `ready`.
     @discardableResult
     func waitForLines(_ count: Int) throws -> [String] {
         let output = try output.wait("\(count) lines of the fixture") { $0.lines.count > count || $0.isOver }
@@ -108,28 +108,28 @@ final class FixtureProcess: @unchecked Sendable {
 
     func waitForEnd() throws { try output.wait("the fixture to end") { $0.isOver } }
 
-    /// Kills it as `kill -9` does, and waits until it is gone.
+    /// Kills the process with SIGKILL, and waits until its output ends.
     func killNow() throws {
         kill(process.processIdentifier, SIGKILL)
         try waitForEnd()
     }
 
-    /// Waits until its process id is free again, which is later.
+    /// Waits until the process was reaped, which is later than the end of its output.
     func waitUntilReaped() { process.waitUntilExit() }
 
-    /// The signal that ended it; nil where it ended by itself. Waits until it has.
+    /// Waits for the end. Returns the signal that ended the process, or nil if it exited.
     var endingSignal: Int32? {
         process.waitUntilExit()
         return process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil
     }
 
-    /// Stops it, and waits until all its threads stand still: the signal alone takes effect some time later.
+    /// Stops the process, and waits until all its threads have stopped. The signal takes effect with a delay.
     func pause() throws {
         let pid = process.processIdentifier
         kill(pid, SIGSTOP)
         for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task") {
             let path = "/proc/\(pid)/task/\(thread)/stat"
-            // The state is the first thing behind the name, which is in brackets.
+            // The state follows the name, which is in brackets.
             while try String(contentsOfFile: path, encoding: .utf8).split(separator: ") ").last?.first != "T" {
                 sched_yield()
             }
@@ -143,7 +143,7 @@ final class FixtureProcess: @unchecked Sendable {
 final class BatchObserver: @unchecked Sendable {
     struct Seen: Sendable {
         var version: UInt64 = 0
-        /// The initial rows with all change sets applied to them.
+        /// The initial rows with all change sets applied.
         var keys: [Int]?
         var changes: [ChangeSet] = []
         var violations: [String] = []
@@ -189,7 +189,7 @@ extension BatchObserver.Seen {
         self.keys = keys
     }
 
-    /// Costs as much as what changed, so that the observer keeps up with writers.
+    /// Applies a change set in time proportional to its size, so that the observer keeps up with writers.
     fileprivate mutating func apply(
         _ changes: ChangeSet, _ inserted: [(key: Int, amount: Int)], _ count: Int, _ version: UInt64
     ) {

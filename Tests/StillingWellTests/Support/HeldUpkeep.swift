@@ -1,10 +1,10 @@
-// Holds the upkeep thread, so that a test decides how many commits one of its steps crosses.
+// Blocks the upkeep thread, so that a test decides how many commits one of its steps processes.
 import StillingWellSync
 
 @testable import StillingWell
 
-/// A connection whose scheduler keeps whoever posts to it waiting, while the gate is closed. A scheduler must not do that:
-/// here it stands for an upkeep thread that gets no time to run.
+/// A connection whose scheduler blocks the posting thread while the gate is closed. A real scheduler must not do that.
+/// Here it simulates an upkeep thread that does not get CPU time.
 final class HeldUpkeep {
     private final class Door: Scheduler, @unchecked Sendable {
         let isClosed = Watched(false)
@@ -33,7 +33,7 @@ final class HeldUpkeep {
 
     deinit { if isClosed { door.isClosed.update { $0 = false } } }
 
-    /// Lets upkeep reach the last commit, and waits until it has.
+    /// Lets upkeep continue, and waits until it has reached the last commit.
     func open() throws {
         door.isClosed.update { $0 = false }
         isClosed = false
@@ -41,17 +41,17 @@ final class HeldUpkeep {
         door.turn()
     }
 
-    /// Lets upkeep go on; does not wait for it. Any thread.
+    /// Lets upkeep continue, without waiting. May be called on any thread.
     var letGo: @Sendable () -> Void {
         { [door] in door.isClosed.update { $0 = false } }
     }
 
-    /// Holds upkeep at the last commit.
+    /// Blocks upkeep at the last commit.
     func close() throws {
         try open()
         door.isClosed.update { $0 = true }
         isClosed = true
-        // Answered with an offer to the mailbox, and so with a post.
+        // Upkeep answers by a message to the mailbox, which posts.
         try connection.core.startUpkeep().send(.catchUp(connection.live().mailbox, connection.version, CaughtUp()))
         try door.isHeld.wait("upkeep at the gate") { $0 }
     }

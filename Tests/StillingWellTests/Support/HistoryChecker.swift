@@ -1,5 +1,5 @@
-// Checks observers during random histories: what each callback shows is what the model has at its version, and each change set leads
-// there from what was shown before.
+// Checks observers in random histories. The rows of each callback equal the model at its version, and each change set
+// leads there from the previous rows.
 import StillingWell
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -11,7 +11,7 @@ final class HistoryChecker<State: Sendable>: @unchecked Sendable {
     typealias Rows = [[ReplayedRow<Int, UInt64>]]
 
     let name: String
-    /// States by version, each written before its commit becomes visible.
+    /// States by version. Each is written before its commit becomes visible.
     private let states: Watched<[UInt64: State]>
     private let rows: (State) -> Rows
     private let modifications: ChangeSetReplay.Modifications
@@ -21,7 +21,7 @@ final class HistoryChecker<State: Sendable>: @unchecked Sendable {
     let reached = Watched<UInt64>(0)
     var token: NotificationToken?
 
-    /// - Parameter rows: the rows that a state has in the observed query, in order.
+    /// - Parameter rows: returns the rows of the observed query in a state, in order.
     init(
         _ name: String, _ states: Watched<[UInt64: State]>, _ modifications: ChangeSetReplay.Modifications = .all,
         rows: @escaping (State) -> Rows
@@ -31,10 +31,10 @@ final class HistoryChecker<State: Sendable>: @unchecked Sendable {
 
     func violate(_ what: String) { violations.update { $0.append("\(name): \(what)") } }
 
-    /// Checks a callback. Nothing that follows a violation can be right.
+    /// Checks a callback, unless there was a violation before.
     /// - Parameters:
-    ///   - changes: nil in the initial callback.
-    ///   - difference: what the callback shows other than the state, in words.
+    ///   - changes: the delivered changes, or nil in the initial callback.
+    ///   - difference: returns how the rows shown differ from the state, or nil.
     func told(at newVersion: UInt64, _ changes: ToldChanges?, _ difference: (State) -> String?) {
         guard violations.value.isEmpty else { return }
         if (version == nil) != (changes == nil) { violate("not one initial callback, before all others") }
@@ -52,7 +52,8 @@ final class HistoryChecker<State: Sendable>: @unchecked Sendable {
         reached.update { $0 = newVersion }
     }
 
-    /// Waits until the observer has been told of the last state. A query that the last commits did not touch may stand at an older version.
+    /// Waits until the observer was called for the last state. A query without changes in the last commits may remain
+    /// at an older version.
     func waitForEnd(_ end: State, _ seed: UInt64) throws {
         let expected = stamps(end)
         try reached.wait("\(name) to be told, TIDEGAUGE_SEED=\(seed)") { version in
@@ -96,10 +97,10 @@ extension NoteChecker {
                 let version = connection.version + 1
                 try model.change(connection, version: version, &random)
                 let after = model.notes
-                // A commit that changes nothing makes no version; nobody will ask for this state then.
+                // A commit without changes makes no version, so this state is not used then.
                 states.update { $0[version] = after }
             }
-            // Mostly lets commits pile up; sometimes waits until everyone has seen the last one.
+            // Lets commits pile up in most cases. Sometimes waits until the observers have processed the last one.
             if random.oneIn(5) { try thread.performAndWait {} }
         }
         for checker in checkers { try checker.waitForEnd(model.notes, seed) }

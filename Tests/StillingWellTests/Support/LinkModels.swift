@@ -1,7 +1,7 @@
 import Foundation
 import StillingWell
 
-/// Leads to its own class in both ways, and has lists of values.
+/// A class with a link and a list of its own class, and lists of values.
 final class Human: StoredObject {
     @Stored(.primaryKey) var id = 0
     @Stored(.indexed) var name = ""

@@ -8,12 +8,12 @@ enum Mood: Int, MappedValue, Comparable, CaseIterable {
     static func < (a: Mood, b: Mood) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Without a value for the empty text, which rows are made of.
+/// A mapped type without a value for the empty text, which is the stored zero value.
 enum Colour: String, MappedValue {
     case red, green, blue
 }
 
-/// A type of the program's own, stored as a text.
+/// A type of the program, stored as a text.
 struct Place: MappedValue, Hashable {
     var x: Int
     var y: Int
@@ -29,7 +29,7 @@ struct Place: MappedValue, Hashable {
     var stored: String { "\(x),\(y)" }
 }
 
-/// Stored as a date.
+/// A type stored as a date.
 struct Day: MappedValue {
     var number: Int
 
@@ -38,14 +38,14 @@ struct Day: MappedValue {
     var stored: Date { Date(timeIntervalSinceReferenceDate: Double(number) * 86_400) }
 }
 
-/// Knows what newer programs may write: nothing is unknown to it.
+/// A type with a case for values of newer programs, so that no stored value is unknown.
 enum Answer: String, MappedValue {
     case yes, no, other
 
     init(stored: String) { self = Self(rawValue: stored) ?? .other }
 }
 
-/// Has values that it does not take back: what a newer program would write.
+/// A type that writes values which it cannot read, like those of a newer program.
 struct Even: MappedValue {
     var number: Int
 

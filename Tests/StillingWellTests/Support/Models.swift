@@ -22,13 +22,13 @@ final class Note: StoredObject {
     }
 }
 
-/// Named by a string, and with a default that differs from instance to instance.
+/// A class with a text as key, and with a default value that differs from instance to instance.
 final class Person: StoredObject {
     @Stored(.primaryKey) var name = ""
     @Stored var token = UUID()
 }
 
-/// Without a primary key.
+/// A class without a primary key.
 final class LogLine: StoredObject {
     @Stored var text = ""
 }

@@ -1,4 +1,4 @@
-// What a store of notes should hold and show, kept as plain arrays and evaluated by sorting and filtering.
+// Expected content and query results of a store of notes. They are plain arrays, evaluated by sorting and filtering.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -6,7 +6,7 @@ import StillingWellSeededRandom
 /// One note as a value.
 struct NoteValue: Sendable, Equatable {
     var key: Int
-    /// Order of creation, as object ids have it.
+    /// Order of creation, which is also the order of object ids.
     var birth: Int
     var score: Int
     var weight: Double
@@ -15,25 +15,25 @@ struct NoteValue: Sendable, Equatable {
     var due: Date?
     var group: Int?
     var mood: Mood?
-    /// The version that wrote the row last.
+    /// The version that last wrote the row.
     var version: UInt64
 }
 
-/// A query in both languages.
+/// A query for the store and for the model.
 struct NoteQuery: Sendable {
     var name: String
     var live: @Sendable (Results<Note>) -> Results<Note>
     var passes: @Sendable (NoteValue) -> Bool
-    /// Whether the first stands before the second; ties are broken by birth.
+    /// Whether the first note precedes the second. nil if they tie, which `birth` then breaks.
     var precedes: @Sendable (NoteValue, NoteValue) -> Bool?
-    /// What is chosen from the order.
+    /// Selects rows from the ordered ones.
     var shape: @Sendable ([NoteValue]) -> [NoteValue] = { $0 }
 
     func evaluate(_ notes: [Int: NoteValue]) -> [NoteValue] {
         shape(notes.values.filter(passes).sorted { precedes($0, $1) ?? ($0.birth < $1.birth) })
     }
 
-    /// Compares by one key after the other.
+    /// Compares by the first key that differs.
     static func order(_ comparisons: [Int]) -> Bool? { comparisons.first { $0 != 0 }.map { $0 < 0 } }
 
     static func compare<Key: Comparable>(_ a: Key, _ b: Key) -> Int { a < b ? -1 : (a == b ? 0 : 1) }
@@ -106,7 +106,7 @@ struct NoteQuery: Sendable {
     ]
 }
 
-/// The notes of a store, and how a random commit changes both.
+/// The notes of a store, and random commits that change both.
 struct NoteModel: Sendable {
     private(set) var notes: [Int: NoteValue] = [:]
     private var births = 0
@@ -115,13 +115,13 @@ struct NoteModel: Sendable {
     private static let titles =
         ["", "a", "a\0", "a\0b", "b", "über", "ümlaut", "m", "zz", "a longer title than most"]
         + largeTitles
-    /// Values that lie apart from their rows, alike but for their ends, and one just short of that.
+    /// Values that are stored apart from their rows, equal except for their ends, and one just too short for that.
     private static let largeTitles = [
         "a" + String(repeating: "ä", count: 700), "a" + String(repeating: "ä", count: 700) + "r",
         "n" + String(repeating: "z", count: 5_000), String(repeating: "b", count: 1_024),
     ]
 
-    /// Changes a few notes, in the transaction and here.
+    /// Changes a few notes, in the transaction and in the model.
     mutating func change(_ connection: Connection, version: UInt64, _ random: inout SeededRandom) throws {
         for _ in 0..<(1 + random.below(random.oneIn(8) ? 30 : 4)) {
             switch random.below(10) {
@@ -133,7 +133,7 @@ struct NoteModel: Sendable {
     }
 
     private mutating func insert(_ connection: Connection, _ version: UInt64, _ random: inout SeededRandom) throws {
-        // A key may come back after its note was deleted.
+        // A key may be used again after its note was deleted.
         let key = random.oneIn(4) ? random.below(nextKey + 1) : nextKey
         guard notes[key] == nil else { return }
         nextKey = max(nextKey, key + 1)
@@ -166,7 +166,7 @@ struct NoteModel: Sendable {
         notes[key] = nil
     }
 
-    /// Sets one to three columns; always at least the score, so that the row counts as written.
+    /// Sets one to three columns. The score is always set, so that the row counts as written.
     private static func fill(_ note: Note, _ value: inout NoteValue, _ random: inout SeededRandom) {
         if random.oneIn(2) { value.score = random.below(100) }
         note.score = value.score

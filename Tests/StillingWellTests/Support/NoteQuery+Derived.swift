@@ -1,4 +1,4 @@
-// Queries whose rows are chosen from an order (limited, distinct) or by text, in both languages.
+// Queries that select rows from an order (limited, distinct) or by text, for the store and for the model.
 import Foundation
 import StillingWell
 

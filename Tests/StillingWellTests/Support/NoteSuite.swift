@@ -1,4 +1,4 @@
-// Set-up of many suites: a store with a few notes, and a connection whose deliveries the test takes itself.
+// Set-up of many suites: a store with a few notes, and a connection whose deliveries the test makes by hand.
 import StillingWell
 import Testing
 
@@ -8,7 +8,7 @@ class NoteSuite {
     /// All notes by score.
     let notes: Results<Note>
 
-    /// Adds `count` notes with the ids from 0 on, whose scores are multiples of `scoreStep`.
+    /// Adds `count` notes with ids from 0 on. Their scores are multiples of `scoreStep`.
     init(_ count: Int, durability: Durability = .relaxed, scoreStep: Int = 10) throws {
         test = try TestStore(durability: durability)
         try test.store.write { for id in 0..<count { try $0.add(Note(id: id, score: id * scoreStep)) } }

@@ -1,13 +1,13 @@
-// Queries of humans and dogs in both languages, with the place that each row has in them.
+// Queries of humans and dogs for the store and for the model, with the position of each row.
 import StillingWell
 import StillingWellFixtures
 
-/// Where a row stands in a view: nil first.
+/// Sort position of a row in a view. nil orders first.
 struct ModelPlace: Comparable {
     var number: Int?
     var text: String?
     var id: UInt64
-    /// Value that a distinct view shows once.
+    /// Value by which a distinct view selects rows.
     var group: String?
 
     static func < (a: ModelPlace, b: ModelPlace) -> Bool {
@@ -17,22 +17,22 @@ struct ModelPlace: Comparable {
     }
 }
 
-/// A query in both languages.
+/// A query for the store and for the model.
 struct ModelView {
     let name: String
     let kinds: [ObservedKind]
     var limit: Int?
-    /// Whether the first row of each group is shown, and no other.
+    /// Whether only the first row of each group is shown.
     var isDistinct = false
-    /// Whether rows of one number are a section.
+    /// Whether rows with equal numbers are a section.
     var isSectioned = false
     let isOfDogs: Bool
-    /// nil: the row is not in it.
+    /// Returns the position of a row, or nil if it is not in the view.
     let place: (UInt64, StoreRow, StoreState) -> ModelPlace?
-    /// Humans that the place of a row depends on.
+    /// Humans that the position of a row depends on.
     let read: (StoreRow, StoreState) -> [UInt64]
     let observe: (Connection, ObservedKind, @escaping (ToldChanges?, [[UInt64]]) -> Void) throws -> NotificationToken
-    /// Makes what reads the rows shown, from one query for good: what another one was shown is not its business.
+    /// Returns a function that reads the rows shown. It keeps one query, because another query may show other rows.
     let show: (Connection) throws -> () -> [[UInt64]]
 
     func rows(_ state: StoreState) -> [UInt64: StoreRow] { isOfDogs ? state.dogs : state.humans }
@@ -43,7 +43,7 @@ struct ModelView {
         return places
     }
 
-    /// The ids shown, in order, by section.
+    /// Returns the ids shown, in order, by section.
     func shown(_ places: some Sequence<ModelPlace>) -> [[UInt64]] {
         var rows = places.sorted()
         if isDistinct {
@@ -153,7 +153,7 @@ struct ModelView {
         ]
     }
 
-    /// Dogs of the old, by what is made of their breed.
+    /// Dogs of old owners, in sections by a function of their breed.
     private static var sections: ModelView {
         let key: @Sendable (String?) -> Int? = { breed in breed == "x" ? nil : breed.map { $0 == "a" ? 1 : 2 } }
         func live(_ connection: Connection) throws -> SectionedResults<Int?, Dog> {

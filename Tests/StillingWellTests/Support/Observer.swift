@@ -1,10 +1,10 @@
-// An observer on a run-loop thread of its own that keeps what it is told, for tests where deliveries come by themselves.
+// An observer on its own run-loop thread that records its callbacks, for tests with normal deliveries.
 import Foundation
 import StillingWell
 import StillingWellSync
 import Testing
 
-/// What an observer was told, in terms a test can compare.
+/// A callback of an observer, in a form that can be compared.
 enum Told: Equatable, Sendable {
     case initial([Int])
     case update(ChangeSet, [Int])

@@ -7,7 +7,7 @@ struct RanProgram {
     let output: String
     let errors: String
 
-    /// Runs it, without anything to read.
+    /// Runs the program with empty input.
     init(_ name: String, _ arguments: [String]) throws {
         let folder = NSTemporaryDirectory() + "\(name)-test-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -16,7 +16,7 @@ struct RanProgram {
         process.executableURL = try FixtureProcess.binary(name)
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
-        // Files, so that nothing can block on a full pipe.
+        // Files, so that the program cannot block on a full pipe.
         for name in ["out", "err"] { FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil) }
         process.standardOutput = try #require(FileHandle(forWritingAtPath: folder + "/out"))
         process.standardError = try #require(FileHandle(forWritingAtPath: folder + "/err"))

@@ -1,7 +1,7 @@
 import StillingWell
 import Testing
 
-/// What the error says that `body` has to throw.
+/// Returns the text of the error that `body` must throw.
 func refusal(_ body: () throws -> Void) -> String {
     let error = #expect(throws: StoreError.self) { try body() }
     return error.map { "\($0)" } ?? ""

@@ -1,10 +1,10 @@
-// A file that is opened again and again, by one version of a program after another.
+// A file that successive versions of a program open.
 import Foundation
 import StillingWell
 
 final class SchemaFile {
     let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
-    /// Of the rows that a test puts in.
+    /// Tags of the rows that a test adds.
     let tags = (0..<4).map { _ in UUID() }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -1,5 +1,5 @@
-// Classes, properties and values of a random walk of schemas: the models that a program would declare, and what every row has to
-// have after each change. Knows nothing of how the store keeps a schema.
+// Classes, properties and values of a random walk of schemas: the models that a program would declare, and the expected
+// rows after each change. Independent of the store's own schema.
 import Foundation
 
 @testable import StillingWell
@@ -9,7 +9,7 @@ enum WalkKind: Equatable {
     case int, text, optionalInt, optionalText, ints, texts
     case link(String), links(String)
 
-    /// The class that the property leads to.
+    /// The class that the property refers to.
     var target: String? {
         switch self {
         case .link(let name), .links(let name): name
@@ -19,7 +19,7 @@ enum WalkKind: Equatable {
 
     var isOptional: Bool { self == .optionalInt || self == .optionalText }
 
-    /// The same type, optional where it was not and the other way round. Nil where there is no such type.
+    /// The same type with the opposite optionality. nil if there is no such type.
     var toggled: WalkKind? {
         switch self {
         case .int: .optionalInt
@@ -30,10 +30,10 @@ enum WalkKind: Equatable {
         }
     }
 
-    /// Whether a property of this type has the values of a hidden one of another type.
+    /// Whether a property of this type takes over the values of a hidden one of another type.
     func keepsValues(of other: WalkKind) -> Bool { self == other || toggled == other }
 
-    /// Value of a row that has none.
+    /// Value of rows without one.
     var empty: WalkValue {
         switch self {
         case .int: .int(0)
@@ -71,7 +71,7 @@ enum WalkKind: Equatable {
 enum WalkValue: Equatable {
     case none, int(Int), text(String), link(UInt64), ints([Int]), texts([String]), links([UInt64])
 
-    /// Writes a value that lies in the row itself.
+    /// Writes a value that is stored in the row itself.
     func write(_ row: RowBuffer, _ column: Int) {
         switch self {
         case .none: row.setNull(column)
@@ -93,19 +93,19 @@ enum WalkValue: Equatable {
     }
 }
 
-/// A property, and its values by the number that it keeps while its values are kept.
+/// A property. Its number identifies its values as long as they are kept.
 struct WalkProperty {
     let number: Int
     var name: String
     var kind: WalkKind
     var isIndexed = false
     var isKey = false
-    /// Whether it was optional and plain in turn: zero and no value are not told apart in rows from before.
+    /// Whether the property was optional and plain in turn. Old rows then do not distinguish zero from nil.
     var wasPlain = false
     /// Value of new objects.
     var initial: WalkValue
 
-    /// A value as the property is to be compared.
+    /// Returns a value in the form in which it is compared.
     func shown(_ value: WalkValue) -> WalkValue {
         let isZero = value == .int(0) || value == .text("")
         return value == .none || wasPlain && isZero ? kind.empty : value
@@ -114,17 +114,17 @@ struct WalkProperty {
 
 struct WalkClass {
     let name: String
-    /// Properties of the model, or those that the file shows of a class that is no model.
+    /// Properties of the model. For a class that is no model, the properties that the file shows.
     var properties: [WalkProperty] = []
-    /// Properties that come back if one of their name and type is declared.
+    /// Properties that are restored if one with their name and type is declared.
     var hidden: [String: WalkProperty] = [:]
-    /// By object, then by number of the property.
+    /// Rows by object id, then values by property number.
     var rows: [UInt64: [Int: WalkValue]] = [:]
     var isModel = true
-    /// Whether the class was no model while others were: links and lists of it may lead to deleted objects.
+    /// Whether the class was no model while others were. Its links and lists may then refer to deleted objects.
     var wasAbsent = false
 
-    /// Drops a property whose values never come back.
+    /// Removes a property whose values are lost.
     mutating func forget(_ name: String) {
         properties.removeAll { $0.name == name }
         hidden[name] = nil
@@ -140,7 +140,7 @@ struct WalkClass {
     }
 }
 
-/// Contents of a store: by class, object and property.
+/// Content of a store by class, object and property.
 typealias WalkContent = [String: [UInt64: [String: WalkValue]]]
 
 struct WalkModel {
@@ -148,7 +148,7 @@ struct WalkModel {
 
     var models: [WalkClass] { classes.values.filter(\.isModel).sorted { $0.name < $1.name } }
 
-    /// Contents without links to objects that are gone.
+    /// Content without links to deleted objects.
     var content: WalkContent {
         var content: WalkContent = [:]
         for model in models {
@@ -160,7 +160,7 @@ struct WalkModel {
         return content
     }
 
-    /// A value without links to objects that are gone.
+    /// Returns a value without links to deleted objects.
     func existing(_ value: WalkValue, _ kind: WalkKind) -> WalkValue {
         let rows = kind.target.flatMap { classes[$0]?.rows } ?? [:]
         switch value {
@@ -170,7 +170,7 @@ struct WalkModel {
         }
     }
 
-    /// Drops a class, and every property that leads to it, for good.
+    /// Removes a class, and every property that refers to it, for good.
     mutating func delete(_ name: String) {
         classes[name] = nil
         for other in classes.keys {

@@ -1,4 +1,4 @@
-// A store whose models are made at run time: opened, read and written by the names of classes and properties.
+// A store whose models are made at run time. It is opened, read and written by names of classes and properties.
 import Foundation
 
 @testable import StillingWell
@@ -33,7 +33,8 @@ final class WalkStore {
 
     // MARK: Reading
 
-    /// Everything that the models show, without links to objects that are gone where the class was no model meanwhile.
+    /// Returns the content that the models show. Links to deleted objects are left out for classes that were no model
+    /// meanwhile.
     func content(for expected: WalkModel) throws -> WalkContent {
         let snapshot = try core.storage.openSnapshot()
         var content: WalkContent = [:]
@@ -71,7 +72,7 @@ final class WalkStore {
         }
     }
 
-    /// The lists of a property by their objects.
+    /// Lists of a property, by object.
     private func elements(of property: WalkProperty, _ table: Table, _ snapshot: Snapshot) -> [UInt64: WalkValue] {
         let elements = self.table(ListTable.name(table.schema.name, property.name))
         var found: [UInt64: [(position: [UInt8], row: [UInt8])]] = [:]

@@ -1,4 +1,4 @@
-// The steps of random commits on humans and dogs.
+// Steps of random commits on humans and dogs.
 import StillingWell
 import StillingWellSeededRandom
 
@@ -31,7 +31,7 @@ extension StoreModel {
 
     private func anyHuman(_ random: inout SeededRandom) -> UInt64 { any(state.humans, &random)! }
 
-    /// A human, or none once in `rarity` times.
+    /// Returns a random human, or nil once in `rarity` times.
     private func link(_ rarity: Int, _ random: inout SeededRandom) -> UInt64? {
         random.oneIn(rarity) ? nil : anyHuman(&random)
     }
@@ -100,7 +100,7 @@ extension StoreModel {
         }
     }
 
-    /// Deletes a dog, and adds another object with its key once in two times.
+    /// Deletes a dog. Adds another one with its key in half of the cases.
     private mutating func deleteDog(_ connection: Connection, _ random: inout SeededRandom) throws {
         guard let id = any(state.dogs, &random) else { return }
         try connection.delete(dog(connection, id))

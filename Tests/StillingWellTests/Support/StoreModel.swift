@@ -1,9 +1,9 @@
-// Model of a store of humans and dogs, as plain values: for each row the version that last changed it in the eyes of each kind
-// of observer, and random commits that change the store and the model alike.
+// Model of a store of humans and dogs as plain values. For each row it has the version of the last change, for each
+// kind of observer. Random commits change the store and the model alike.
 import StillingWell
 import StillingWellSeededRandom
 
-/// Which modifications an observer is told of.
+/// The modifications that an observer receives.
 enum ObservedKind: Int, CaseIterable {
     case everything, breed, ownerName, name, bossName, nothing
 
@@ -30,7 +30,7 @@ enum ObservedKind: Int, CaseIterable {
 struct ModelElement<Value: Sendable & Equatable>: Sendable, Equatable {
     let id: Int
     var value: Value
-    /// Version that changed it last, or something it leads to.
+    /// Version that last changed the element or a row it refers to.
     var stamp: UInt64 = 0
 }
 
@@ -53,7 +53,7 @@ struct StoreRow: Sendable, Equatable {
 }
 
 struct StoreState: Sendable, Equatable {
-    /// Rows by object id. Each class counts its own.
+    /// Rows by object id. Each class has ids of its own.
     var humans: [UInt64: StoreRow] = [:]
     var dogs: [UInt64: StoreRow] = [:]
 
@@ -79,9 +79,9 @@ struct StoreModel: Sendable {
     var writes = StoreWrites()
     private var elements = 0
 
-    /// Humans with a lower key are never deleted, so that their lists can be observed throughout.
+    /// Humans with a key below this are never deleted, so that their lists can be observed throughout.
     static let permanent = 3
-    /// Humans and dogs have keys below this.
+    /// Upper bound of the keys of humans and dogs.
     static let keys = 10
 
     /// Adds the permanent humans.
@@ -95,8 +95,8 @@ struct StoreModel: Sendable {
         stamp(version)
     }
 
-    /// Makes at least one change, in the transaction and here.
-    /// - Parameter isBehind: whether lists and queries of the connection show an older version than that which is written to.
+    /// Makes at least one change, in the transaction and in the model.
+    /// - Parameter isBehind: whether the connection's lists and queries show an older version than the transaction's.
     mutating func change(
         _ connection: Connection, version: UInt64, _ random: inout SeededRandom, isBehind: Bool = false
     ) throws {
@@ -121,7 +121,8 @@ struct StoreModel: Sendable {
 
     // MARK: Stamps
 
-    /// Stamps the rows that a commit changed. The links after it are enough: a row whose link is gone was written.
+    /// Stamps the rows that a commit changed. Links after the commit suffice: a row that lost a link was written
+    /// itself.
     private mutating func stamp(_ version: UInt64) {
         let after = state
         for kind in ObservedKind.allCases {
@@ -157,7 +158,7 @@ struct StoreModel: Sendable {
         }
     }
 
-    /// Whether a row leads to a written human over three links at most.
+    /// Returns whether a written human is at most three links away from a row.
     private func leads(_ row: StoreRow, _ depth: Int = 2) -> Bool {
         if writes.humans.isEmpty { return false }
         for id in row.friends.map(\.value) + (row.link.map { [$0] } ?? []) {

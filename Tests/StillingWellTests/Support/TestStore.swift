@@ -1,11 +1,11 @@
-// Stores in folders of their own, places to observe from, and ways to wait *on* something.
+// Stores in folders of their own, observers' threads, and functions that wait for a condition.
 import Foundation
 import StillingWellSync
 import Testing
 
 @testable import StillingWell
 
-/// A store in a new folder, which goes with it.
+/// A store in a new folder. The folder is removed with it.
 final class TestStore: Sendable {
     let store: Store
     let path: String
@@ -23,8 +23,8 @@ final class TestStore: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Runs `body` while another thread holds the write lock. That lets go of it when `body` says so by calling what it is
-    /// given, or ends.
+    /// Runs `body` while another thread holds the write lock. The lock is released when `body` calls its argument, or
+    /// when it ends.
     func whileLocked(_ body: (_ letGo: () -> Void) throws -> Void) throws {
         let isHeld = Watched(false)
         let mayEnd = Watched(false)
@@ -45,7 +45,7 @@ final class TestStore: Sendable {
 }
 
 extension FlushPlan {
-    /// For tests of what something else keeps in the file.
+    /// A plan without flushes, for tests of other things that retain pages in the file.
     static var off: FlushPlan {
         var plan = FlushPlan()
         plan.isOn = false
@@ -73,7 +73,7 @@ final class Watched<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Waits until `condition` holds; fails the test after a time which only a hang takes.
+    /// Waits until `condition` holds. Fails the test after `limitS` seconds, which only a hang takes.
     @discardableResult
     func wait(_ what: Comment, atMostS limitS: UInt64 = 300, _ condition: (Value) -> Bool) throws -> Value {
         let deadline = DispatchTime.now().uptimeNanoseconds + limitS * 1_000_000_000  // monotonic on Linux

@@ -1,10 +1,10 @@
-// Waiting without holding one of the few threads that tasks share: whoever is waited for may need it.
+// Waits without blocking a thread of the concurrency pool, which other tasks may need.
 import Foundation
 import Testing
 
 extension Watched {
-    /// Waits, suspended, until `condition` holds. Patiently: tests that wait without being suspended may hold all threads
-    /// of the pool, and what this one waits for comes after them.
+    /// Suspends until `condition` holds, for up to 600 s. Tests that block may occupy all threads of the pool for that
+    /// long.
     @discardableResult
     func reached(_ what: Comment, _ condition: @escaping @Sendable (Value) -> Bool) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in

@@ -172,7 +172,7 @@ enum Values {
     static let weights = [-1.5, -0.0, 0, 0.25, 0.3, 0.75, 8, .infinity]
     static let titles = [
         "", "a", "a\0", "a\0b", "b", "B", "über", "ÜBER", "ümlaut", "m", "zz", "a longer title than most of them",
-        // Values in overflow pages.
+        // Large values, which are stored apart from their rows.
         "a large title" + String(repeating: "ü", count: 600), "m" + String(repeating: "m", count: 4_000),
     ]
     static let parts = ["", "a", "b", "ü", "ÜB", "\0", "title", "zzz"]
