@@ -1,5 +1,5 @@
-// Delivery on an actor, whatever executor that actor has. A task per request takes the way to it; tasks are not first in,
-// first out, and need not be: a delivery takes all that is there.
+// Delivery on an actor with any executor. Each request starts a task. Tasks may run out of order, because each delivery
+// takes everything in the mailbox.
 import StillingWellBasis
 import Synchronization
 
@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// Unchecked because `deliver` is set once, before anyone can post, and `actor` is a weak reference, which is atomic.
 public final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
-    /// Weak: it is mostly the actor itself that holds the connection.
+    /// Weak, because the actor usually holds the connection.
     private weak var actor: (any Actor)?
     private let executorsActor: ExecutorActor?
     private let isValid = Atomic<Bool>(true)
@@ -18,14 +18,14 @@ public final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
     private var deliver: (@Sendable () -> Void)?
     public let name: String
 
-    /// Delivers on `actor`, which is not kept alive. Any thread; O(1).
+    /// Delivers on `actor`, without retaining it. Any thread; O(1).
     public init(_ actor: any Actor) {
         self.actor = actor
         executorsActor = nil
         name = "actor \(type(of: actor))"
     }
 
-    /// Delivers on a serial executor, as code of an actor that has it. Any thread; O(1).
+    /// Delivers on a serial executor, through a private actor that runs on it. Any thread; O(1).
     public init(executor: any SerialExecutor) {
         let actor = ExecutorActor(executor)
         self.actor = actor
@@ -49,10 +49,10 @@ public final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
 
     public func invalidate() { isValid.store(false, ordering: .releasing) }
 
-    /// Whether the actor has been released, so that nothing runs on it any more.
+    /// Whether the actor has been released, so that no delivery can run any more.
     var isGone: Bool { actor == nil }
 
-    /// Whether a later caller is in the task that is the current one here; nil outside of tasks.
+    /// Returns a test for whether its caller runs in the same task as this call. Returns nil outside of tasks.
     static var isInThisTask: (@Sendable () -> Bool)? {
         // Compared alone, on any thread. As long as it is held, no other task has its address.
         nonisolated(unsafe) let task = withUnsafeCurrentTask { $0 }
@@ -60,7 +60,7 @@ public final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
         return { @Sendable in withUnsafeCurrentTask { $0 == task } }
     }
 
-    /// Always false: the language has no way to ask. `checkIsCurrent` can tell, and the compiler mostly has already.
+    /// Always false: Swift cannot query an actor's isolation. `checkIsCurrent` checks it by a precondition.
     public var isCurrent: Bool { false }
 
     public func checkIsCurrent(_ misuse: @autoclosure () -> String) {

@@ -1,27 +1,27 @@
-// Adding objects that lead to others, in whatever order their links ask for. Belongs to a connection, and is used by the
-// write in progress.
+// Adds objects together with the objects that they link to. Belongs to a connection and is used by the write in
+// progress.
 import StillingWellBasis
 
 final class Additions {
-    /// An object that is being added, once all it links to is.
+    /// An object whose links are being followed. Its row is inserted after those of its link targets.
     private struct Step {
         let object: StoredObject
         let table: Table
         var next = 0
     }
 
-    /// From the object that is being added to one that a link leads to, and so on: objects may be linked in chains that are
-    /// longer than a stack is deep.
+    /// Chain of objects from the one being added along links. Kept on the heap because chains can exceed the stack
+    /// depth.
     private var path: [Step] = []
     private var pending: Set<ObjectIdentifier> = []
-    /// Those whose rows are there, but not yet all that leads from them.
+    /// Objects whose rows are inserted but whose lists, and links on cycles, are not.
     private var unfinished: [(object: StoredObject, isUpdate: Bool)] = []
-    /// How the object is added that leads to all others; nil while none is.
+    /// Request of the outermost `add` in progress, or nil.
     private(set) var request: AdditionRequest?
-    /// Added in this write, with plain values of their own still.
+    /// Objects added in this write that still hold their plain values.
     private var added: [StoredObject] = []
 
-    /// Adds an object with what it leads to. If that fails half-way, so will the commit.
+    /// Adds an object and the objects that it links to. If this fails after the first change, the commit fails too.
     func add(
         _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection,
         _ request: AdditionRequest
@@ -38,7 +38,8 @@ final class Additions {
             if transaction.entries.count > changes { connection.failWrite(error) }
             throw error
         }
-        // The elements of lists come here too: they wait for their turn.
+        // `finishAdding` below calls this again for list elements. They join `unfinished` and are finished by the
+        // outermost call.
         if self.request != nil { return }
         self.request = request
         defer { self.request = nil }
@@ -57,7 +58,8 @@ final class Additions {
         }
     }
 
-    /// Stores the rows of an object and of all that its links lead to, these first. A link on a cycle is set later.
+    /// Inserts the rows of an object and of all link targets, targets first. A link that closes a cycle is set later,
+    /// by `finishAdding`.
     private func addLinked(
         _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection,
         _ request: AdditionRequest
@@ -96,11 +98,11 @@ final class Additions {
         pending.insert(ObjectIdentifier(object))
     }
 
-    /// The write is over. Stored objects let go of their plain values, which may hold each other.
+    /// Ends the write. Stored objects release their plain values, which may form reference cycles.
     func end(isStored: Bool) {
         guard !added.isEmpty else { return }
         if isStored {
-            // Of a part of the write that was cancelled, they are all there is.
+            // Objects of a cancelled part of the write are no longer bound. They keep their plain values.
             for object in added where object.binding != nil { object.forgetPlainValues() }
         }
         added = []
@@ -109,8 +111,8 @@ final class Additions {
 }
 
 extension Connection {
-    /// The id to link an object by, which is added if it is not stored. Inside a write.
-    /// - Parameter type: the class that links of this kind lead to.
+    /// Returns the id to store in a link to `object`, adding the object first if it is not stored. Inside a write.
+    /// - Parameter type: class that the link leads to.
     /// - Throws: `otherStore`, `otherClass`, `otherConnection`, `invalidatedObject`, and what `add` throws.
     func resolve(_ object: StoredObject, as type: StoredObject.Type) throws -> ObjectID {
         checkScheduler()
@@ -126,20 +128,20 @@ extension Connection {
         return binding.id
     }
 
-    /// Refuses an object of a subclass: it is a row of another table.
+    /// Throws `otherClass` if `object` is not exactly of class `type`. A subclass has a table of its own.
     func check(_ object: StoredObject, is type: StoredObject.Type) throws(StoreError) {
         guard Swift.type(of: object) == type else {
             throw .otherClass(type: "\(Swift.type(of: object))", expected: "\(type)")
         }
     }
 
-    /// Refuses an object of another store. One of this store may be another connection's, or frozen.
+    /// Throws `otherStore` for an object of another store. Accepts objects of other connections and frozen ones.
     @inline(__always)
     func checkIsOfStore(_ binding: RowBinding) throws(StoreError) {
         if binding.connection === self || binding.connection.core.storage === core.storage { return }
         throw otherStore(binding.connection.store.configuration.path)
     }
 
-    /// What is wrong with something of the store at `path` here.
+    /// Returns the error for using something of the store at `path` in this store.
     func otherStore(_ path: String) -> StoreError { .otherStore(path: path, used: store.configuration.path) }
 }

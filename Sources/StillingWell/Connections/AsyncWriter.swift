@@ -1,6 +1,6 @@
-// Writes that nobody waits for: a thread that runs them one after another. Where a commit costs a sync of the file, all
-// that have gathered are committed as one, so a hundred writes cost one sync; each still stands or falls alone.
-// Blocks and completions run on the thread with no lock held but, during a block, the write lock.
+// Asynchronous writes: a thread that runs queued write blocks one after another. With `.full` durability all waiting
+// writes are committed together, so that a hundred writes need one sync of the file. Each write still succeeds or fails
+// alone. Blocks and completions run on the thread. No lock is held then, except the write lock during a block.
 import StillingWellSync
 import Synchronization
 
@@ -25,13 +25,14 @@ final class AsyncWriter: Sendable {
         var isCancelled: Bool { phase.load(ordering: .relaxed) == .cancelled }
 
         /// Runs the block, holding the write lock.
-        /// - Throws: what the block throws; `CancellationError` if the write was cancelled before, and nothing is run then.
+        /// - Throws: what the block throws; `CancellationError`, without running the block, if the write was cancelled
+        ///   before.
         func run(_ connection: Connection) throws {
             guard move(.waiting, to: .begun) else { throw CancellationError() }
             try body(connection)
         }
 
-        /// Ends the wait for a write that has not begun, which then writes nothing. Any thread.
+        /// Completes a write that has not begun with `CancellationError`, so that it never runs. Any thread.
         func cancel() { if move(.waiting, to: .cancelled) { completion(.failure(CancellationError())) } }
 
         func complete(_ result: Result<Void, any Error>) {
@@ -49,12 +50,12 @@ final class AsyncWriter: Sendable {
         var thread: TracedThread?
     }
 
-    /// A leaf.
+    /// Leaf lock.
     private let inbox = Guarded("asynchronous writes", Inbox())
     private let arrived: TracedCondition
     private let groups: Bool
 
-    /// - Parameter groups: whether what has gathered is committed as one.
+    /// - Parameter groups: whether all waiting writes are committed as one.
     /// - Throws: `noThread`.
     init(groups: Bool) throws(StoreError) {
         self.groups = groups
@@ -63,7 +64,7 @@ final class AsyncWriter: Sendable {
         inbox.withLock { $0.thread = thread }
     }
 
-    /// Takes a write; false once the store has been closed.
+    /// Queues a write. Returns false if the store has been closed.
     func add(_ job: Job) -> Bool {
         inbox.withLock { inbox in
             if inbox.isStopped { return false }
@@ -73,14 +74,14 @@ final class AsyncWriter: Sendable {
         }
     }
 
-    /// Ends the thread after the write it is in; what has not begun fails with `closed`. Does not wait.
+    /// Ends the thread after the current write. Writes that have not begun fail with `closed`. Does not wait.
     func stop() {
         let thread = inbox.withLock { inbox in
             inbox.isStopped = true
             arrived.broadcast()
             return inbox.thread.take()
         }
-        // Nobody waits for the thread, so it frees itself: one that has ended keeps its stack until then.
+        // Nobody joins the thread, so it is detached. Otherwise its stack would stay allocated after it ended.
         thread?.detach()
     }
 
@@ -99,7 +100,7 @@ final class AsyncWriter: Sendable {
     private func take() -> [Job]? {
         inbox.withLock(after: arrived, once: { !$0.jobs.isEmpty || $0.isStopped }) { inbox in
             if inbox.isStopped { return nil }
-            // A write that some are not to hear of is a commit of its own.
+            // A write with tokens is committed alone: its notifications are suppressed for the whole commit.
             let count = inbox.jobs[0].tokens.isEmpty ? inbox.jobs.prefix { $0.tokens.isEmpty }.count : 1
             defer { inbox.jobs.removeFirst(count) }
             return Array(inbox.jobs[..<count])
@@ -145,14 +146,14 @@ final class AsyncWriter: Sendable {
 }
 
 extension Store {
-    /// Runs `body` in a write transaction on a thread of the store's, in the order of calls, and returns once it is
-    /// committed as durably as the store promises. What `body` throws changes nothing and fails this write alone.
+    /// Runs `body` in a write transaction on the store's writer thread, in the order of the calls. Returns once the
+    /// commit is as durable as the store promises. If `body` throws, this write changes nothing; other writes are not
+    /// affected.
     ///
-    /// With `.full` durability, writes that wait at the same time are committed, and the file is synchronised, once for
-    /// all of them.
+    /// With `.full` durability, writes that wait at the same time share one commit and one sync of the file.
     ///
-    /// A task that is cancelled waits no longer: a write that has not begun by then writes nothing and throws
-    /// `CancellationError`. One that has begun goes to its end.
+    /// If the task is cancelled before the write begins, nothing is written and `CancellationError` is thrown. A write
+    /// that has begun runs to its end.
     /// - Throws: what `body` throws; `CancellationError`; `diskFull`, `foreignToken`, `closed`, `noThread`, and with tokens
     ///   `tooManySnapshots`.
     @discardableResult
@@ -170,7 +171,7 @@ extension Store {
                         made.withLock { $0 = value }
                     }
                 ) { continuation.resume(with: $0) }
-                // First: a task that is cancelled already queues nothing.
+                // Before queueing, so that a task that is already cancelled queues nothing.
                 cancellation.watch(job)
                 if !job.isCancelled { queue(job) }
             }
@@ -180,7 +181,8 @@ extension Store {
         return made.withLock { $0! }
     }
 
-    /// The same with a completion, which is called on the store's thread for such writes: keep it short.
+    /// Same as `writeAsync(withoutNotifying:_:)`, with a completion that is called on the store's writer thread. Other
+    /// asynchronous writes wait until it returns.
     public func writeAsync(
         withoutNotifying tokens: [NotificationToken] = [], _ body: @escaping @Sendable (Connection) throws -> Void,
         completion: @escaping @Sendable (Result<Void, any Error>) -> Void
@@ -197,7 +199,7 @@ extension Store {
     }
 }
 
-/// Brings the cancellation of a task to the write that it waits for, whichever of the two is there first. Any thread.
+/// Forwards the cancellation of a task to its write, whichever of the two is set first. Any thread.
 private final class Cancellation: Sendable {
     private struct State {
         var job: AsyncWriter.Job?
@@ -206,7 +208,7 @@ private final class Cancellation: Sendable {
 
     private let state = Guarded("cancellation of an asynchronous write", State())
 
-    /// Cancels the write at once if the task is cancelled already.
+    /// Sets the write. Cancels it at once if the task is already cancelled.
     func watch(_ job: AsyncWriter.Job) {
         let isCancelled = state.withLock { state in
             state.job = job

@@ -1,13 +1,13 @@
-// The connections behind blocks: of `store.read` and `store.write`, and of writes that are committed together.
+// Connections behind `store.read` and `store.write` blocks, and behind asynchronous writes that share a commit.
 import StillingWellBasis
 
-/// A connection for the length of one block: at one version, or for one write.
+/// A connection that lives for one block: at one version, or for one write.
 class BlockConnection: Connection {
-    /// The first thing that went wrong in a `store.read` block where it could not be thrown; the block's end throws it.
+    /// First error of a `store.read` block that could not be thrown where it occurred. Thrown at the end of the block.
     private(set) final var failure: StoreError?
     private final var hasEnded = false
 
-    /// The block has returned.
+    /// Ends the connection when its block has returned.
     final func end() {
         if transaction != nil { endOpenWrite() }
         delivered = nil
@@ -17,7 +17,7 @@ class BlockConnection: Connection {
         thread = 0
     }
 
-    /// Cancels a write that the block has begun and not ended.
+    /// Cancels a write that the block began and did not end.
     func endOpenWrite() { abandonWrite("its store.read or store.write block returned") }
 
     override final var isOver: Bool { hasEnded }
@@ -35,14 +35,14 @@ class BlockConnection: Connection {
     override final func noteFailure(_ error: StoreError) { if failure == nil { failure = error } }
 }
 
-/// A connection for one block within a transaction that others share, and that somebody else commits.
+/// A connection for one block within a shared transaction. The owner of the transaction commits it.
 final class PartConnection: BlockConnection {
     init(_ store: Store, in transaction: WriteTransaction) {
         super.init(store, at: nil)
         self.transaction = transaction
     }
 
-    /// The transaction goes on with other blocks.
+    /// Does nothing: the transaction continues with other blocks.
     override func endOpenWrite() {}
 
     override func ongoingWrite() throws -> WriteTransaction { throw StoreError.writeInsideWrite }

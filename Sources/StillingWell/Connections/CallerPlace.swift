@@ -1,27 +1,27 @@
-// Where the caller runs, in the words of error messages, and whether a run loop can deliver anything there. Stateless;
-// any thread.
+// Describes where the caller runs, for error messages, and whether a run loop can deliver there. Stateless; any thread.
 import CStillingWellPlatform
 import CoreFoundation
 import Foundation
 import StillingWellSync
 
 struct CallerPlace: Sendable {
-    /// Such as `queue 'feed'` or `thread 'parser'`.
+    /// Description such as `queue 'feed'` or `thread 'parser'`.
     let name: String
-    /// Why a run loop here would never turn; false where one turns, or may be made to later.
+    /// Whether no run loop can ever run here. False if one runs, or may be run later.
     let isWithoutRunLoop: Bool
 
-    /// Where the caller is. Costs a microsecond or so: for errors, and for the opening of connections.
+    /// The caller's place. Takes about 1 µs; used for errors and when connections are opened.
     static var current: CallerPlace {
-        // Asking a thread for its run loop makes one.
+        // `CFRunLoopGetCurrent` creates a run loop if the thread has none.
         let runsLoop = RunLoopRoom.isThere && CFRunLoopCopyCurrentMode(CFRunLoopGetCurrent()) != nil
         let isTask = withUnsafeCurrentTask { $0 != nil }
         let label = cp_current_queue_label().map { String(cString: $0) } ?? ""
         let queue: String? =
             switch label {
-            // What libdispatch says of a thread that it has not started.
+            // Label of threads that libdispatch has not started.
             case "", "com.apple.root.default-qos.overcommit": nil
-            // The main thread; or, once an asynchronous `main` has been suspended, a worker in its place.
+            // The main thread, or a worker thread that serves the main queue once an asynchronous `main` has been
+            // suspended.
             case mainQueueLabel: Thread.isMainThread ? nil : "the main queue on a worker thread"
             case let label where label.hasPrefix("Swift global"): "a task of the concurrency pool"
             case let label where isConcurrentLabel(label): "the global dispatch queue"
@@ -37,7 +37,7 @@ struct CallerPlace: Sendable {
         label == mainQueueLabel ? "the main queue" : "queue '\(label)'"
     }
 
-    /// The calling thread, such as `thread 'parser'`.
+    /// Description of the calling thread, such as `thread 'parser'`.
     static var thread: String { Thread.isMainThread ? "the main thread" : threadName }
 
     private static var threadName: String {
@@ -46,6 +46,6 @@ struct CallerPlace: Sendable {
 
     private static let mainQueueLabel = "com.apple.main-thread"
 
-    /// Whether this is the label of a queue that the system has and that runs blocks at once.
+    /// Whether this is the label of a concurrent system queue.
     static func isConcurrentLabel(_ label: String) -> Bool { label.hasPrefix("com.apple.root.") }
 }

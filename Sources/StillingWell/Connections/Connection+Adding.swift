@@ -1,32 +1,36 @@
-// Adding in a write: new objects, and such as are to take the place of what the store has. On the connection's scheduler.
+// Adding objects in a write: inserting new ones and updating existing ones by primary key. On the connection's
+// scheduler.
 
 extension Connection {
-    /// Stores a new object, which stands for its row from here on, together with all that it leads to. One that is in this
-    /// store already stays as it is. Inside a write block.
-    /// - Parameter policy: what to do where the store has an object with its primary key. The same goes for objects that it
-    ///   leads to and that have a primary key; those without one are added.
-    /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`; `otherStore` for an object of another store, `frozen`,
-    ///   `invalidatedObject` for one that has been deleted; `noPrimaryKey` for a policy that asks for one.
+    /// Stores a new object together with all objects that it links to. From then on the object stands for its row. An
+    /// object that is already in this store stays as it is. Inside a write block.
+    /// - Parameter policy: what to do if the store has an object with the same primary key. Applies to linked objects
+    ///   with a primary key too; those without one are added.
+    /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`; `otherStore` for an object of another store;
+    ///   `frozen`; `invalidatedObject` for a deleted object; `noPrimaryKey` if `policy` requires a key and the class
+    ///   has none.
     public func add(_ object: StoredObject, update policy: UpdatePolicy = .error) throws {
         try add(object, AdditionRequest(policy: policy))
     }
 
-    /// Stores several objects as `add` does one. If that fails half-way, those before stay added unless the block throws.
-    /// - Throws: as for one.
+    /// Stores several objects as `add(_:update:)` stores one. If one fails, those before it stay added unless the block
+    /// throws.
+    /// - Throws: what `add(_:update:)` of one object throws.
     public func add(_ objects: some Sequence<some StoredObject>, update policy: UpdatePolicy = .error) throws {
         for object in objects { try add(object, AdditionRequest(policy: policy)) }
     }
 
-    /// Makes an object of the values of its properties, by their names, and stores it. What is not named has its default;
-    /// of an object that is updated it stays as it is. Inside a write block.
+    /// Creates an object from property values, by property name, and stores it. Properties that are not named get their
+    /// default value; in an object that is updated they keep their value. Inside a write block.
     ///
     ///     try connection.create(Person.self, value: ["id": 7, "name": "Ada", "tags": ["x"], "friend": ["id": 8]], update: .modified)
     ///
     /// - Parameters:
-    ///   - value: of a link an object, or a dictionary to make one of; of a list an array of values, objects or dictionaries.
-    ///     nil for an optional property is `NSNull()` or `nil as Any?`. An `Int` will do for a `Double`.
+    ///   - value: values by property name. A link takes an object, or a dictionary to create one from. A list takes an
+    ///     array of values, objects or dictionaries. nil is `NSNull()` or `nil as Any?`. A `Double` property accepts an
+    ///     `Int`.
     ///   - policy: as for `add`.
-    /// - Throws: `invalidValue` for a name or a value that does not fit, and what `add` throws.
+    /// - Throws: `invalidValue` for an unknown name or a value of the wrong type, and what `add` throws.
     @discardableResult
     public func create<Object: StoredObject>(
         _ type: Object.Type, value: [String: Any] = [:], update policy: UpdatePolicy = .error
@@ -59,9 +63,9 @@ extension Connection {
         noteOwnChange(table, id, .insert)
     }
 
-    /// Lets an object stand for the row that has its primary key, and the row have its values; those of lists, and links to
-    /// what is not stored yet, come later.
-    /// - Returns: false where there is no such row.
+    /// Binds an object to the row that has its primary key and writes the object's values to the row. List values, and
+    /// links to objects that are not stored yet, are written later.
+    /// - Returns: false if there is no such row.
     func update(
         with object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ request: AdditionRequest
     ) throws(StoreError) -> Bool {
@@ -73,7 +77,7 @@ extension Connection {
             try transaction.checkReads()
             return false
         }
-        // Before the first change, which ends what was read.
+        // Computed before the first change, which invalidates the reader of the found row.
         let differing =
             request.policy == .all ? UInt64.max : wanted.reader.columns(differingFrom: row, table.schema)
         for (ordinal, property) in ModelLayout.of(type(of: object)).properties.enumerated() {

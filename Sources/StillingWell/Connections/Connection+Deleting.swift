@@ -1,8 +1,8 @@
-// Deleting in a write: an object, those of a collection, those of a class. On the connection's scheduler.
+// Deleting in a write: one object, a sequence of objects, all objects of a class. On the connection's scheduler.
 
 extension Connection {
-    /// Deletes an object's row, and what leads to it no longer does. One that is gone already is left alone. Inside a write
-    /// block. O(log n), and O(log n) for each object that leads to it.
+    /// Deletes an object's row and removes all links to it. Does nothing if the object is already deleted. Inside a
+    /// write block. O(log n), and O(log n) for each object that links to it.
     /// - Throws: `notInWrite`, `otherStore` for an object of another store, `frozen`, `diskFull`.
     public func delete(_ object: StoredObject) throws {
         checkScheduler()
@@ -12,13 +12,13 @@ extension Connection {
         try delete(binding.table, binding.id, transaction)
     }
 
-    /// Deletes the objects of results, of a list or of any other sequence: all of them, or none where one cannot be. Inside
-    /// a write block. O(log n) for each.
+    /// Deletes the objects of results, of a list or of any other sequence. If one of them cannot be deleted, none is.
+    /// Inside a write block. O(log n) for each.
     /// - Throws: `notInWrite`, `otherStore` for an object of another store, `frozen`, `diskFull`.
     public func delete(_ objects: some Sequence<some StoredObject>) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
-        // First, because what is shown changes while rows go.
+        // Collected first, because the sequence may change while rows are deleted.
         var bindings: [RowBinding] = []
         for object in objects {
             guard let binding = object.binding else { continue }
@@ -28,8 +28,8 @@ extension Connection {
         for binding in bindings { try delete(binding.table, binding.id, transaction) }
     }
 
-    /// Deletes every object of a class, those of other connections among them. Inside a write block. O(n log n).
-    /// - Throws: `notInWrite`, `unknownModel`, `diskFull`; `storage` where the file is damaged.
+    /// Deletes every object of a class, including those added by other connections. Inside a write block. O(n log n).
+    /// - Throws: `notInWrite`, `unknownModel`, `diskFull`; `storage` if the file is damaged.
     public func deleteAll(_ type: StoredObject.Type) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
@@ -44,7 +44,7 @@ extension Connection {
     }
 
     /// Deletes every object of all classes in `Store.Configuration.models`. Inside a write block. O(n log n).
-    /// - Throws: `notInWrite`, `diskFull`; `storage` where the file is damaged.
+    /// - Throws: `notInWrite`, `diskFull`; `storage` if the file is damaged.
     public func deleteAll() throws {
         guard isInWrite else { throw StoreError.notInWrite }
         for type in store.configuration.models { try deleteAll(type) }
@@ -56,7 +56,7 @@ extension Connection {
     }
 
     private func delete(_ table: Table, _ id: ObjectID, _ transaction: WriteTransaction) throws(StoreError) {
-        // Even if somebody else has deleted it first: the rows shown here change with it.
+        // Noted even if another writer has deleted the row first: the rows shown by this connection still change.
         do {
             let start = transaction.entries.count
             defer { for entry in transaction.entries[start...] { noteOwnChange(entry) } }

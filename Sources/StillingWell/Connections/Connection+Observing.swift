@@ -1,9 +1,9 @@
-// Observers of a connection: how they are added, and how those that were invalidated are let go of.
+// Adding and removing the observers of a connection.
 //
-// Tokens are invalidated on any thread; everything here but `requestSweep` is on the connection's scheduler.
+// Tokens are invalidated on any thread. Everything here except `requestSweep` runs on the connection's scheduler.
 
 extension Connection {
-    /// Adds an observer. Its initial callback comes as a delivery of its own, never from here.
+    /// Adds an observer. Its initial callback comes in a later delivery, never inside this call.
     func observe(
         _ query: ConnectionQuery, madeAt place: String, _ body: @escaping (DeliveredChange) -> Void
     ) throws -> NotificationToken {
@@ -32,8 +32,8 @@ extension Connection {
             try checkReads()
             throw StoreError.invalidatedObject(table: binding.table.schema.name)
         }
-        // What the first change is told from. Not read at the delivery that brings it: until upkeep hears of the observer,
-        // deliveries may pass the change by.
+        // Values that the first change is compared with. Not read at the delivery that reports the change: until upkeep
+        // knows the observer, deliveries may skip the change.
         let known = deliveredRow(binding.table, binding.id) ?? row
         let object = ObjectHandle(
             binding.table, binding.id, backlinks: properties.backlinks, since: shown?.version ?? 0)
@@ -44,10 +44,11 @@ extension Connection {
         return live.makeToken(state, madeAt: place) { .object(object) }
     }
 
-    /// Calls `body` on this connection's scheduler whenever the connection has moved on to a newer version, before the
-    /// observers of collections and objects; and with `.refreshRequired` where `autorefresh` is off and there is one.
+    /// Calls `body` on this connection's scheduler when the connection has moved to a newer version, before the
+    /// observers of collections and objects. If `autorefresh` is off, calls it with `.refreshRequired` when a newer
+    /// version exists.
     ///
-    /// There is no initial call. Several commits may come as one.
+    /// There is no initial call. Several commits may be reported by one call.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (StoreNotification, Connection) -> Void
@@ -62,17 +63,17 @@ extension Connection {
     private func observing() throws -> (LiveConnection, Upkeep) {
         checkScheduler()
         let live = try live()
-        // What comes after this is what the observer hears of.
+        // The connection holds its version from here on. Observers are told of commits after it.
         live.wake()
         return (live, try core.startUpkeep())
     }
 }
 
 extension LiveConnection {
-    /// The token of an observer.
+    /// Makes the token of an observer.
     /// - Parameters:
-    ///   - ended: called when it is invalidated, on any thread.
-    ///   - subject: what the observer is let go of by; nil where that has gone.
+    ///   - ended: called when the token is invalidated, on any thread.
+    ///   - subject: returns what is observed, or nil if that has been released.
     fileprivate func makeToken(
         _ state: TokenState, madeAt place: String, ended: (@Sendable () -> Void)? = nil,
         _ subject: @escaping @Sendable () -> ObservedSubject?
@@ -85,12 +86,14 @@ extension LiveConnection {
         }
     }
 
-    /// Lets go of invalidated observers. Any thread. On the scheduler it is done at once where that is possible, because
-    /// a run loop that ends never turns again. In a write too: if the connection is released with its observers, the write ends with it.
+    /// Removes invalidated observers. Any thread. Done at once on the scheduler outside of a delivery, because a run
+    /// loop that is ending delivers nothing more. This includes writes: if the connection is released with its
+    /// observers, the write ends.
     private func requestSweep(_ subject: ObservedSubject) {
         if scheduler.isCurrent, !isDelivering { return sweep(subject) }
         mailbox.requestSweep(of: subject)
-        // Asked afterwards: a request that comes when the actor has gone is dropped. Nobody else can use the connection then.
+        // Tested after the request, because a request is dropped if the actor has been released. Then no other code can
+        // use the connection.
         if (scheduler as? ActorScheduler)?.isGone == true { endWithPlace("the actor of its connection was released") }
     }
 
@@ -108,7 +111,8 @@ extension LiveConnection {
         case .store:
             let gone = storeTokens.filter { !$0.isActive }
             storeTokens.removeAll { !$0.isActive }
-            // What user code they hold may come back here.
+            // Released after the removal, because objects captured by callbacks may call back into this method when
+            // they are freed.
             for token in gone { token.releaseCallback() }
             if storeTokens.isEmpty, !gone.isEmpty { core.runningUpkeep?.send(.observeStore(mailbox, false)) }
         case .turn(let turn): asCallback(turn.body)

@@ -1,24 +1,23 @@
-// Writes on a connection: the transaction from its begin to its end, and what may be done in it. The objects' setters
-// come here too. On the connection's scheduler.
+// Writes on a connection, from beginning to commit or cancellation. Setters of objects call `update`. On the
+// connection's scheduler.
 import StillingWellBasis
 
 extension Connection {
     /// Whether a write block runs on this connection.
     public var isInWrite: Bool { transaction != nil }
 
-    /// Runs `body` holding the store's write lock, and commits what it changed; if it throws, nothing is changed.
+    /// Runs `body` while holding the store's write lock and commits its changes. If `body` throws, nothing is changed.
     ///
-    /// Waits for other writers, in fair turns, and for nothing else; callbacks never run inside it. The changes reach
-    /// this connection's observers in a later delivery. One that names tokens returns, where upkeep is far behind, only
-    /// when it has caught up: with its commit made and the lock given back.
+    /// Waits for other writers; the lock is fair. No callback of a delivery runs inside the block. This connection's
+    /// observers are told in a later delivery. With `tokens`, the call may return later if upkeep is far behind. The
+    /// commit is done and the lock released by then.
     /// - Parameters:
-    ///   - timeout: seconds to wait for the lock: nil and infinity wait as long as it takes; one that is over already, 0
-    ///     or negative, tries once.
-    ///   - tokens: those of this store, of any connection, that are not to hear of this commit. What somebody
-    ///     else has changed in the same rows, and they have not heard of yet, they are told all the same.
-    ///   - body: takes this connection, as a block of `store.write` takes its own.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `invalidatedObject`,
-    ///   `foreignToken`, and with tokens `tooManySnapshots`.
+    ///   - timeout: seconds to wait for the lock. nil and infinity wait without limit; 0 and negative values try once.
+    ///   - tokens: observers of this store, on any connection, that are not notified of this commit. They are still
+    ///     notified of other writers' changes in the same rows that they have not been told of yet.
+    ///   - body: receives this connection.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`,
+    ///   `invalidatedObject`, `foreignToken`, and with tokens `tooManySnapshots`.
     @discardableResult
     public func write<Result>(
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [],
@@ -33,23 +32,23 @@ extension Connection {
             if transaction != nil { endWrite(keeping: false) }
             throw cause
         }
-        // The block may have ended the write itself.
+        // The block may have committed or cancelled the write itself.
         if transaction != nil { try commitWrite(withoutNotifying: tokens) }
         return result
     }
 
-    /// The same for a block that needs no word for the connection.
-    /// - Throws: what `body` throws, and what `write` with a block that takes the connection does.
+    /// Same as `write(timeout:withoutNotifying:_:)`, for a block that does not take the connection.
+    /// - Throws: what `write` with a block that takes the connection throws.
     @discardableResult
     public func write<Result>(
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
     ) throws -> Result { try write(timeout: timeout, withoutNotifying: tokens) { _ in try body() } }
 
-    /// Takes the store's write lock; `commitWrite` or `cancelWrite` releases it. `write` does both, and costs less.
+    /// Takes the store's write lock. `commitWrite` or `cancelWrite` releases it. `write` does both at lower cost.
     ///
-    /// The write may end in another block of the connection's queue, or in the actor's code after an `await`. Until it ends, all other
-    /// writers wait, of other processes too. If the connection is released before that, or the thread of its run loop ends, the write is
-    /// cancelled, and the log says so.
+    /// The write may end in another block of the connection's queue, or in the actor's code after an `await`. Until it
+    /// ends, all other writers wait, including those of other processes. If the connection is released before that, or
+    /// the thread of its run loop ends, the write is cancelled and logged.
     /// - Throws: `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `noThread`, `closed`.
     public func beginWrite(timeout: Double? = nil) throws { try begin { try beginTransaction(timeout: timeout) } }
 
@@ -62,8 +61,8 @@ extension Connection {
         didBeginWrite()
     }
 
-    /// Commits what was changed since `beginWrite`. If it throws, nothing was changed, and the write is over too.
-    /// - Parameter tokens: those of this store that are not to hear of this commit.
+    /// Commits the changes since `beginWrite`. If it throws, nothing was changed, and the write has ended too.
+    /// - Parameter tokens: observers of this store that are not notified of this commit.
     /// - Throws: `notInWrite`, `diskFull`, `foreignToken`, `invalidatedObject`, `writeOnOtherThread`; with tokens
     ///   `tooManySnapshots`.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
@@ -79,7 +78,7 @@ extension Connection {
         if let failure = transaction.flushFailure { throw failure }
     }
 
-    /// Forgets what was changed since `beginWrite`.
+    /// Discards the changes since `beginWrite`.
     /// - Throws: `notInWrite`, `writeOnOtherThread`.
     public func cancelWrite() throws {
         checkScheduler()
@@ -89,7 +88,7 @@ extension Connection {
 
     // MARK: In a write
 
-    /// Sets a column through `body`. What goes wrong makes the whole write fail, because a setter cannot throw.
+    /// Sets a column through `body`. An error makes the whole write fail, because a setter cannot throw.
     func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) {
         checkScheduler()
         guard let transaction else { stopProgram("\(isFrozen ? StoreError.frozen : .notInWrite)") }

@@ -1,28 +1,28 @@
-// A store as seen from one place: what every connection is, whatever it is there for. A `LiveConnection` belongs to a run
-// loop or queue, where its objects, results and observers are all at one version; a `BlockConnection` stands behind a
-// `store.read` or `store.write` block, for its length; a `FrozenConnection` behind what is frozen.
+// The base class of connections. A `LiveConnection` belongs to a run loop, queue or actor; its objects, results and
+// observers are all at one version. A `BlockConnection` lives for one `store.read` or `store.write` block. A
+// `FrozenConnection` serves frozen objects and collections.
 //
-// A connection has no lock: it is used in its own place only. What other threads leave for it goes through its mailbox.
+// A connection has no lock: it is used on its scheduler only. Other threads reach it through its mailbox.
 import CStillingWellPlatform
 import StillingWellBasis
 
-/// A view of the store that belongs to one scheduler. Not Sendable; a call from elsewhere is stopped with a message that
-/// names both places.
+/// A view of the store that belongs to one scheduler. Not Sendable. A call from elsewhere stops the program with a
+/// message that names both places.
 public class Connection {
-    /// The store it is a view of.
+    /// Store that this connection reads.
     public final let store: Store
     final let core: StoreCore
-    /// What membership and order of results stand at: of a live connection, the version of the last delivery. nil where
-    /// everything is read from a transaction.
+    /// Version that membership and order of results are read at. For a live connection, that of the last delivery. nil
+    /// if everything is read from a transaction.
     final var delivered: Snapshot?
-    /// What properties are read from outside of a write; own commits of a live connection are in it.
+    /// Version that properties are read at outside of a write. Includes a live connection's own commits.
     final private(set) var shown: Snapshot?
 
     final var transaction: WriteTransaction? { didSet { rowEpoch += 1 } }
-    /// Counts what makes rows worthless that objects have found: another version to read, and the beginning and the end of a
-    /// write. Within a write nothing is kept of a row.
+    /// Incremented when row positions cached by objects become invalid: when another version is read, and when a write
+    /// begins or ends. During a write no row position is cached.
     private(set) final var rowEpoch = 0
-    /// Objects with links that are being added in it; nil until there are any, which most blocks have none of.
+    /// Objects with links that are being added in the current write. nil until first used.
     private final var madeAdditions: Additions?
     final var additions: Additions {
         if let madeAdditions { return madeAdditions }
@@ -30,18 +30,19 @@ public class Connection {
         madeAdditions = additions
         return additions
     }
-    /// The table used last: whoever adds or finds many objects does so with many of one class.
+    /// Table used last. Most callers use the same class many times in a row.
     private final var lastTable: (model: StoredObject.Type, table: Table)?
     final var queries = KnownQueries()
-    /// Counts what makes shown rows worthless: deliveries, and writes that were cancelled.
+    /// Incremented when shown rows become invalid: by a delivery and by a cancelled write.
     final var epoch = 0
 
-    /// Whether the connection moves on to newer versions by itself. Off, it stays at its version until `refresh()`;
-    /// observers of the whole store are told `.refreshRequired` when there is something newer, and whatever this version
-    /// needs stays in the file for as long.
+    /// Whether the connection moves to newer versions by itself. If false, it stays at its version until `refresh()`.
+    /// Observers of the whole store are then told `.refreshRequired` when a newer version exists. The file keeps this
+    /// version's pages meanwhile.
     public var autorefresh = true
 
-    /// `checkScheduler` stops nothing on this thread, as `cp_thread_number` has it; 0 where it has to be asked.
+    /// Number of the thread (`cp_thread_number`) on which `checkPlace` skips `checkScheduler`. 0: on none. `anyThread`:
+    /// on all.
     final var thread = Connection.anyThread
     static let anyThread = UInt64.max
 
@@ -52,7 +53,7 @@ public class Connection {
         shown = snapshot
     }
 
-    /// Reads properties from another version on; before and after each callback it is mostly the same one.
+    /// Sets the version that properties are read at. Before and after a callback it is usually the same one.
     @inline(__always)
     final func read(from snapshot: Snapshot?) {
         if shown === snapshot { return }
@@ -60,42 +61,43 @@ public class Connection {
         rowEpoch += 1
     }
 
-    // MARK: What kinds of connections differ in
+    // MARK: Overridden by kinds of connections
 
-    /// Whether this connection stands behind something frozen: it reads one version for good, and writes nothing.
+    /// Whether this connection serves a frozen object or collection. It then reads one version and cannot write.
     public var isFrozen: Bool { false }
 
-    /// Whether the block has returned that this connection was for.
+    /// Whether the block that this connection belonged to has returned.
     var isOver: Bool { false }
 
-    /// What is wrong with using this connection here and now; nil if nothing is.
+    /// Error text if this connection must not be used here, or nil.
     var misuse: String? { nil }
 
-    /// Stops a call from a wrong place.
+    /// Stops the program if the caller is not on the connection's scheduler.
     func checkScheduler() {}
 
-    /// As `checkScheduler`, where that is asked at each read of a property.
+    /// Fast form of `checkScheduler`, called at each read of a property.
     @inline(__always)
     final func checkPlace() {
         if thread != Self.anyThread, thread != cp_thread_number() { checkScheduler() }
     }
 
-    /// The newest that this connection has, its own commits among it, whatever is shown to a callback.
+    /// Newest version of this connection, including its own commits, even while a callback is shown an older one.
     var newest: Snapshot? { delivered }
 
-    /// Reads properties at the newest version from here on, as after a commit of its own; rows wait for a delivery.
+    /// Reads properties at the store's newest version from here on. Results change only with the next delivery.
+    /// - Throws: `referenceTooNew` if this connection cannot.
     func readNewest(forVersion version: UInt64) throws(StoreError) {
         throw .referenceTooNew(version: version, connection: versionRead)
     }
 
-    /// Throws what the engine has reported to reads of this connection.
+    /// Throws an error that earlier reads of this connection met, such as a damaged page.
     func checkReads() throws(StoreError) {
         try transaction?.checkReads()
         try delivered?.checkReads()
     }
 
-    /// Takes what went wrong where it cannot be thrown, outside of a write. Nobody would ever hear of it, and an empty
-    /// collection would be a lie: the process ends with the error.
+    /// Handles a read error outside of a write that cannot be thrown. The process ends with the error: an empty
+    /// collection would be a wrong result, and no caller would be told.
     func noteFailure(_ error: StoreError) { stopProgram("\(error)") }
 
     /// The rows of a query as this connection shows them now.
@@ -107,50 +109,52 @@ public class Connection {
         return rows
     }
 
-    /// How rows have to stand that `rows` returns without evaluating them.
+    /// State that cached rows must have for `rows` to return them without evaluation.
     var shownState: ShownState { ShownState(epoch: epoch, from: rowEpoch, changes: 0) }
 
-    /// Takes rows for those of a query as the connection stands now.
+    /// Caches `rows` as the shown rows of a query.
     func show(_ rows: TreeSlice, _ query: ConnectionQuery) {
         query.shown = ShownTree(rows: rows, epoch: epoch, from: rowEpoch, applied: transaction?.entries.count ?? 0)
     }
 
-    /// Where rows may be asked what a query shows, because it shows what stands there and nothing else; nil where it takes
-    /// a tree: own writes are shown on what was delivered, and properties read another version than the delivered one.
+    /// Source that a query can be answered from directly, or nil. It is nil if shown rows combine several versions: own
+    /// writes on top of the delivered version, or properties read at another version than the delivered one. A tree is
+    /// needed then.
     var wholeSource: (any RowSource)? {
         guard let transaction else { return delivered }
         return delivered == nil ? transaction : nil
     }
 
-    /// Where the elements of a list that this connection shows are those there are; nil where it takes a tree.
+    /// Source whose list elements are those that this connection shows, or nil if a tree is needed.
     func listSource(_ query: ConnectionQuery) -> (any RowSource)? { wholeSource }
 
-    /// The same for any list, where nothing is observed; nil where the list has to be asked.
+    /// Same as `listSource`, for any list while no query is observed. nil if each list has to be checked.
     var anyListSource: (any RowSource)? { wholeSource }
 
-    /// Has upkeep keep the sums and extremes of a column, for a query that is observed here.
+    /// Asks upkeep to maintain the sum, minimum and maximum of a column of an observed query.
     func measure(_ query: ConnectionQuery, _ column: Int) {}
 
-    /// Notes that a column was read, if something tracks what is read. For models that are `Observable`.
+    /// Records a property read for `withObservationTracking`.
     func noteRead(_ table: Table, _ id: ObjectID, _ column: Int) {}
 
     func didBeginWrite() {}
 
-    /// Begins a write that `commitWrite` or `cancelWrite` is to end.
+    /// Begins a write that `commitWrite` or `cancelWrite` ends.
     func beginTransaction(timeout: Double?) throws -> WriteTransaction {
         let thread = cp_thread_number()
         return try core.beginWrite(timeout: timeout) { cp_thread_number() == thread }
     }
 
-    /// The write in progress, to be ended here.
+    /// Returns the write in progress, if it may be ended here.
+    /// - Throws: `notInWrite`, `writeOnOtherThread`.
     func ongoingWrite() throws -> WriteTransaction {
         guard let transaction else { throw StoreError.notInWrite }
         guard transaction.mayEndHere else { throw StoreError.writeOnOtherThread }
         return transaction
     }
 
-    /// Cancels the write in progress because nobody will end it.
-    /// - Parameter event: what ended before the write did, for the log.
+    /// Cancels the write in progress when nothing can end it any more.
+    /// - Parameter event: what ended first, for the log.
     final func abandonWrite(_ event: String) {
         guard let transaction else { return }
         self.transaction = nil
@@ -171,7 +175,7 @@ public class Connection {
         core.endWrite(transaction)
     }
 
-    /// Sets a column of a row in the write in progress; what goes wrong makes the write fail.
+    /// Sets a column of a row in the write in progress. An error makes the write fail.
     func set(
         _ table: Table, _ id: ObjectID, _ column: Int, _ transaction: WriteTransaction, _ body: (RowBuffer) -> Void
     ) {
@@ -189,58 +193,58 @@ public class Connection {
 // MARK: Versions and rows
 
 extension Connection {
-    /// The version that membership and order of results stand at, own writes aside.
+    /// Version that membership and order of results are read at, without this connection's own later writes.
     public var version: UInt64 { delivered?.version ?? transaction.map { $0.version - 1 } ?? 0 }
 
-    /// A row as properties read it: the transaction inside a write, then the last own commit, then the last delivery.
+    /// Returns a row as properties read it: from the transaction inside a write, otherwise from `shown`.
     func currentRow(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let transaction { return transaction.row(table, id) }
         return shown?.row(table, id)
     }
 
-    /// A row for a getter, which cannot throw: as properties read it, or else as it was delivered last.
+    /// Returns a row for a getter, which cannot throw: the row as properties read it, otherwise the delivered row.
     ///
-    /// Where the engine cannot read it, a `store.read` or `store.write` block throws that when it ends, and so does a write
-    /// in progress. Elsewhere nobody would ever hear of it: the process ends with the error.
+    /// If the engine cannot read the row, a `store.read` block, a `store.write` block or a write in progress throws the
+    /// error when it ends. Otherwise the process ends with the error.
     func rowForGetter(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let row = currentRow(table, id) ?? deliveredRow(table, id) { return row }
         noteFailedReads()
         return nil
     }
 
-    /// Takes what the engine has reported to reads that nobody will be told of otherwise.
+    /// Handles pending read errors outside of a write, where nothing else would report them.
     func noteFailedReads() {
         guard transaction == nil else { return }
         do throws(StoreError) { try checkReads() } catch { noteFailure(error) }
     }
 
-    /// Whether the engine has reported something to reads of this connection.
+    /// Whether an earlier read of this connection met an error.
     var hasFailedReads: Bool { (try? checkReads()) == nil }
 
-    /// What cannot be read in a place that cannot throw, as a collection's count: a write fails with this error, and a
+    /// Reports an error where it cannot be thrown, such as in a collection's `count`. A write fails with it. A
     /// `store.read` block ends with it.
     func failReading(_ error: StoreError) { if let transaction { transaction.fail(error) } else { noteFailure(error) } }
 
-    /// A row as this connection has it when no callback runs: with its own commits.
+    /// Returns a row including this connection's own commits, as properties read it when no callback runs.
     func newestRow(_ table: Table, _ id: ObjectID) -> RowReader? { newest?.row(table, id) }
 
     func deliveredRow(_ table: Table, _ id: ObjectID) -> RowReader? { delivered?.row(table, id) }
 
-    /// Whether what is read outside of a write is what was delivered last, without own writes.
+    /// Whether properties outside of a write are read at the delivered version, without own writes.
     var showsDeliveredVersion: Bool { shown === delivered }
 
-    /// The version that properties are read at; of a write in progress, the one it will have.
+    /// Version that properties are read at. During a write, the version that it will commit.
     var versionRead: UInt64 { transaction?.version ?? shown?.version ?? 0 }
 
-    /// Where rows are read as properties read them.
+    /// Source that properties are read from.
     var currentSource: (any RowSource)? { transaction ?? shown }
 
-    /// Evaluates a query where this connection stands.
+    /// Evaluates a query at the delivered version, or in the transaction if nothing was delivered.
     func evaluate(_ key: TreeKey, _ table: Table) throws(StoreError) -> RankedTree {
         try evaluate(key, table, in: delivered ?? transaction)
     }
 
-    /// Evaluates a query in a version of its own, as that of the write in progress, which may be newer than what is shown.
+    /// Evaluates a query in `source`, which may be newer than the delivered version.
     func evaluate(_ key: TreeKey, _ table: Table, in source: (any RowSource)?) throws(StoreError) -> RankedTree {
         var collector = EntryCollector(key, table)
         if let source, !collector.collectByIndex(key, in: source) {
@@ -253,7 +257,7 @@ extension Connection {
         return collector.makeTree(stamp: version)
     }
 
-    /// The one instance of a query on this connection.
+    /// Returns this connection's only instance of a query, making it if needed.
     func query(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) -> ConnectionQuery {
         queries.query(plan) { ConnectionQuery(plan, table, showing: showing) }
     }
@@ -262,9 +266,9 @@ extension Connection {
 // MARK: Objects
 
 extension Connection {
-    /// The object with this primary key; nil when there is none. O(log n).
-    /// - Throws: `unknownModel`; `otherKeyType` for a key of another type than the model's, `noPrimaryKey`; `storage` where
-    ///   the file is damaged.
+    /// Returns the object with this primary key, or nil if there is none. O(log n).
+    /// - Throws: `unknownModel`; `otherKeyType` for a key of another type than the model's; `noPrimaryKey`; `storage`
+    ///   if the file is damaged.
     public func object<Object: StoredObject, Key: StorableValue>(
         _ type: Object.Type, forPrimaryKey key: Key
     ) throws -> Object? {
@@ -282,7 +286,7 @@ extension Connection {
         return makeObject(table, id)
     }
 
-    /// The object with a primary key as properties read it.
+    /// Finds a primary key in the version that properties read.
     private func find(_ table: Table, _ key: ColumnValue) -> ObjectID? {
         if let transaction { return transaction.find(table, primaryKey: key) }
         return shown?.find(table, primaryKey: key)
@@ -295,7 +299,7 @@ extension Connection {
         return table
     }
 
-    /// An object of a class that is known to be a model.
+    /// Makes an object of a class that is known to be a model.
     func makeObject<Object: StoredObject>(_ type: Object.Type, _ id: ObjectID) -> Object {
         makeObject(core.storage.tables[ObjectIdentifier(type)]!, id)
     }
@@ -308,10 +312,10 @@ extension Connection {
         return object
     }
 
-    /// The `rowEpoch` for which rows hold that are found now; nil amid a write, where they may move.
+    /// The `rowEpoch` to store with a row position found now. nil during a write, where rows may move.
     var foundEpoch: Int? { transaction == nil ? rowEpoch : nil }
 
-    /// An object of a row that a scan has found.
+    /// Makes an object for a row found by a scan.
     func makeObject<Object: StoredObject>(_ table: Table, _ found: ScannedRow, _ epoch: Int?) -> Object {
         let object: Object = makeObject(table, found.id)
         if let epoch, let shown { object.noteFound(found.row(in: shown), epoch) }

@@ -1,7 +1,7 @@
-// Where a row is among those that a connection shows of a query, and how a live connection's own writes get in there.
+// Index of a row among the rows that a connection shows of a query, and a live connection's own writes in those rows.
 
 extension ConnectionQuery {
-    /// Where a row is among those shown, from the beginning of the window; nil where it is not shown. O(log n).
+    /// Returns the index of a row in the window, or nil if it is not shown. O(log n).
     func index(of id: ObjectID, _ connection: Connection) throws(StoreError) -> Int? {
         let rows = try connection.rows(self)
         guard let row = connection.currentRow(table, id), let key = key(row, id, connection.currentSource),
@@ -13,7 +13,8 @@ extension ConnectionQuery {
         return rows.ranks.contains(rank) ? rank - rows.ranks.lowerBound : nil
     }
 
-    /// Brings the connection's own writes that `start` has not into the shown rows, each from where the row was shown before.
+    /// Applies own writes that `start` lacks to the shown rows. Each written row is moved from where it was shown
+    /// before.
     func catchUp(_ start: ShownTree, _ connection: LiveConnection) throws(StoreError) -> ShownTree {
         let changes = connection.own.changes
         var next = start
@@ -42,7 +43,7 @@ extension ConnectionQuery {
         return next
     }
 
-    /// Returns the record of what the write in progress changes in the shown rows, beginning it if there is none.
+    /// Returns the undo record of the write in progress, making it if there is none.
     private func openUndo(_ start: ShownTree, _ connection: LiveConnection) -> ShownUndo {
         if let undo, undo.write == connection.rowEpoch { return undo }
         let new = ShownUndo(start, write: connection.rowEpoch)
@@ -52,15 +53,15 @@ extension ConnectionQuery {
 }
 
 extension Connection {
-    /// The rows of a query's table that own changes may have brought in or taken out: those written, and those that
+    /// Returns rows of a query's table whose membership or position own changes may affect: written rows, and rows that
     /// lead to a written one.
-    /// - Parameter isOwn: whether the connection has written a row itself before these changes, since its last delivery.
+    /// - Parameter isOwn: whether this connection has written a row since its last delivery, before these changes.
     func dependants(
         _ key: TreeKey, _ table: Table, _ changes: ArraySlice<LogEntry>, isOwn: (ObjectID) -> Bool
     ) throws(StoreError) -> [ObjectID] {
         var found: [ObjectID] = []
         var known: Set<ObjectID> = []
-        // Once, before rows are read: storing a row makes what was read before worthless.
+        // Stored once, before rows are read: storing the open row invalidates rows read earlier.
         try transaction?.closeRow()
         for change in changes where change.table == table.id {
             let id = ObjectID(rawValue: change.id)
@@ -70,8 +71,8 @@ extension Connection {
         key.forEachUse(table.links, core.storage.tablesByID) { way, _ in
             let written = changes.filter { $0.table == way[way.count - 1].target }.map { ObjectID(rawValue: $0.id) }
             if written.isEmpty { return }
-            // A row that somebody else has committed is not shown before its delivery. One of an own commit is, whether or
-            // not the delivered version has it.
+            // A row that another connection has inserted is shown only after its delivery. A row that this connection
+            // has inserted is shown at once.
             for id in Dependencies.roots(written, way, in: source).sorted()
             where (deliveredRow(table, id) != nil || isOwn(id)) && known.insert(id).inserted {
                 found.append(id)

@@ -1,30 +1,31 @@
-// A query as one connection has it: the root delivered last, the rows as the connection shows them (delivered, plus its
-// own writes since, which the connection makes), and the observers. Used on the connection's scheduler.
+// A query on one connection: the root of the last delivery, the rows as shown (delivered rows plus the connection's own
+// later writes) and the observers. Used on the connection's scheduler.
 
 /// Unchecked because the connection's scheduler has it; upkeep only hands it back.
 final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var tokens: [CollectionToken] = []
-    /// How many of them were there when the delivery began; the others, added in its callbacks, wait for the next.
+    /// Number of `tokens` when the delivery began. Observers added by its callbacks are told at the next delivery.
     private var tokensToTell = 0
-    /// The query of the same rows that results show; nil for that one itself.
+    /// Query whose rows the results show. nil if it is this query. Otherwise this one differs in its observed columns
+    /// only.
     private let showing: ConnectionQuery?
-    /// Queries of the same rows that are observed by other columns.
+    /// Queries of the same rows with other observed columns.
     private var variants: [WeakQuery] = []
-    /// Set while upkeep keeps this query.
+    /// Whether upkeep maintains this query.
     private(set) var isAttached = false
-    /// Counts the times it has begun to: what it still sends for an earlier one is not for this one.
+    /// Number of the attachment, incremented each time. Updates that carry an older number are dropped.
     private(set) var attachment = 0
-    /// The columns that upkeep has been asked for, and for which attachment.
+    /// Columns that upkeep has been asked to aggregate, and the attachment in which it was asked.
     private var measured: (attachment: Int, columns: UInt64) = (0, 0)
     /// The root of the last delivery.
     private(set) var delivered: RankedTree?
-    /// The rows of it that the window shows, where upkeep has told.
+    /// Range of the root's rows that the window shows, if upkeep sent it.
     private var deliveredRanks: Range<Int>?
     /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
     @exclusivity(unchecked) var shown: ShownTree?
-    /// Rows with all own writes, set while a callback reads the rows without them.
+    /// Shown rows with all own writes, set aside while a callback reads the rows without them.
     var shownAside: ShownTree?
-    /// Changes of `shown` by the last write that read it; nil if none did.
+    /// Undo record of the last write during which `shown` was updated, or nil.
     var undo: ShownUndo?
     let form: TreeForm
     @exclusivity(unchecked) private var encoder: SortKeyEncoder
@@ -46,10 +47,10 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
 
     func add(_ token: CollectionToken) { tokens.append(token) }
 
-    /// A delivery begins that has something for this query.
+    /// Fixes the number of observers that this delivery tells.
     func beginDelivery() { tokensToTell = tokens.count }
 
-    /// Marks the query as upkeep's from here on; true when it was not.
+    /// Marks the query as attached. Returns true if it was not.
     func attach() -> Bool {
         if isAttached { return false }
         isAttached = true
@@ -57,8 +58,8 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         return true
     }
 
-    /// Drops observers that have been invalidated, and with them the user's code they hold.
-    /// - Returns: true when the last one went, and upkeep need not keep the query any more.
+    /// Removes observers that have been invalidated and releases their callbacks.
+    /// - Returns: true if the last one was removed, so that upkeep can stop maintaining the query.
     func sweep() -> Bool {
         let gone = tokens.filter { !$0.isActive }
         tokens.removeAll { !$0.isActive }
@@ -69,7 +70,7 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         return true
     }
 
-    /// Drops all observers: their connection has ended.
+    /// Removes all observers when their connection ends.
     func end() {
         let ended = tokens
         tokens = []
@@ -78,13 +79,13 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         for token in ended { token.releaseCallback() }
     }
 
-    /// Takes a new root in; observers are told afterwards, when all queries of the connection have theirs.
-    /// - Returns: false where it is of no use any more.
+    /// Takes a new root. Observers are told afterwards, when all queries of the connection have theirs.
+    /// - Returns: false if the root belongs to an earlier attachment.
     @discardableResult
     func accept(_ update: RootUpdate) -> Bool {
         guard takeIn(update) else { return false }
         shown = nil
-        // Seldom set, and setting a nil to nil costs a call.
+        // Tested first, because assigning nil costs a call.
         if shownAside != nil { shownAside = nil }
         if undo != nil { undo = nil }
         return true
@@ -102,9 +103,9 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     /// Whether observers wait for the first root.
     var isWaiting: Bool { isAttached && delivered == nil }
 
-    /// Takes the first root in at the version the connection stays at; false where it is of no use any more.
+    /// Takes the first root at the version that the connection stays at. Returns false if no observer waits for it.
     ///
-    /// The root has the rows that were evaluated at this version before. Own writes stay on them.
+    /// The root has the same rows as the evaluation at this version, so own writes stay applied.
     func hold(_ update: RootUpdate) -> Bool { isWaiting && takeIn(update) }
 
     /// Removes from the shown rows what a cancelled write brought into them. Earlier own writes stay as they were shown.
@@ -119,10 +120,10 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         if let undo, undo.write == write { shown?.revert(undo) }
     }
 
-    /// Tells every observer what changed since it was last told. One that is added meanwhile waits for the next delivery.
+    /// Tells every observer what changed since it was last told. Observers added meanwhile wait for the next delivery.
     /// - Parameters:
-    ///   - update: what the delivery brought; nil where it brought nothing new for this query.
-    ///   - old: the content at the last delivery.
+    ///   - update: the delivery's root for this query, or nil if it has none.
+    ///   - old: the snapshot of the last delivery.
     func tell(_ update: RootUpdate?, old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void) {
         guard let delivered else { return }
         var known = update?.ahead
@@ -145,19 +146,20 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         }
     }
 
-    /// What the observer knows that was told `reported` and is not to hear of some commits.
+    /// Returns `reported` with the commits applied whose notifications are suppressed for this observer.
     private func silence(
         _ skips: [TreeSkip], for token: CollectionToken, _ reported: RankedTree, _ old: Snapshot?
     ) -> RankedTree {
-        // The first root of a connection that has moved on while its observers waited has earlier ones in it.
+        // The first root of a connection that moved on while its observers waited includes older commits. They are
+        // skipped.
         let told = old?.version ?? 0
         let own = skips.filter { $0.version > told && $0.tokens.contains { $0 === token } }
         if own.isEmpty { return reported }
         return reported.applying(own, form, in: window) { id in old?.row(table, id).flatMap { key($0, id, old) } }
     }
 
-    /// Ends the observers with an error; one that is added meanwhile has upkeep try again.
-    /// - Parameter detached: called before the first of them is told.
+    /// Ends the observers with an error. An observer that is added afterwards attaches the query again.
+    /// - Parameter detached: called before the first observer is told.
     func fail(
         _ failure: QueryFailure, _ detached: () -> Void, _ call: (CollectionToken, DeliveredChange) -> Void
     ) {
@@ -174,23 +176,24 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         }
     }
 
-    /// Whether there was a delivery of these columns.
+    /// Whether a root of this query has been delivered.
     @inline(__always)
     var isDelivered: Bool { delivered != nil }
 
-    /// The root of the last delivery, by whatever columns the rows are observed.
+    /// Root of the last delivery to this query or to a variant of it.
     var deliveredToAnyVariant: RankedTree? {
         delivered ?? variants.lazy.compactMap { $0.query?.delivered }.first
     }
 
-    /// The rows of it that the window shows.
+    /// Rows of that root inside the window.
     var deliveredRows: TreeSlice? {
         guard let delivered else { return deliveredToAnyVariant?.slice(window) }
         return deliveredRanks.map { TreeSlice(delivered, $0) } ?? delivered.slice(window)
     }
 
-    /// The query whose tree upkeep should have know the numbers of a column, where the rows shown come from; nil where
-    /// it has been asked for that already, or cannot keep them: the tree's observers do not hear of the column's changes.
+    /// Returns the query whose tree is to aggregate a column: this one, or the variant whose root is shown. Returns nil
+    /// if that was already requested, or if the tree does not observe the column and so cannot keep the aggregate
+    /// current.
     func toMeasure(_ column: Int) -> ConnectionQuery? {
         if delivered == nil { return variants.lazy.compactMap(\.query).first { $0.isDelivered }?.toMeasure(column) }
         if measured.attachment != attachment { measured = (attachment, 0) }
@@ -200,7 +203,8 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         return self
     }
 
-    /// The row at an index of those shown, where they are at hand as the connection stands; nil where not, or where there is none.
+    /// Returns the id of the shown row at `index`. Returns nil if the cached rows are not valid in `state`, or if the
+    /// index is out of range.
     func shownID(at index: Int, _ state: ShownState) -> UInt64? {
         guard let epoch = shown?.epoch, epoch == state.epoch, shown!.from == state.from,
             shown!.applied >= state.changes, case let ranks = shown!.rows.ranks, index >= 0, index < ranks.count
@@ -208,23 +212,23 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         return shown!.rows.tree.id(at: ranks.lowerBound &+ index)
     }
 
-    /// The key of a row among the shown ones; nil where it is not one of them.
-    /// - Parameter source: where the other rows are read that the filter asks about.
+    /// Returns the sort key of a row, or nil if the filter rejects it.
+    /// - Parameter source: source of the other rows that the filter reads.
     func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
         residual.passes(row, id, source, table.links) ? encoder.key(row, id, source, table.links) : nil
     }
 }
 
-/// The delivered rows with a connection's own writes on them.
+/// Delivered rows with a connection's own writes applied.
 struct ShownTree {
     var rows: TreeSlice
-    /// The delivery or write this belongs to; of another one, it is worth nothing.
+    /// Epoch in which the rows are valid.
     var epoch: Int
-    /// Where the own changes begin that are shown.
+    /// Index of the first own change that is shown.
     let from: Int
-    /// How many of the connection's own changes are in.
+    /// Number of the connection's own changes that are applied or hidden.
     var applied: Int
-    /// Where each row is shown that own changes concern, every row written here among them; nil: not at all.
+    /// Key under which each row affected by own changes is shown. A nil value means that the row is not shown.
     var overlay: [ObjectID: RankedKey?]
 
     init(rows: TreeSlice, epoch: Int, from: Int, applied: Int) {
@@ -246,7 +250,7 @@ struct ShownTree {
 final class ShownUndo {
     /// The connection's `rowEpoch` during the write.
     let write: Int
-    /// As `ShownTree` has them.
+    /// Values of `ShownTree` before the write.
     fileprivate let rows: TreeSlice
     fileprivate let applied: Int
     /// Previous values of `ShownTree.overlay`, in the order of the changes.
@@ -259,11 +263,11 @@ final class ShownUndo {
     }
 }
 
-/// How a connection stands: what rows have to be of that it shows.
+/// Read state of a connection. Cached rows are valid only if they were read in an equal state.
 struct ShownState {
-    /// As `ShownTree` has them.
+    /// Same meaning as in `ShownTree`.
     let (epoch, from): (Int, Int)
-    /// How many own changes there are.
+    /// Number of own changes.
     let changes: Int
 
     init(epoch: Int, from: Int, changes: Int) { (self.epoch, self.from, self.changes) = (epoch, from, changes) }

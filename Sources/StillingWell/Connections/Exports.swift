@@ -1,2 +1,2 @@
-// Who imports the store has all of its public types, wherever they are declared.
+// Makes the public types of the tree module available to everyone who imports the store.
 @_exported import StillingWellTree

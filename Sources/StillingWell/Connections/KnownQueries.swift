@@ -1,4 +1,4 @@
-// The one instance of each query on a connection, for as long as somebody holds it. On the connection's scheduler.
+// Keeps at most one instance of each query per connection, while anything holds it. On the connection's scheduler.
 
 /// The queries of a connection that results or observers hold.
 struct KnownQueries {

@@ -1,12 +1,12 @@
-// Deliveries to a connection: what upkeep left in the mailbox is taken, the connection moves on to its version, and only
-// then are observers told, each seeing one version. On the connection's scheduler, never inside a write or a callback.
+// Deliveries to a connection: it takes the mail of upkeep, moves to the mail's version and then tells observers, all at
+// that one version. On the connection's scheduler, never inside a write or a callback.
 
 extension LiveConnection {
-    /// Takes what upkeep has left, moves on to its version, and tells observers. On the scheduler.
+    /// Takes the mail, moves to its version and tells observers. On the scheduler.
     func deliver() {
         guard transaction == nil, !isDelivering else {
             missedDelivery = true
-            // Their code may be all that keeps the connection, and with it the write.
+            // Done even in a write: callbacks may hold the only reference to the connection, and so to the write.
             if !isDelivering { for subject in mailbox.takeSweeps() { sweep(subject) } }
             return
         }
@@ -27,13 +27,14 @@ extension LiveConnection {
 
     fileprivate func deliverMail() {
         isDelivering = true
-        // Upkeep may stand at an older version than the one a connection was opened at.
+        // Upkeep may be at an older version than the one the connection was opened at.
         let mail = mailbox.take(minimum: own.snapshot?.version ?? (isAsleep ? 0 : version))
         beginInitials(mail)
         if let snapshot = mail.snapshot, core.isOpen {
             accept(snapshot, mail)
             if mail.isOffer { sleep() }
-            // Before anything further is committed: what is silent for those who still wait begins there.
+            // Before the next commit, because notifications suppressed for waiting observers are counted from this
+            // version.
             if !autorefresh { attached.values.filter(\.isWaiting).forEach(hold) }
         }
         tellFailures(mail)
@@ -42,18 +43,19 @@ extension LiveConnection {
         repostMissedDelivery()
     }
 
-    /// Begins the delivery of queries whose observers wait for their initial callbacks.
+    /// Fixes which observers of queries with pending initial callbacks are told in this delivery.
     private func beginInitials(_ mail: Mail) { for query in mail.initials { query.ofConnection.beginDelivery() } }
 
-    /// Takes in first roots at the version this connection stays at, and tells the observers who waited for them.
+    /// Takes first roots at the version that this connection stays at, and tells the observers that waited for them.
     private func tell(_ held: [HeldRoot]) {
         let useful = held.filter { $0.version == version && $0.update.query.ofConnection.hold($0.update) }
         for root in useful { root.update.query.ofConnection.tell(nil, old: nil, call) }
-        // The connection has moved on meanwhile.
+        // Queries that still wait got a root of an older version, because the connection has moved on. They are
+        // requested again.
         for root in held where root.update.query.ofConnection.isWaiting { hold(root.update.query.ofConnection) }
     }
 
-    /// Without `autorefresh` a query's first root has to be that of the version the connection stays at.
+    /// Requests a query's first root at the version that a connection without `autorefresh` stays at.
     func hold(_ query: ConnectionQuery) {
         guard let delivered else { return }
         core.runningUpkeep?.send(.hold(mailbox, query, attachment: query.attachment, at: delivered))
@@ -107,7 +109,7 @@ extension LiveConnection {
     }
 
     private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot?) {
-        // An observer that is gone is told nothing.
+        // The observer may have been removed.
         guard let token = observedObjects[ObjectIdentifier(update.object)] else { return }
         let change: DeliveredObjectChange?
         do throws(StoreError) {
@@ -115,7 +117,7 @@ extension LiveConnection {
                 update, old: try old?.readRow(update.object.table, update.object.id),
                 new: try new?.readRow(update.object.table, update.object.id))
         } catch {
-            // Whether it was changed or deleted, a row that cannot be read does not say.
+            // The log entry does not tell what changed if the row cannot be read.
             change = .failed(error)
         }
         guard let change else { return }
@@ -130,7 +132,7 @@ extension LiveConnection {
 
     private func call(_ token: CollectionToken, _ change: DeliveredChange) { run(token) { token.tell(change) } }
 
-    /// Runs one callback at the delivered version, whatever earlier callbacks of this delivery have written.
+    /// Runs one callback at the delivered version, without the writes of earlier callbacks of this delivery.
     @inline(__always)
     private func run(_ token: TokenState, _ body: () -> Void) {
         guard core.isOpen, token.begin() else { return }
@@ -140,15 +142,16 @@ extension LiveConnection {
 }
 
 extension QueryHandle {
-    /// The query that upkeep was given. All that a connection gives it are its own.
+    /// The handle as a connection's query. Every handle that a connection sends to upkeep is one.
     @inline(__always)
     var ofConnection: ConnectionQuery { unsafeDowncast(self, to: ConnectionQuery.self) }
 }
 
 extension Connection {
-    /// Moves on to the newest version and delivers what changed before it returns, first deliveries that are pending
-    /// included. Waits for upkeep and for first evaluations, which wait for nobody.
-    /// - Returns: whether there was anything newer; false inside a callback or a write, where nothing can be delivered.
+    /// Moves to the newest version and delivers the changes before it returns, including pending initial callbacks.
+    /// Waits for upkeep and for first evaluations, neither of which waits for other threads.
+    /// - Returns: whether there was a newer version. False inside a callback or a write, where nothing can be
+    ///   delivered.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`, `tooManySnapshots`.
     @discardableResult
     public func refresh() throws -> Bool {

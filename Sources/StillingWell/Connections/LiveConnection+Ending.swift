@@ -1,11 +1,12 @@
-// How a connection ends: with its last reference, on any thread; or before that with the place that it lives at, the thread of a run loop
-// or an actor, where nothing can be delivered any more.
+// Ending a connection: with its last reference, on any thread, or earlier, when its run-loop thread ends or its actor
+// is released and nothing can be delivered any more.
 
 extension LiveConnection {
-    /// Ends the connection with its place: releases its version, its observers and its place in upkeep, and cancels a write in progress.
-    /// Tokens and other references that a program still holds may be released later, on any thread.
+    /// Ends the connection when its thread or actor has ended. Releases its version and observers, detaches it from
+    /// upkeep and cancels a write in progress. Tokens and other references that a program still holds may be released
+    /// later, on any thread.
     ///
-    /// On the thread that ends; or, after the actor has gone, on the thread that lets go of an observer first.
+    /// Runs on the thread that ends. After an actor was released it runs on the first thread that removes an observer.
     /// - Parameter event: what ended, for the log.
     func endWithPlace(_ event: String) {
         guard core.storage.isOfThisProcess, shouldEnd() else { return }
@@ -22,7 +23,7 @@ extension LiveConnection {
         epoch += 1
     }
 
-    /// Ends deliveries.
+    /// Stops deliveries and removes the connection from upkeep.
     func disconnect() {
         scheduler.invalidate()
         core.runningUpkeep?.disconnect(mailbox, Array(attached.values), observedObjects.values.map(\.object))

@@ -1,5 +1,5 @@
-// The connection of a run loop, queue or actor: live objects, live results and their observers, all at one version, which
-// deliveries move on. It shows its own writes at once. On its scheduler only.
+// The connection of a run loop, queue or actor. Its objects, results and observers are all at one version, which
+// deliveries advance. Its own writes are shown at once. On its scheduler only.
 import CStillingWellPlatform
 import StillingWellSync
 import Synchronization
@@ -11,27 +11,27 @@ final class LiveConnection: Connection {
     var attached: [ObjectIdentifier: ConnectionQuery] = [:]
     var observedObjects: [ObjectIdentifier: ObjectToken] = [:]
     var storeTokens: [StoreToken] = []
-    /// Properties that are observed one by one; nil while there are none.
+    /// Observers of single properties, and rows read by `withObservationTracking`. nil while there are none.
     var observedCells: ObservedCells?
     private lazy var trackingProbe = TrackingProbe()
     var isDelivering = false
-    /// The last version it held before it went to sleep.
+    /// Version held before the connection went to sleep.
     private(set) var versionBeforeSleep: UInt64 = 0
-    /// A delivery came while there could be none.
+    /// Whether a delivery was postponed by a write or another delivery.
     var missedDelivery = false
-    /// The thread that it belongs to, with which it ends: that of a run loop.
+    /// Run-loop thread that the connection belongs to. The connection ends with that thread.
     private let home: ThreadEnd?
     private let hasEnded = Atomic(false)
 
     init(_ store: Store, on scheduler: any Scheduler) throws {
         self.scheduler = scheduler
         mailbox = Mailbox(scheduler)
-        // An actor, or an executor, whose code runs on such a thread has it as its executor.
+        // An actor or executor may run on a run-loop thread. Then that thread is its executor.
         let isHome = scheduler is RunLoopScheduler || scheduler is ActorScheduler && RunLoopThread.isAnyCurrent
         home = isHome ? .ofThisThread : nil
         let snapshot = try store.core.storage.openSnapshot()
         super.init(store, at: snapshot)
-        // A run loop's thread is the one that it is made on. What other schedulers run on, they say themselves.
+        // A run loop's thread is the one that opens the connection. Other schedulers check their thread themselves.
         thread = scheduler is RunLoopScheduler ? cp_thread_number() : 0
         let reference = WeakConnection(self)
         scheduler.setDelivery { reference.connection?.deliver() }
@@ -41,13 +41,13 @@ final class LiveConnection: Connection {
 
     deinit {
         home?.remove(ObjectIdentifier(self))
-        // In a forked child all of it is the parent's.
+        // In a forked child everything here belongs to the parent.
         guard core.storage.isOfThisProcess, shouldEnd() else { return }
         abandonWrite("its connection was released")
         disconnect()
     }
 
-    /// Whether the caller is the first to end the connection.
+    /// Returns true for the first caller only, which then ends the connection.
     func shouldEnd() -> Bool { !hasEnded.exchange(true, ordering: .acquiringAndReleasing) }
 
     override var autorefresh: Bool {
@@ -58,7 +58,7 @@ final class LiveConnection: Connection {
         }
     }
 
-    // MARK: Its place
+    // MARK: Scheduler
 
     override var misuse: String? {
         if scheduler.isCurrent { return nil }
@@ -70,7 +70,7 @@ final class LiveConnection: Connection {
 
     override func checkScheduler() { if !scheduler.isCurrent { scheduler.checkIsCurrent(misuse ?? "") } }
 
-    // MARK: What is shown
+    // MARK: Shown version
 
     override var newest: Snapshot? { own.snapshot ?? delivered }
 
@@ -82,18 +82,18 @@ final class LiveConnection: Connection {
 
     override func readNewest(forVersion version: UInt64) throws(StoreError) {
         if transaction != nil { return try super.readNewest(forVersion: version) }
-        // First: what was delivered is never newer than what is read.
+        // Before the snapshot is opened, so that the delivered version is never newer than the version read.
         wake()
         show(try core.storage.openSnapshot())
     }
 
-    /// Reads properties at a version that is newer than the delivered one.
+    /// Reads properties at a version newer than the delivered one.
     private func show(_ snapshot: Snapshot) {
         own.show(snapshot)
         read(from: snapshot)
     }
 
-    /// Moves on to a version, without what the connection has written itself: that is in it.
+    /// Moves to a version. Own writes are forgotten, because the version includes them.
     func moveOn(to snapshot: Snapshot) {
         delivered = snapshot
         read(from: snapshot)
@@ -101,9 +101,9 @@ final class LiveConnection: Connection {
         epoch += 1
     }
 
-    /// Where nobody observes anything, the connection holds no version from here on until it is used, and then the newest.
+    /// Releases the version while nothing is observed. The next use of the connection opens the newest version.
     func sleep() {
-        // At the limit of snapshots it keeps the one it has.
+        // If no further snapshot can be opened, the connection keeps the one it has.
         guard attached.isEmpty, observedObjects.isEmpty, storeTokens.isEmpty, autorefresh,
             let sleeping = try? core.storage.sleepingSnapshot(wakesUpkeep: true)
         else { return }
@@ -112,13 +112,13 @@ final class LiveConnection: Connection {
         mailbox.sleep(on: sleeping)
     }
 
-    /// Whether it holds no version.
+    /// Whether the connection is asleep and holds no version.
     var isAsleep: Bool { delivered?.isAsleep ?? false }
 
-    /// Holds a version from here on: the newest, where it held none.
+    /// Opens the newest version if the connection is asleep.
     func wake() { _ = delivered?.version }
 
-    /// Runs a callback, which sees the delivered version unless it writes. Inlined, so that the change told of is not copied.
+    /// Runs a callback at the delivered version. Inlined, so that the reported change is not copied.
     @inline(__always)
     func asCallback(_ body: () -> Void) {
         own.hide()
@@ -131,7 +131,7 @@ final class LiveConnection: Connection {
     override func rows(_ query: ConnectionQuery) throws(StoreError) -> TreeSlice {
         let start: ShownTree
         if let shown = query.shown, shown.epoch == epoch, shown.from == own.shownFrom {
-            // As nearly always: every access to an element comes here.
+            // Most common path: every access to an element takes it.
             if shown.applied >= own.changes.count { return shown.rows }
             start = shown
         } else if let fault = query.plan.fault {
@@ -155,7 +155,7 @@ final class LiveConnection: Connection {
         return now.rows
     }
 
-    /// Sets rows with own writes aside while a callback reads the rows without them, and returns them afterwards.
+    /// Sets shown rows with own writes aside while a callback reads the rows without them, and returns them afterwards.
     @inline(never)
     private func exchangeShown(_ query: ConnectionQuery) -> ShownTree? {
         if own.shownFrom > 0 {
@@ -175,7 +175,7 @@ final class LiveConnection: Connection {
         transaction == nil && own.changes.isEmpty && showsDeliveredVersion ? delivered : nil
     }
 
-    /// Own writes are on the newest version: what that has is shown, if nobody else has written to the lists since the delivery.
+    /// nil: the source may lack list changes of other writers. `listSource` checks that for each table.
     override var anyListSource: (any RowSource)? { nil }
 
     override func listSource(_ query: ConnectionQuery) -> (any RowSource)? {
@@ -191,9 +191,10 @@ final class LiveConnection: Connection {
         core.runningUpkeep?.send(.measure(observed, attachment: observed.attachment, column: column))
     }
 
-    // MARK: Its own writes
+    // MARK: Own writes
 
-    /// Between two blocks of a queue, or two parts of an actor's code, other code may run on the same thread.
+    /// Begins a write whose owner is the queue or task, not the thread: between two of its blocks the thread may run
+    /// other code.
     override func beginTransaction(timeout: Double?) throws -> WriteTransaction {
         if let queue = scheduler as? QueueScheduler {
             return try core.beginWrite(timeout: timeout) { queue.isCurrent }
@@ -205,13 +206,13 @@ final class LiveConnection: Connection {
     }
 
     override func didBeginWrite() {
-        // Own writes are shown on what was delivered before them.
+        // Before the write, because own writes are shown on top of the version delivered before them.
         wake()
         own.begin()
     }
 
-    /// Reads properties at the version just committed: nobody else can have committed yet. Where it cannot be read the
-    /// commit stands all the same, and own writes show with the next delivery.
+    /// Commits, then reads properties at the committed version, opened before the lock is released. If it cannot be
+    /// opened the commit is still valid, and own writes are shown with the next delivery.
     override func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
         let shown = try core.commit(transaction, withoutNotifying: tokens) { () throws(StoreError) in
             try transaction.commitAndShow()
@@ -224,7 +225,7 @@ final class LiveConnection: Connection {
         epoch += 1
     }
 
-    /// Shows the write in progress no longer. The caller begins the next epoch.
+    /// Removes the write in progress from what is shown. The caller begins the next epoch.
     private func hideWrite() {
         queries.forEach { $0.cancelWrite(rowEpoch, from: epoch, to: epoch + 1) }
         own.cancel()
@@ -262,7 +263,8 @@ final class LiveConnection: Connection {
 }
 
 extension Connection {
-    /// This connection, where deliveries come to it.
+    /// Returns this connection as one that receives deliveries.
+    /// - Throws: `noScheduler` if it is not a live connection.
     func live() throws(StoreError) -> LiveConnection {
         guard let live = self as? LiveConnection else { throw .noScheduler }
         return live

@@ -1,12 +1,12 @@
-// What a subscription is held by. The state behind it is in TokenState.swift.
+// The handle of a subscription. Its state is in TokenState.swift.
 import Logging
 
-/// Keeps a subscription alive. Keep it as long as the callback is wanted, then call `invalidate()`; a token that is
-/// dropped stops its subscription too. One that is dropped before its callback was ever called logs where it was made: that
-/// is mostly a mistake.
+/// Keeps a subscription alive. Hold it as long as callbacks are wanted, then call `invalidate()`. A token that is
+/// released also ends its subscription. If its callback was never called by then, a warning with its source location is
+/// logged.
 public final class NotificationToken: Sendable {
     let state: TokenState
-    /// The store it observes, and its upkeep while that runs: by them a write that is to be silent reaches the observer.
+    /// Store that it observes, and that store's upkeep while it runs. Commits with suppressed notifications use them.
     let storage: Storage
     let upkeep: @Sendable () -> Upkeep?
     private let remove: @Sendable () -> Void
@@ -26,7 +26,7 @@ public final class NotificationToken: Sendable {
     deinit {
         guard state.invalidate() else { return }
         remove()
-        // One that has been told something did its work, and went with what it was for.
+        // No warning after a callback: the token was used.
         if state.wasCalled { return }
         Logger(label: "stillingwell").warning(
             """
@@ -36,7 +36,7 @@ public final class NotificationToken: Sendable {
         )
     }
 
-    /// Ends the subscription. Any thread, inside the callback too, any number of times. Once it has returned no callback
-    /// starts; it does not wait for one that is running.
+    /// Ends the subscription. Any thread, also inside the callback, any number of times. After it returns no callback
+    /// starts. It does not wait for a running one.
     public func invalidate() { if state.invalidate() { remove() } }
 }

@@ -1,29 +1,31 @@
-// Observing one object: which properties changed, from what to what, that it was deleted, or that nobody can say.
+// Observing one object: changed properties with their old and new values, deletion, and read errors.
 
-/// What the observer of an object is told.
+/// An event of an observed object.
 public enum ObjectChange<Object: StoredObject> {
-    /// Properties were written since the last delivery; one that was set to the value it had is among them.
+    /// Properties were written since the last delivery, including those that were set to an equal value.
     case change(Object, [PropertyChange])
-    /// The object is gone; no further call comes.
+    /// The object was deleted. No further call comes.
     case deleted
-    /// The object was written or deleted, and its row cannot be read when that is to be told: the file is damaged, or
-    /// cannot be reached. No further call comes.
+    /// The object was written or deleted, but its row cannot be read, because the file is damaged or unreachable. No
+    /// further call comes.
     case error(StoreError)
 }
 
-/// What every `StoredObject` is: a name for `Self` in its methods, which an extension of the class does not have.
+/// A protocol that every `StoredObject` conforms to. It gives methods a `Self`, which an extension of the class lacks.
 public protocol LiveObject: StoredObject {}
 extension StoredObject: LiveObject {}
 
 extension LiveObject {
-    /// Calls `body` on the connection's scheduler when properties of this object were written, or it was deleted. There
-    /// is no initial call; several commits may come as one, with the values of the last delivery as the old ones.
+    /// Calls `body` on the connection's scheduler when properties of this object were written or the object was
+    /// deleted. There is no initial call. One call may report several commits; old values are those of the last
+    /// delivery.
     ///
-    /// O(1) per commit that does not touch the object. Of `@LinkingObjects` it is told when other objects lead here, which costs
-    /// the look at two rows for each changed object of that class.
-    /// - Parameter keyPaths: the properties to hear of; nil means all.
+    /// O(1) per commit that does not touch the object. For `@LinkingObjects` properties, reads two rows per changed
+    /// object of the linking class.
+    /// - Parameter keyPaths: properties to report; nil for all.
     /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
-    ///   `notStored`, `closed`; `unknownModel` and `otherClass` for a key path of `@LinkingObjects` that nothing leads along.
+    ///   `notStored`, `closed`; `unknownModel` and `otherClass` if the key path of a `@LinkingObjects` property does
+    ///   not fit.
     public func observe(
         keyPaths: [PartialKeyPath<Self>]? = nil, file: String = #fileID, line: Int = #line,
         _ body: @escaping (ObjectChange<Self>) -> Void

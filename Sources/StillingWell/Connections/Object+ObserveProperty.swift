@@ -1,44 +1,44 @@
-// Observing one property of one object, synchronously, in the manner of key-value observation.
+// Observing one property of one object synchronously, as key-value observation does.
 
-/// What the observer of a single property wants.
+/// Options of a property observer.
 public struct PropertyOptions: OptionSet, Sendable {
     public let rawValue: Int
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Have the value after the change in `newValue`.
+    /// Report the value after the change in `newValue`.
     public static let new = PropertyOptions(rawValue: 1)
-    /// Have the value before the change in `oldValue`.
+    /// Report the value before the change in `oldValue`.
     public static let old = PropertyOptions(rawValue: 2)
-    /// Call once at registration, from inside `observe`, with the value there is as the new one.
+    /// Call once during `observe`, with the current value as `newValue`.
     public static let initial = PropertyOptions(rawValue: 4)
-    /// Call before an own write sets the property, too. What others have written cannot be told before it is there.
+    /// Also call before an own write sets the property. Other writers' changes are reported afterwards only.
     public static let prior = PropertyOptions(rawValue: 8)
 }
 
 /// One change of one property.
 public struct PropertyUpdate<Value: StorableValue>: Sendable, Equatable {
-    /// The property is about to be set; it has its old value still.
+    /// Whether the property is about to be set and still has its old value.
     public let isPrior: Bool
-    /// A write block of this connection has set it and still runs; false when a delivery, or a write that was cancelled,
-    /// has changed it.
+    /// Whether a running write block of this connection has set it. False if a delivery or a cancelled write has
+    /// changed it.
     public let isOwnWrite: Bool
-    /// With `.old`; nil at the initial call.
+    /// Value before the change, with `.old`. nil in the initial call.
     public let oldValue: Value?
-    /// With `.new`; nil in a prior call.
+    /// Value after the change, with `.new`. nil in a prior call.
     public let newValue: Value?
 }
 
 extension LiveObject {
-    /// Calls `body` whenever this property changes as this connection sees it, and before whatever changed it goes on:
-    /// at every set in a write block of this connection, also to the same value; and in a delivery, before it returns, when
-    /// the value has become another one. A write that is cancelled changes back what it had set.
+    /// Calls `body` whenever this connection's value of the property changes. Own writes call it at every set, also to
+    /// an equal value. Deliveries call it if the value differs. A cancelled write calls it for the value that is
+    /// restored.
     ///
-    /// At a set `body` runs inside the write block, which holds the store's write lock and no other: it may read and
-    /// write objects of this connection, but no `write` can begin there, and what takes long keeps other writers waiting. A
-    /// set it makes of the property it observes calls it again. After the object's deletion nothing is called.
+    /// At a set, `body` runs inside the write block, which holds the store's write lock. It may read and write objects
+    /// of this connection but cannot begin a write, and other writers wait for it. If it sets the observed property it
+    /// is called again. It is not called after the object's deletion.
     ///
-    /// On the object's connection. A set of an object that is observed costs a look-up more, and one read of the row.
+    /// On the object's connection. A set of an observed object costs one more look-up and one row read.
     /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
     ///   `notStored`, `closed`.
     public func observe<Value: StorableValue>(

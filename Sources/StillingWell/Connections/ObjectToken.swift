@@ -1,15 +1,15 @@
-// An observer of one object, and how what the log says of the object's row becomes a list of changed properties. Used on
-// the connection's scheduler, except what is constant.
+// An observer of one object. Turns log entries of the object's row into a list of changed properties. Used on the
+// connection's scheduler, except constants.
 
-/// What the observer of an object is told.
+/// An object event before it is converted to the public type.
 enum DeliveredObjectChange {
     case change([PropertyChange])
     case deleted
     case failed(StoreError)
 }
 
-/// One property that changed, with its values at the last delivery and now. Links are the targets' ids; a list, and the objects
-/// that lead here, have no values here.
+/// A changed property with its values at the last delivery and now. A link is given as its target's id. For lists and
+/// linking objects the values carry nothing.
 public struct PropertyChange: Sendable, Equatable {
     /// The property.
     public let name: String
@@ -32,7 +32,7 @@ final class ObjectToken: TokenState, @unchecked Sendable {
     let object: ObjectHandle
     /// Bit i: changes of column i are told.
     private let columns: UInt64
-    /// The row when there came to be the observer, until it is told of a change.
+    /// Row when the observer was added. nil once a change has been processed.
     private var known: [UInt8]?
     private var deliver: ((DeliveredObjectChange) -> Void)?
 
@@ -49,9 +49,10 @@ final class ObjectToken: TokenState, @unchecked Sendable {
     func tell(_ change: DeliveredObjectChange) { deliver?(change) }
     override func releaseCallback() { deliver = nil }
 
-    /// What the observer is to hear of `update`; nil for nothing.
+    /// Returns the change to report for `update`, or nil if there is none.
     /// - Parameters:
-    ///   - old: the row at the last delivery; - new: the row now.
+    ///   - old: the row at the last delivery.
+    ///   - new: the row now.
     func change(_ update: ObjectUpdate, old: RowReader?, new: RowReader?) -> DeliveredObjectChange? {
         if let failure = update.failure { return .failed(failure) }
         let before = known

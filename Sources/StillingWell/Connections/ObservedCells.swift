@@ -1,8 +1,8 @@
-// Properties of rows that somebody wants to hear of at the moment they change: observers of single properties, and what
-// `withObservationTracking` has read. A connection has one of these from the first of them on, and asks it around every
-// setter; without it a setter pays a test for nil.
+// Properties whose changes are reported at once: observers of single properties, and properties read by
+// `withObservationTracking`. A connection makes this object for the first of them. Setters call it before and after
+// each set; without it they only test for nil.
 //
-// Used on the connection's scheduler only. No lock is held while anyone is called, except the write lock in a setter.
+// Used on the connection's scheduler. No lock is held during callbacks, except the write lock in a setter.
 import Observation
 
 final class ObservedCells {
@@ -60,7 +60,7 @@ final class ObservedCells {
         }
     }
 
-    /// A write was cancelled: what its setters told is not so any more.
+    /// Reports the restored values after a write was cancelled.
     func didCancel(_ connection: Connection) {
         for (row, watchers) in rows {
             for observer in watchers.properties {
@@ -83,7 +83,8 @@ final class ObservedCells {
         if tracked.token == nil { tracked.token = watch(table, row, tracked, connection) }
     }
 
-    /// Has deliveries that touch the row fire what has read it. Not inside a write, where objects are not observed.
+    /// Observes the row, so that deliveries fire its tracked properties. Returns nil inside a write, where objects
+    /// cannot be observed.
     private func watch(
         _ table: Table, _ row: Row, _ tracked: TrackedRow, _ connection: Connection
     ) -> NotificationToken? {
@@ -105,7 +106,7 @@ final class ObservedCells {
         }
     }
 
-    /// Lets go of a row that nobody has read since it last fired.
+    /// Stops tracking a row that has not been read since it last fired.
     private func dropIfSilent(_ row: Row) {
         guard var watchers = rows[row], let tracked = watchers.tracked, tracked.columns == 0 else { return }
         tracked.token?.invalidate()

@@ -1,19 +1,19 @@
-// What a connection has written itself since its last delivery. It shows that at once, on top of what was delivered: to
-// everybody but a callback that has not written, which sees one version. On the connection's scheduler.
+// The writes of a connection since its last delivery. They are shown at once, on top of the delivered version, except
+// to a callback that has not written itself. On the connection's scheduler.
 
 struct OwnWrites {
-    /// The version of the last own commit, when that is newer than the last delivery.
+    /// Snapshot of the last own commit, if it is newer than the last delivery.
     private(set) var snapshot: Snapshot?
-    /// The rows written, those of the transaction in progress included.
+    /// Changed rows, including those of the write in progress.
     private(set) var changes: [LogEntry] = []
-    /// Where those of them begin that results show: a callback starts without what earlier ones have written.
+    /// Index of the first change that results show. A callback starts with all earlier changes hidden.
     private(set) var shownFrom = 0
-    /// Some query has used `changes` up to its end, so that a further change of the last row must be listed anew.
+    /// Whether a query has used all of `changes`. Then a repeated change of the last row must be listed again.
     private var lastIsUsed = false
     private var countAtBegin = 0
     /// Versions of own commits, ascending.
     private var versions: [UInt64] = []
-    /// By the table: up to which version it is known whether others have written to it.
+    /// By table id: whether no other writer has changed the table, up to the version given.
     private var known: [UInt32: (version: UInt64, isAlone: Bool)] = [:]
 
     // MARK: A write
@@ -29,10 +29,10 @@ struct OwnWrites {
 
     mutating func noteUsed() { lastIsUsed = true }
 
-    /// Forgets what was written since `begin`.
+    /// Removes the changes since `begin`.
     mutating func cancel() {
         changes.removeSubrange(countAtBegin...)
-        // Shown rows may have all that is left.
+        // Shown rows may include all remaining changes.
         lastIsUsed = true
     }
 
@@ -40,11 +40,11 @@ struct OwnWrites {
         if transaction.isCommitted { versions.append(transaction.version) }
     }
 
-    /// Whether nobody else has changed rows of a table after the delivered version, up to another one. O(1), but for what others
-    /// have committed since it was asked last.
+    /// Returns whether no other writer has changed a table's rows between the versions `from` (exclusive) and `to`.
+    /// O(1), plus the other commits since the last call.
     mutating func isAlone(_ table: Table, from: UInt64, to: UInt64, _ source: any RowSource) -> Bool {
         let last = known[table.id] ?? (from, true)
-        // A cancelled write has asked for a later version.
+        // `to` can be smaller than in the last call, which may have come from a write that was cancelled.
         guard last.isAlone, last.version < to else { return last.isAlone }
         let own = versions.drop { $0 <= last.version }
         let isAlone =
@@ -54,7 +54,7 @@ struct OwnWrites {
         return isAlone
     }
 
-    /// Reads properties at a version that is newer than the delivered one.
+    /// Sets the snapshot that properties are read at, newer than the delivered one.
     mutating func show(_ snapshot: Snapshot) {
         self.snapshot = snapshot
         shownFrom = 0
@@ -62,7 +62,7 @@ struct OwnWrites {
 
     // MARK: A delivery
 
-    /// A delivery has everything in it.
+    /// Forgets all own writes, because the delivered version includes them.
     mutating func forget() {
         snapshot = nil
         changes.removeAll(keepingCapacity: true)
@@ -71,7 +71,7 @@ struct OwnWrites {
         if !known.isEmpty { known = [:] }
     }
 
-    /// For a callback, until it writes or returns.
+    /// Hides own changes for a callback, until it writes or returns.
     mutating func hide() { shownFrom = changes.count }
 
     mutating func unhide() { shownFrom = 0 }

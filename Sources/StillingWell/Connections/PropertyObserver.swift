@@ -1,4 +1,4 @@
-// An observer of one property of one object, told by the setter and by deliveries. On the connection's scheduler.
+// An observer of one property of one object, called by setters and deliveries. On the connection's scheduler.
 
 final class PropertyObserver {
     let token: ObjectToken
@@ -32,7 +32,7 @@ final class PropertyObserver {
         token.end()
     }
 
-    /// Tells of what has changed without a setter of this connection, if it has.
+    /// Reports the row's value if it differs from the last reported one, as after a delivery or a cancelled write.
     func recheck(_ row: RowReader?) {
         guard let row else { return }
         let now = row.value(column, token.object.table.schema.columns[column])

@@ -1,4 +1,4 @@
-// Delivery on a serial dispatch queue. The queue is marked, so that the connection can tell whether it runs on it.
+// Delivery on a serial dispatch queue. The queue carries a mark, so that the connection can tell whether it runs there.
 import Foundation
 import StillingWellSync
 import Synchronization
@@ -11,7 +11,7 @@ public final class QueueScheduler: RetriedScheduler, @unchecked Sendable {
     private static let lastMark = Guarded<UInt64>("queue mark", 0)
 
     private let queue: TracedQueue
-    /// What the queue is marked with. Its address would not do: the main queue has another one each time.
+    /// Mark stored in the queue. The queue's address cannot serve: the main queue's wrapper has a new one each time.
     private let mark: UInt64
     private let isValid = Atomic<Bool>(true)
     /// nil for the main queue, which the main thread serves.
@@ -46,8 +46,8 @@ public final class QueueScheduler: RetriedScheduler, @unchecked Sendable {
     public var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == mark }
 }
 
-/// Whether a queue runs several blocks at once, which libdispatch has no function for. Its objects begin with a pointer to
-/// their class, as a queue made to be serial and one made to be concurrent show; if they do not differ, nothing is known.
+/// Tells serial from concurrent queues, for which libdispatch has no function. Compares the class pointer at the start
+/// of the queue object with those of a serial and a concurrent queue. If these two do not differ, the kind is unknown.
 enum QueueKind {
     private static let serial = classWord(DispatchQueue(label: "serial"))
     private static let concurrent = classWord(DispatchQueue(label: "concurrent", attributes: .concurrent))

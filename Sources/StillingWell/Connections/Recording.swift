@@ -1,16 +1,16 @@
-// The recorder of a store, as commits and subscriptions ask for it: where there is none, they pay a load for that.
+// Access to a store's workload recorder. Without one, a commit or subscription pays one atomic load.
 import StillingWellSync
 import Synchronization
 
-/// The recorder of a store, if there is one. Any thread.
+/// The recorder of a store, if one is running. Any thread.
 final class Recording: Sendable {
     private let isOn = Atomic(false)
     private let state = Guarded<State>("recording", State())
 
     private struct State {
-        /// The recorder that goes on. Held weakly: whoever began it has it.
+        /// The running recorder. Weak: the code that started it owns it.
         weak var recorder: WorkloadRecorder?
-        /// Identity of that recorder, which a weak reference does not have any more while it is deinitialized.
+        /// Identity of that recorder. Needed while it is deinitialized, when the weak reference is already nil.
         var owner: ObjectIdentifier?
         /// Whether a recorder is being made.
         var isReserved = false
@@ -20,8 +20,8 @@ final class Recording: Sendable {
         isOn.load(ordering: .acquiring) ? state.withLock { $0.recorder } : nil
     }
 
-    /// Begins a recording by the recorder that `make` makes.
-    /// - Returns: nil if another recording goes on; `make` has not been called then.
+    /// Starts a recording with the recorder that `make` returns.
+    /// - Returns: nil, without calling `make`, if a recording is already running.
     /// - Throws: what `make` throws.
     func begin(_ make: () throws -> WorkloadRecorder) throws -> WorkloadRecorder? {
         let isFree = state.withLock { state in
@@ -40,7 +40,7 @@ final class Recording: Sendable {
         return try made.get()
     }
 
-    /// Ends the recording by a recorder. One that has ended already changes nothing.
+    /// Ends the recording of this recorder. Does nothing if it has already ended.
     func end(_ recorder: ObjectIdentifier) {
         state.withLock { state in
             guard state.owner == recorder else { return }
@@ -49,8 +49,8 @@ final class Recording: Sendable {
         }
     }
 
-    /// A query is going to be observed.
-    /// - Returns: `body`, and what to do when it is observed no longer.
+    /// Records that a query is about to be observed.
+    /// - Returns: `body` wrapped to record the result's size, and a closure to call when observation ends.
     func subscribed(
         _ query: ConnectionQuery, _ body: @escaping (DeliveredChange) -> Void
     ) -> (body: (DeliveredChange) -> Void, ended: (@Sendable () -> Void)?) {
@@ -58,7 +58,7 @@ final class Recording: Sendable {
         let number = current.subscribe(query.plan, query.table.schema)
         var known: Int?
         let told: (DeliveredChange) -> Void = { [weak current, unowned query] change in
-            // How large it is, to within a factor of two.
+            // Recorded again only if the size has more than doubled or halved.
             if let current, let count = query.delivered?.slice(query.window).count,
                 known.map({ count > 2 * $0 || 2 * count < $0 }) ?? true
             {

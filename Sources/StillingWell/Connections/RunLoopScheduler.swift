@@ -10,10 +10,11 @@ public final class RunLoopScheduler: Scheduler, @unchecked Sendable {
     private var signal: RunLoopSignal?
     public let name: String
 
-    /// Uses the current thread's run loop; something must run it, or nothing is ever delivered: the log says so after 5 s.
+    /// Uses the current thread's run loop. If nothing runs it, nothing is delivered, and an error is logged after 5 s.
     public init() {
         let thread = Thread.current.name ?? ""
-        // One without a name has its program's, and the kernel's number, by which a debugger knows it too.
+        // An unnamed thread has the program's name. The kernel's thread number is used for it, which a debugger shows
+        // too.
         let isNamed = !thread.isEmpty && thread != String(ProcessInfo.processInfo.processName.prefix(15))
         let named = isNamed ? thread : "thread \(cp_thread_id())"
         name = "run loop of \(Thread.isMainThread ? "the main thread" : named)"

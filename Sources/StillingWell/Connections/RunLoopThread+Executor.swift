@@ -1,17 +1,17 @@
-// The ready-made thread with a run loop, under the store's own name, and as the executor of actors that live on it.
+// The run-loop thread under the store's name, and as an executor of actors.
 import StillingWellBasis
 import StillingWellSync
 
-/// A thread with a run loop of its own, kept alive until `stop()`. Live objects can be off the main thread on it:
+/// A thread with its own run loop, which runs until `stop()`. Use it for live objects off the main thread:
 ///
 ///     let thread = RunLoopThread("feed")
 ///     thread.perform { connection = try store.connect(on: .runLoop) … }
 public typealias RunLoopThread = StillingWellSync.RunLoopThread
 
-/// An actor whose `unownedExecutor` is a run-loop thread's runs on that thread, and may connect `.runLoop` as well as
-/// `.actor(self)`.
+/// Lets a run-loop thread be an actor's executor. Such an actor runs on the thread and may connect with `.runLoop` as
+/// well as `.actor(self)`.
 extension RunLoopThread: SerialExecutor {
-    /// Runs `job` on the thread, in turn with its blocks. Any thread.
+    /// Runs `job` on the thread, in order with its blocks. Any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         perform { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }

@@ -1,29 +1,29 @@
-// Opening a connection: the places it can live at, and what is wrong with a place where nothing can be delivered.
+// Opening a connection: the delivery contexts it can live in, and the checks that deliveries can reach the caller.
 import Foundation
 import StillingWellSync
 
 extension Store {
-    /// Where a connection lives: it is opened there, used there, and its observers are called there.
+    /// A delivery context. The connection is opened and used there, and its observers are called there.
     public enum Site {
-        /// The main queue, and with it the main actor, the main run loop and `dispatchMain()`, whichever runs.
+        /// The main queue. The main actor, the main run loop or `dispatchMain()` may serve it.
         case main
         /// The current thread's run loop. `RunLoopThread` makes a thread that has one.
         case runLoop
-        /// A serial queue; `connect` is called inside a block of it.
+        /// A serial queue. Call `connect` inside one of its blocks.
         case queue(DispatchQueue)
-        /// An actor; `connect` is called by code that is isolated to it.
+        /// An actor. Call `connect` from code isolated to it.
         case actor(any Actor)
-        /// A serial executor; `connect` is called by a job of it.
+        /// A serial executor. Call `connect` from one of its jobs.
         case executor(any SerialExecutor)
-        /// One of the program's own.
+        /// A custom scheduler.
         case scheduler(any Scheduler)
     }
 
-    /// Opens a connection at the newest version, to be used where it is opened.
+    /// Opens a connection at the newest version, for use where it is opened.
     ///
-    /// A call from elsewhere throws; where the site is an actor or an executor it stops the program.
-    /// - Throws: `noRunLoop`, `concurrentQueue` and `connectedElsewhere` where nothing could be delivered,
-    ///   `noDescriptors` where no run loop can be had, `tooManySnapshots`, `closed`.
+    /// A call from elsewhere throws. If the site is an actor or an executor, it stops the program.
+    /// - Throws: `noRunLoop`, `concurrentQueue` or `connectedElsewhere` if nothing could be delivered; `noDescriptors`
+    ///   if no run loop can be created; `tooManySnapshots`; `closed`.
     public func connect(on site: Site) throws -> Connection {
         try core.checkOpen()
         return try LiveConnection(self, on: try site.scheduler())
@@ -31,7 +31,7 @@ extension Store {
 }
 
 extension Store.Site {
-    /// The scheduler of this site, once it is known that the caller is there.
+    /// Returns the scheduler of this site after checking that the caller runs there.
     fileprivate func scheduler() throws(StoreError) -> any Scheduler {
         switch self {
         case .main: return try here(QueueScheduler(.main))
@@ -43,7 +43,7 @@ extension Store.Site {
         case .queue(let queue):
             if QueueKind.isConcurrent(queue) { throw .concurrentQueue(label: queue.label) }
             let scheduler = try here(QueueScheduler(queue))
-            // Where the kind of a queue cannot be seen, libdispatch stops the program rather than let it race.
+            // If the kind of the queue is unknown, libdispatch stops the program for a concurrent queue.
             dispatchPrecondition(condition: .onQueueAsBarrier(queue))
             return scheduler
         case .actor(let actor): return here(ActorScheduler(actor))

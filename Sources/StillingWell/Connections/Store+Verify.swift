@@ -1,37 +1,37 @@
-// Whether a store's file is what was stored there, and what to do where it is not.
+// Checking a store's file for damage, and recovering objects from a damaged one.
 import Foundation
 
 extension Store {
-    /// Looks at everything that the newest version holds: pages, rows, keys, indexes, lists and the log. Reads the file as it
-    /// lies there and stops for no damage. Others may read and write meanwhile. Any thread. O(file); holds one version for as
-    /// long as it takes.
+    /// Checks everything in the newest version: pages, rows, keys, indexes, lists and the log. Continues after damage.
+    /// Other threads and processes may read and write meanwhile. Any thread. O(file size). Holds one version until it
+    /// returns.
     ///
-    /// The file is read through the system's cache: what a disk would give back now is not asked.
+    /// The file is read through the operating system's cache, so errors of the disk itself may go unnoticed.
     /// - Throws: `cannotOpen`, `storage`, `replaced`, `tooManySnapshots`, `closed`.
     public func verify() throws -> FileReport {
         try core.checkOpen()
         return try core.storage.verify()
     }
 
-    /// The same of a store that nobody has open, and which need not be one that can be opened. Any thread. O(file).
+    /// Checks a store that no process has open, even one that cannot be opened. Any thread. O(file size).
     /// - Parameters:
-    ///   - path: its folder.
-    ///   - timeout: seconds to wait for who is opening it.
+    ///   - path: folder of the store.
+    ///   - timeout: seconds to wait for a process that is opening the store.
     /// - Throws: `cannotOpen`, `storeInUse`, `invalidTimeout`.
     public static func verify(path: String, timeout: Double = 5) throws -> FileReport {
         try Verification.verify(path, limit: TimeLimit(seconds: timeout, "timeout"))
     }
 
-    /// Writes every object of a store that is whole to a new store, with the links between such and with the elements of
-    /// lists that lead to such. Keys and indexes are made anew. The old store, which nobody may have open, stays as it is. Any
-    /// thread. O(file).
+    /// Copies every undamaged object of a store to a new store. Links and list elements are kept if their target is
+    /// undamaged. Keys and indexes are rebuilt. No process may have the old store open; it stays unchanged. Any thread.
+    /// O(file size).
     /// - Parameters:
-    ///   - path: its folder.
-    ///   - folder: of the new one, which holds no store yet.
-    ///   - mapBytes: as of the configuration.
-    ///   - timeout: seconds to wait for who is opening it.
-    /// - Returns: what was found in the old one.
-    /// - Throws: `cannotOpen`, `storeInUse`, `diskFull`, `storage`, `invalidTimeout`; then there is no new store.
+    ///   - path: folder of the old store.
+    ///   - folder: folder of the new store, which holds no store yet.
+    ///   - mapBytes: as in the configuration.
+    ///   - timeout: seconds to wait for a process that is opening the old store.
+    /// - Returns: the report of checking the old store.
+    /// - Throws: `cannotOpen`, `storeInUse`, `diskFull`, `storage`, `invalidTimeout`; then no new store exists.
     @discardableResult
     public static func salvage(
         path: String, to folder: String, mapBytes: Int = 64 << 30, timeout: Double = 5

@@ -1,4 +1,4 @@
-// The face of a store: open it, write to it, read from it, connect to it where things are observed.
+// The public handle of a store: opening, writing, reading, maintenance.
 import Foundation
 
 /// An embedded, observable object store. Any thread.
@@ -8,41 +8,43 @@ import Foundation
 ///     let connection = try store.connect(on: .runLoop)
 ///     let token = try connection.objects(Note.self).observe { change in … }
 ///
-/// Several stores on one path in one process share one environment, and many processes may have it open.
+/// Several `Store` values on one path in one process share one environment. Many processes may have it open.
 public final class Store: Sendable {
-    /// What a store is opened with. The same for everyone in a process who opens it.
+    /// Settings for opening a store. Within a process, all openings of one store must have the same durability and
+    /// schema version, and no models that the first opening lacks.
     public struct Configuration: Sendable {
-        /// The folder of the store; made if it does not exist. For `.memory`, a name: unless the folder is on a memory
-        /// file system already, the data lie on one.
+        /// Folder of the store, created if missing. For `.memory`, a name: unless the folder is on a memory file
+        /// system, the data are placed on one.
         public var path: String
-        /// The classes that the store can hold.
+        /// Classes that the store can hold.
         public var models: [StoredObject.Type]
-        /// What a commit survives.
+        /// Failures that a commit survives.
         public var durability: Durability
-        /// Address space reserved for the file, and so the limit of its size. Costs nothing until it is used. The same
-        /// for every process.
+        /// Address space reserved for the file in bytes, which limits the file's size. Reserving it is free. Must be
+        /// the same in every process.
         public var mapBytes: Int
-        /// The program's version of its models. New models, and new properties in any place, need no higher one. What
-        /// does: a property that is gone (its values are kept in the file, hidden), one that became optional; and, with a
-        /// `migration` block, one of another type or not optional any more, another primary key, a new name.
+        /// Version of the models. New models and new properties need no higher version. A higher version is required if
+        /// a property was removed (the file keeps its values, hidden) or became optional. A changed property type, a
+        /// property that is no longer optional, another primary key and a new name require a `migration` block too.
         public var schemaVersion: UInt64
-        /// Who may read and write the store's files, as of `chmod`: the owner always, and nobody else unless asked for
-        /// here. A folder that is made for the store can be entered by who may read the files. For `.memory` without a
-        /// folder on a memory file system always the owner alone. Files that are there keep the mode they have.
+        /// Permissions of the store's files, as for `chmod`. The owner always has access. A folder created for the
+        /// store can be entered by those who may read the files. `.memory` outside of a memory file system is always
+        /// owner-only. Existing files keep their mode.
         public var fileMode: UInt32
-        /// Seconds for which opening waits for other processes: for one that opens or migrates the store, and for a writer
-        /// to give the write lock back. Infinity waits as long as it takes.
+        /// Seconds that opening waits for other processes: for one that opens or migrates the store, and for the write
+        /// lock. Infinity waits without limit.
         public var openTimeoutSeconds: Double
-        /// Called when the file has a lower version, inside the transaction that opens it: if it throws, the file stays
-        /// as it was, and so does its version. On the opening thread, with no other process at the store.
+        /// Called if the file has a lower version, inside the transaction that opens the store. If it throws, the file
+        /// and its version stay unchanged. Runs on the opening thread, while no other process has the store open.
         public var migration: (@Sendable (Migration) throws -> Void)?
-        /// How long upkeep sleeps at most; nil: until a commit wakes it, so that what it does depends on commits alone, which
-        /// is for who counts instructions. What a writer killed before it rang has committed then waits for the next one.
+        /// Longest sleep of upkeep in ns. nil sleeps until a commit wakes it, so that instruction counts depend on
+        /// commits alone. The commit of a writer that was killed before waking upkeep is then delivered with the next
+        /// commit.
         package var upkeepPollNs: Int64? = Upkeep.pollNs
-        /// Upkeep's clock, in nanoseconds.
+        /// Clock of upkeep in ns.
         package var upkeepNowNs = Upkeep.nowNs
 
-        /// When what nobody waits for comes to the disk.
+        /// Schedule of background flushes.
         package var flushes = FlushPlan()
 
         /// Durability is `.full` unless chosen otherwise.
@@ -62,16 +64,16 @@ public final class Store: Sendable {
         }
     }
 
-    /// What the store was opened with.
+    /// Configuration that the store was opened with.
     public let configuration: Configuration
     let core: StoreCore
 
-    /// Opens a store, making it if there is none. Waits for other processes for `openTimeoutSeconds` at most.
+    /// Opens a store, creating it if there is none. Waits up to `openTimeoutSeconds` for other processes.
     ///
-    /// After a `fork` the child opens the store again; what it has inherited is refused, and lets go of nothing of its
-    /// parent's.
-    /// - Throws: `cannotOpen`, `invalidTimeout`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`, `invalidModel`, `diskFull`, and
-    ///   what a migration block throws.
+    /// After a `fork` the child must open the store again. Stores inherited from the parent refuse work, and releasing
+    /// them leaves the parent's resources alone.
+    /// - Throws: `cannotOpen`, `invalidTimeout`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`, `invalidModel`,
+    ///   `diskFull`, and what the migration block throws.
     public init(_ configuration: Configuration) throws {
         self.configuration = configuration
         let limit = try TimeLimit(seconds: configuration.openTimeoutSeconds, "openTimeoutSeconds")
@@ -99,16 +101,17 @@ public final class Store: Sendable {
         for model in configuration.models { ModelLayout.of(model).warnOfUnstored() }
     }
 
-    /// Runs `body` in a write transaction and commits it; if `body` throws, nothing is changed. The connection given to
-    /// it, and the objects read from it, end with the block. Waits for other writers and for nothing else; with tokens, after
-    /// the commit, for upkeep where that is far behind.
+    /// Runs `body` in a write transaction and commits it. If `body` throws, nothing is changed. The connection and the
+    /// objects read from it must not be used after the block. Waits for other writers. With tokens, also waits after
+    /// the commit if upkeep is far behind.
     /// - Parameters:
-    ///   - timeout: seconds to wait for the write lock: nil and infinity wait as long as it takes; one that is over
-    ///     already, 0 or negative, tries once.
-    ///   - tokens: those of this store that are not to hear of this commit.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `foreignToken`, `closed`,
-    ///   and with tokens `tooManySnapshots`. `storage` of the operation `flush` where the disk did not take it: then it can be seen, and is
-    ///   gone once the store has been opened again. `replaced` if the store's files are not at its path any more.
+    ///   - timeout: seconds to wait for the write lock. nil and infinity wait without limit; 0 and negative values try
+    ///     once.
+    ///   - tokens: observers of this store that are not notified of this commit.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `foreignToken`,
+    ///   `closed`, and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk failed: the
+    ///   commit is then visible, but lost when the store is opened again. `replaced` if the store's files are no longer
+    ///   at its path.
     @discardableResult
     public func write<Result>(
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: (Connection) throws -> Result
@@ -118,70 +121,71 @@ public final class Store: Sendable {
         return try connection.write(timeout: timeout, withoutNotifying: tokens, body)
     }
 
-    /// Runs `body` on the newest version. Waits for nobody. The connection given to it ends with the block. Any thread.
-    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`; and, whatever the block made of it, `storage` when anything that
-    ///   was read in it lies on a damaged page, and what is wrong with a query that was counted or iterated in it.
+    /// Runs `body` on the newest version. Never waits for other threads. The connection must not be used after the
+    /// block. Any thread.
+    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`. `storage` if a read of the block met a damaged page,
+    ///   even if the block returned a value. An error of a query that was counted or iterated in the block.
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try core.checkOpen()
         let snapshot = try core.storage.openSnapshot()
         let connection = BlockConnection(self, at: snapshot)
         defer { connection.end() }
         let result = Swift.Result { try body(connection) }
-        // What the engine has reported, and what a query of the block could not say, come before what the block made of it.
+        // Read errors take precedence over the result of the block.
         try snapshot.checkReads()
         if let failure = connection.failure { throw failure }
         return try result.get()
     }
 
-    /// Returns once everything that was committed before, by whatever process, survives a power cut. Of a `.memory` store nothing
-    /// does. Any thread.
-    /// - Throws: `storage` where the disk does not take it; `replaced` if the store's files are not at its path any more; `closed`.
+    /// Returns once every earlier commit of any process survives a power cut. No commit of a `.memory` store does. Any
+    /// thread.
+    /// - Throws: `storage` if the disk failed; `replaced` if the store's files are no longer at its path; `closed`.
     public func synchronize() throws {
         try core.checkOpen()
         try core.storage.synchronize()
     }
 
-    /// Stops deliveries and refuses further work through this handle and its connections. Any thread, inside a callback
-    /// too. The file is closed when the last connection and frozen collection is gone.
+    /// Stops deliveries and refuses further work on this handle and its connections. Any thread, also inside a
+    /// callback. The file is closed when the last connection and frozen collection has been released.
     ///
-    /// That is also when the last commits of `.relaxed` are flushed, and an error of the disk is only logged then. A program that has to know
-    /// calls `closeAndSynchronize()`.
+    /// The last commits of `.relaxed` are flushed then too, and a disk error is only logged. Call
+    /// `closeAndSynchronize()` to get the error.
     public func close() { core.close() }
 
-    /// Closes the store as `close()` does, and returns once everything that was committed before survives a power cut. Any thread. If it
-    /// throws, the store is closed all the same.
-    /// - Throws: `storage` of the operation `flush` if the disk did not take it: commits since the last flush are gone once the store is
-    ///   opened again. `replaced` if the store's files are not at its path any more.
+    /// Closes the store as `close()` does. Returns once every earlier commit survives a power cut. The store is closed
+    /// even if this throws. Any thread.
+    /// - Throws: `storage` with the operation `flush` if the disk failed: commits since the last flush are lost when
+    ///   the store is opened again. `replaced` if the store's files are no longer at its path.
     public func closeAndSynchronize() throws {
         core.close()
         try core.storage.synchronize()
     }
 
-    /// How many versions the file keeps: the newest, and all since the oldest that is still read, by whatever process.
-    /// A number that grows shows that something is held for too long; `oldestPin` tells what. Any thread. O(readers).
+    /// Number of versions that the file keeps: from the oldest one that any process reads to the newest. If it grows,
+    /// something is held for too long; `oldestPin` tells what. Any thread. O(readers).
     public var activeVersions: Int { core.storage.activeVersions() }
 
-    /// What holds the oldest version, by whatever process; nil when nothing older than the newest is held. Any thread. O(readers).
+    /// Holder of the oldest version in any process. nil if only the newest version is held. Any thread. O(readers).
     ///
-    /// Each commit of one row takes about 26 KB of file while an old version is held (20, and 4 for each level of the
-    /// table's tree: 28 with ten thousand rows), for the first 256 commits and 50 ms; from then on it is held in memory, which
-    /// `heldBytes` tells. What a process holds that is stopped, or neither writes nor observes, stays in the file.
+    /// While an old version is held, each commit of one row takes about 26 KB of file: 20 KB, and 4 KB per level of the
+    /// table's tree (28 KB at 10,000 rows). After 256 commits and 50 ms the version is copied to memory instead; see
+    /// `heldBytes`. Versions held by a process that is stopped, or that neither writes nor observes, stay in the file.
     public var oldestPin: VersionPin? { core.storage.oldestPin() }
 
-    /// Memory of this process that keeps pages of versions that are held for long: frozen collections, connections that lag,
-    /// `read` blocks that last. For each, at most as much as the file had when it was found to lag. Any thread. O(1).
+    /// Bytes of memory in this process that hold pages of old versions: of frozen collections, lagging connections and
+    /// long `read` blocks. At most the file's size at the time, for each of them. Any thread. O(1).
     public var heldBytes: Int { core.storage.heldVersions.copiedBytes.load(ordering: .relaxed) }
 
-    /// Writes a copy of the newest version to `path`, a folder that holds no store yet, without the free pages of the
-    /// file. Others may read and write meanwhile. Any thread. O(content); holds one version for as long as it takes.
+    /// Writes a copy of the newest version to `path`, without free pages. `path` is a folder that holds no store.
+    /// Others may read and write meanwhile. Any thread. O(content). Holds one version until it returns.
     /// - Throws: `cannotOpen`, `diskFull`, `tooManySnapshots`, `closed`; then nothing is left at `path`.
     public func compact(to path: String) throws {
         try core.checkOpen()
         try core.storage.copyCompactly(to: path)
     }
 
-    /// Makes the file of a store as small as its content. Nobody may have it open: not this process, nor another one. Any
-    /// thread. O(content); needs as much free space as the content takes. If it fails the file stays as it was.
+    /// Shrinks the file of a store to its content. No process may have the store open, including this one. Any thread.
+    /// O(content); needs free space for a copy of the content. If it fails, the file stays unchanged.
     /// - Throws: `storeInUse`, `cannotOpen`, `diskFull`.
     public static func compact(_ configuration: Configuration) throws {
         let limit = try TimeLimit(seconds: configuration.openTimeoutSeconds, "openTimeoutSeconds")

@@ -1,4 +1,5 @@
-// What all handles and connections of one opened store share: its storage, and the upkeep thread once somebody observes.
+// State shared by all handles and connections of one opened store: its storage, its upkeep thread and its writer
+// thread.
 import Foundation
 import Logging
 import StillingWellSync
@@ -23,19 +24,19 @@ final class StoreCore: Sendable {
     }
 
     deinit {
-        // In a forked child the threads are not there that would have to end.
+        // In a forked child these threads do not exist.
         guard storage.isOfThisProcess else { return }
         let (upkeep, writer) = state.withLock { ($0.upkeep, $0.writer) }
         upkeep?.stop()
         writer?.stop()
     }
 
-    /// The thread for asynchronous writes, started by the first one.
+    /// Returns the thread for asynchronous writes, which the first such write starts.
     func startWriter() throws -> AsyncWriter {
         try storage.checkProcess()
         return try state.withLock { state in
             if let writer = state.writer { return writer }
-            // Without a sync a commit costs less than what a group would share.
+            // Without a sync, a commit costs less than the nested transactions of a group.
             let started = try AsyncWriter(groups: storage.durability == .full)
             if state.isClosed { started.stop() }
             state.writer = started
@@ -43,7 +44,7 @@ final class StoreCore: Sendable {
         }
     }
 
-    /// The upkeep thread, started by the first live connection: a store that is only written to pays nothing for it.
+    /// Returns the upkeep thread, which the first live connection starts. A store that is only written to has none.
     func startUpkeep() throws -> Upkeep {
         try storage.checkProcess()
         return try state.withLock { state in
@@ -57,7 +58,8 @@ final class StoreCore: Sendable {
 
     var runningUpkeep: Upkeep? { state.withLock { $0.upkeep } }
 
-    /// Ends deliveries and refuses further work. Snapshots that are held stay readable; the file is closed with the last.
+    /// Stops deliveries and refuses further work. Snapshots that are held stay readable. The file is closed with the
+    /// last one.
     func close() {
         guard storage.isOfThisProcess else { return }
         let (upkeep, writer, told) = state.withLock { state in
@@ -70,7 +72,7 @@ final class StoreCore: Sendable {
         for tell in told { tell() }
     }
 
-    /// Has `tell` called once the store is closed; at once if it is. Any thread.
+    /// Registers a closure to call when the store is closed. Calls it at once if it is closed. Any thread.
     func whenClosing(_ key: ObjectIdentifier, _ tell: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if !state.isClosed { state.closing[key] = tell }
@@ -91,16 +93,17 @@ final class StoreCore: Sendable {
         if !isOpen { throw StoreError.closed }
     }
 
-    /// Takes the write lock and begins a transaction, which `endWrite` ends on the same thread. If that thread ends first, the
-    /// transaction is cancelled and the lock released.
+    /// Takes the write lock and begins a transaction. `endWrite` must be called on the same thread. If that thread ends
+    /// first, the transaction is cancelled and the lock released.
     func beginWrite(timeout: Double?) throws -> WriteTransaction {
         try checkOpen()
         let beganNs = recording.current?.nowNs
         return try WriteTransaction.begin(storage, TimeLimit(seconds: timeout, "timeout"), beganNs: beganNs)
     }
 
-    /// Takes the write lock on a thread of its own and begins a transaction, which any thread may use and end, one at a time.
-    /// - Parameter isInside: whether the caller is inside of this write.
+    /// Takes the write lock on a helper thread and begins a transaction. Any thread may then use and end it, one at a
+    /// time.
+    /// - Parameter isInside: whether the caller runs inside this write.
     func beginWrite(timeout: Double?, isInside: @escaping @Sendable () -> Bool) throws -> WriteTransaction {
         try checkOpen()
         let beganNs = recording.current?.nowNs
@@ -108,12 +111,12 @@ final class StoreCore: Sendable {
         return try WriteTransaction.beginOnHost(storage, limit, beganNs: beganNs, isInside: isInside)
     }
 
-    /// Releases the write lock and rings; what was not committed is cancelled. Returns once a commit is as safe as the store
-    /// promises; `flushFailure` of the transaction says if the disk did not take it. After a silent commit it then waits where
-    /// upkeep is too far behind: with no lock held, so that nobody waits with it.
+    /// Releases the write lock and wakes upkeep. Cancels changes that were not committed. Returns once a commit is as
+    /// durable as the store promises; if the disk failed, `transaction.flushFailure` is set. After a commit with
+    /// suppressed notifications it waits, with no lock held, if upkeep is too far behind.
     func endWrite(_ transaction: WriteTransaction) {
         transaction.end { record(transaction, beganNs: $0) }
-        // Upkeep does that where it hears of commits.
+        // Upkeep tends held versions itself while it is woken by commits.
         if transaction.isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0,
             runningUpkeep?.hearsCommits.load(ordering: .sequentiallyConsistent) != true
         {
@@ -122,7 +125,7 @@ final class StoreCore: Sendable {
         for wait in transaction.waitsForRoom { wait() }
     }
 
-    /// Cancels a write that nobody will end, and says so in the log. Any thread that has the write alone.
+    /// Cancels a write that nothing will end, and logs it. Any thread that has sole use of the write.
     /// - Parameter event: what ended before the write did.
     func abandonWrite(_ transaction: WriteTransaction, _ event: String) {
         endWrite(transaction)
@@ -130,10 +133,11 @@ final class StoreCore: Sendable {
             "\(event) before commitWrite or cancelWrite was called; call one of them on every path, or use write { }")
     }
 
-    /// Commits. Those who are not to hear of it are named to their upkeep before the commit can be seen.
+    /// Commits. Observers that are not to be notified are registered with their upkeep before the commit becomes
+    /// visible.
     /// - Parameter commit: commits the transaction.
-    /// - Throws: `foreignToken`; `tooManySnapshots` where silence cannot be kept, and then nothing is changed; what
-    ///   `commit` throws.
+    /// - Throws: `foreignToken`; `tooManySnapshots` if notifications cannot be suppressed, and then nothing is changed;
+    ///   what `commit` throws.
     func commit<Committed>(
         _ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken],
         by commit: () throws(StoreError) -> Committed
@@ -145,7 +149,7 @@ final class StoreCore: Sendable {
         let before = try storage.openSnapshot()
         let record = SkipRecord(transaction, states, tables: storage.tablesByID, before: before)
         try before.checkReads()
-        // Taken first: behind the commit nothing may be short.
+        // Taken before the commit, because no resource may be missing after it.
         let isHeld = states.contains(where: \.needsOwnStep)
         let reader = isHeld ? try storage.takeReader() : nil
         let followers = Array(
@@ -164,7 +168,7 @@ final class StoreCore: Sendable {
         guard let reader else { return committed }
         transaction.waitsForRoom = followers.map { upkeep in { upkeep.waitForRoom() } }
         do {
-            // Nobody else can commit before the lock is given back.
+            // No other commit can happen before the lock is released.
             let after = try storage.openSnapshot(with: reader)
             for upkeep in followers { upkeep.inbox.complete(record, after) }
         } catch {

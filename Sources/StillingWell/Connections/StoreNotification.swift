@@ -1,10 +1,10 @@
 // Observing the store as a whole. Tokens belong to their connection's scheduler.
 
-/// What observers of the whole store are told.
+/// An event for observers of the whole store.
 public enum StoreNotification: Sendable, Equatable {
     /// The connection has moved on to a newer version.
     case didChange
-    /// There is a newer version, and `autorefresh` is off: call `refresh()`.
+    /// A newer version exists and `autorefresh` is off. Call `refresh()`.
     case refreshRequired
 }
 

@@ -1,7 +1,7 @@
-// The observers of a connection: what each was last told, and the state that decides whether a callback may start.
+// The observers of a connection: what each was last told, and whether its callback may start.
 //
-// `state` is atomic: `begin` checks *active* and marks *running* in one step, which is the linearisation point against
-// `invalidate`. Everything else is used on the connection's scheduler only.
+// `state` is atomic. `begin` tests *invalidated* and sets *running* in one step, which is the linearisation point
+// against `invalidate`. Everything else is used on the connection's scheduler only.
 import StillingWellSync
 import Synchronization
 
@@ -17,13 +17,13 @@ class TokenState: SilencedObserver, @unchecked Sendable {
 
     final var isActive: Bool { state.load(ordering: .acquiring) & Self.invalidated == 0 }
 
-    /// Whether a callback is running. Of a token that has been invalidated: whether the last one still is.
+    /// Whether a callback is running. It may still run after the token was invalidated.
     final var isRunning: Bool { state.load(ordering: .acquiring) & Self.running != 0 }
 
     /// Whether a callback has ever begun.
     final var wasCalled: Bool { state.load(ordering: .acquiring) & Self.called != 0 }
 
-    /// Marks a callback as running; false when the token has been invalidated, and then none may start.
+    /// Marks a callback as running. Returns false if the token was invalidated; then no callback may start.
     final func begin() -> Bool {
         Tracing.step()
         while true {
@@ -38,13 +38,13 @@ class TokenState: SilencedObserver, @unchecked Sendable {
 
     final func end() { state.bitwiseAnd(~Self.running, ordering: .acquiringAndReleasing) }
 
-    /// True for the call that ended the token.
+    /// Invalidates the token. Returns true for the call that ended it.
     final func invalidate() -> Bool {
         Tracing.step()
         return state.bitwiseOr(Self.invalidated, ordering: .acquiringAndReleasing).oldValue & Self.invalidated == 0
     }
 
-    /// Lets go of the user's code. On the connection's scheduler.
+    /// Releases the callback. On the connection's scheduler.
     func releaseCallback() {}
 
     var observedQuery: QueryHandle? { nil }
@@ -55,16 +55,16 @@ class TokenState: SilencedObserver, @unchecked Sendable {
 ///
 /// Unchecked because what changes is the connection's scheduler's.
 final class CollectionToken: TokenState, @unchecked Sendable {
-    /// The user's code; released on the connection's scheduler.
+    /// User's callback. Released on the connection's scheduler.
     private var deliver: ((DeliveredChange) -> Void)?
     let query: ConnectionQuery
-    /// The root this observer was last told about; nil before its initial callback.
+    /// Root that this observer was last told about. nil before its initial callback.
     var reported: RankedTree?
     private let awaitsInitial = Atomic(true)
     override var observedQuery: QueryHandle? { query }
     override var isWaiting: Bool { isActive && awaitsInitial.load(ordering: .acquiring) }
-    /// Somebody stands behind the observer who takes what is new when he wants it, and has not: `reported` is what he has
-    /// taken last. Deliveries apply to it what he is not to hear of, and call nobody.
+    /// Whether the consumer of an asynchronous sequence has not taken the last update yet. `reported` is then the root
+    /// it took last. Deliveries apply suppressed commits to it and do not call the observer.
     var isBehind = false
 
     init(_ query: ConnectionQuery, _ deliver: @escaping (DeliveredChange) -> Void) {
@@ -72,7 +72,7 @@ final class CollectionToken: TokenState, @unchecked Sendable {
         self.deliver = deliver
     }
 
-    /// Its initial callback comes, with this root.
+    /// Sets the root of the initial callback.
     func begin(with root: RankedTree) {
         reported = root
         awaitsInitial.store(false, ordering: .releasing)
@@ -82,7 +82,7 @@ final class CollectionToken: TokenState, @unchecked Sendable {
     override func releaseCallback() { deliver = nil }
 }
 
-/// What the observer of a collection is told, before it is dressed in the collection's type.
+/// A collection change before it is converted to the collection's public type.
 enum DeliveredChange {
     case initial
     case update(KnownChanges, to: RankedTree)

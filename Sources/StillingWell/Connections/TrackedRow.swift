@@ -1,14 +1,14 @@
-// One row as Swift's Observation sees it. A registrar stands for one subject, so it is made per row, and only for rows
-// that are read while something tracks; the objects that stand for the row share it.
+// One row as a subject of Swift's Observation. A row gets its registrar when it is first read during tracking. All
+// objects that stand for the row share it.
 import Observation
 import Synchronization
 
-/// What `withObservationTracking` has read of one row. On the connection's scheduler.
+/// Properties of one row read by `withObservationTracking`. On the connection's scheduler.
 final class TrackedRow: Observable {
     private let registrar = ObservationRegistrar()
-    /// Bit i: column i has been read since it last fired.
+    /// Bit i is set if column i has been read since it last fired.
     private(set) var columns: UInt64 = 0
-    /// Values that own writes have fired for, and that a delivery is still to bring.
+    /// Values for which own writes have fired and which a delivery will report again.
     private var toldAlready: [Int: ColumnValue] = [:]
     var token: NotificationToken?
 
@@ -33,7 +33,7 @@ final class TrackedRow: Observable {
         registrar.didSet(self, keyPath: Self.keyPaths[column])
     }
 
-    /// Fires for what is read of some columns, unless it has been for this very value.
+    /// Fires the tracked columns among `columns`, except those that already fired for the same value.
     func fire(columns: UInt64, _ value: (Int) -> ColumnValue?) {
         for column in 0..<64 where columns & 1 << UInt64(column) != 0 {
             if let told = toldAlready.removeValue(forKey: column), told == value(column) { continue }
@@ -44,13 +44,14 @@ final class TrackedRow: Observable {
     }
 }
 
-/// Tells whether a tracking goes on where the caller is. Observation does not say; but when one does, it puts the key path
-/// of an access into a set, and so asks the path's argument for its hash. About 15 ns when nothing tracks.
+/// Tells whether the caller runs inside `withObservationTracking`. Observation has no function for that. While
+/// tracking, it inserts the accessed key path into a set and so hashes the key path's argument. About 15 ns when
+/// nothing tracks.
 ///
-/// A tracking leaves an entry here until it fires, so every connection has a probe of its own.
+/// A tracking leaves an entry in the registrar until it fires, so every connection has its own probe.
 final class TrackingProbe: Observable {
     private struct Mark: Hashable {
-        /// How often any thread has been asked. One that is asked meanwhile makes a row tracked in vain, and no harm.
+        /// Number of hash calls on any thread. A concurrent call makes a row tracked needlessly, which is harmless.
         static let asked = Atomic<UInt64>(0)
 
         func hash(into hasher: inout Hasher) { Self.asked.add(1, ordering: .relaxed) }

@@ -1,19 +1,19 @@
-// Whether libdispatch can be asked for a thread. It keeps its caller waiting for as long as the system starts none, and upkeep must wait
-// for nobody.
+// Tests whether libdispatch can start a thread. If the system starts none, libdispatch blocks its caller. Upkeep must
+// not block.
 import Logging
 import StillingWellSync
 import Synchronization
 
-/// Looks before the first delivery of a scheduler that needs a thread of libdispatch's. Any thread.
+/// Tests once, before the first delivery of a scheduler that needs a libdispatch thread. Any thread.
 final class WorkerRoom: Sendable {
     private enum State: Int { case unknown, there, missing }
 
     private let state = Atomic(State.unknown.rawValue)
 
-    /// Whether a delivery waits for a thread.
+    /// Whether a delivery waits because no thread could be started.
     var isMissing: Bool { state.load(ordering: .relaxed) == State.missing.rawValue }
 
-    /// Whether the system starts threads; true from the first time on that it does. Says so in the log once if it does not.
+    /// Returns whether the system can start threads. Once true it stays true. Logs the first failure.
     func look(for place: String) -> Bool {
         if state.load(ordering: .relaxed) == State.there.rawValue { return true }
         let found = TracedThread.canStart ? State.there : .missing

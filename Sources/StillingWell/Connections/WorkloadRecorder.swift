@@ -1,16 +1,15 @@
-// Records what an application asks of its store, and none of what it keeps there: when it commits, which rows are inserted,
-// updated by which columns and deleted, which queries it watches and when it stops. Scenarios/README.md has the format; whoever
-// reads it can do the same to any other store.
+// Records an application's workload without its data: when it commits, which rows are inserted, updated (by which
+// columns) and deleted, which queries it observes and when it stops. Scenarios/README.md describes the format.
 //
-// The lock is a leaf. Lines are put together outside of it, but for their times, which ascend.
+// The lock is a leaf. Lines are built outside of it, except their ascending times.
 import Foundation
 import StillingWellBasis
 import StillingWellSync
 
 /// Writes the workload of one store in this process to a text file, from `Store.record(to:)` until `end()`. Any thread.
 ///
-/// Rows are named by numbers that are drawn anew for each recording, and no value of a property is written. Commits of other
-/// processes are not in it. While it goes on a commit costs its operations as text, written to the file some time later.
+/// Row numbers are drawn anew for each recording, and no property values are written. Commits of other processes are
+/// not recorded. Each commit adds its operations as text to a buffer, which is written to the file in chunks.
 public final class WorkloadRecorder: Sendable {
     fileprivate struct State {
         var file: FileHandle?
@@ -20,20 +19,20 @@ public final class WorkloadRecorder: Sendable {
         var failure: StoreError?
     }
 
-    /// So much is put into the file at a time.
+    /// Bytes buffered before they are written to the file.
     private static let chunkBytes = 1 << 16
 
     private let state: Guarded<State>
     private let path: String
     private let startNs: Int64
-    /// What row numbers are drawn by.
+    /// Random salt of row numbers.
     private let salt = UInt64.random(in: 0 ... .max)
     private let clock: @Sendable () -> Int64
     private let whenEnded: @Sendable (ObjectIdentifier) -> Void
 
     /// - Parameters:
-    ///   - clock: nanoseconds.
-    ///   - whenEnded: called with the identity of the recorder, each time it is ended.
+    ///   - clock: returns nanoseconds.
+    ///   - whenEnded: called with the identity of the recorder each time it is ended.
     init(
         to path: String, holding rows: [(table: String, count: Int)], clock: @escaping @Sendable () -> Int64,
         whenEnded: @escaping @Sendable (ObjectIdentifier) -> Void
@@ -50,8 +49,8 @@ public final class WorkloadRecorder: Sendable {
 
     deinit { try? end() }
 
-    /// Ends the recording and closes the file. Any number of times.
-    /// - Throws: `cannotRecord` where not all of it could be written.
+    /// Ends the recording and closes the file. May be called repeatedly.
+    /// - Throws: `cannotRecord` if a part could not be written.
     public func end() throws {
         whenEnded(ObjectIdentifier(self))
         write("end", sinceNs: nil)
@@ -64,12 +63,12 @@ public final class WorkloadRecorder: Sendable {
         if let failure { throw failure }
     }
 
-    // MARK: What the store tells
+    // MARK: Events of the store
 
-    /// Now, for what is told later when it is over.
+    /// Current time, to pass later as the beginning of an event.
     var nowNs: Int64 { clock() }
 
-    /// What a write has changed that was begun at a time.
+    /// Records the changes of a write that began at `beganNs`.
     func commit(_ entries: [LogEntry], beganNs: Int64, _ schema: (UInt32) -> TableSchema?) {
         if entries.isEmpty { return }
         var text = "commit \(entries.count)"
@@ -88,8 +87,8 @@ public final class WorkloadRecorder: Sendable {
         write(text, sinceNs: beganNs)
     }
 
-    /// A query is watched from now on.
-    /// - Returns: its number.
+    /// Records that a query is observed from now on.
+    /// - Returns: the query's number in the recording.
     func subscribe(_ plan: QueryPlan, _ table: TableSchema) -> Int {
         let number = state.withLock { state in
             defer { state.nextQuery += 1 }
@@ -105,15 +104,15 @@ public final class WorkloadRecorder: Sendable {
         return number
     }
 
-    /// How many rows a query has, as they were delivered.
+    /// Records the number of rows that a query delivered.
     func found(_ query: Int, _ count: Int) { write("found \(query) \(count)", sinceNs: nil) }
 
-    /// A query is not watched any more.
+    /// Records that a query is no longer observed.
     func drop(_ query: Int) { write("drop \(query)", sinceNs: nil) }
 
     // MARK: Lines
 
-    /// - Parameter sinceNs: when it began; nil: now. What is written already is not after it.
+    /// - Parameter sinceNs: when the event began; nil for now. Raised to the time of the previous line if earlier.
     private func write(_ text: String, sinceNs: Int64?) {
         state.withLock { state in
             guard state.file != nil else { return }
@@ -124,7 +123,7 @@ public final class WorkloadRecorder: Sendable {
         }
     }
 
-    /// A name without blanks, as of a generic class.
+    /// Returns a name without blanks, which a generic class name may contain.
     private static func word(_ name: String) -> String { name.filter { !$0.isWhitespace } }
 
     private static func names(_ columns: UInt64, _ table: TableSchema) -> String {

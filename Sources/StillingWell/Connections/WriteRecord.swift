@@ -1,5 +1,5 @@
-// What a write has done to rows, and what became of it: for those who are told of objects one by one once they are
-// committed. On the thread that writes.
+// The row changes and the outcome of a write, for code that reports objects one by one after the commit. On the thread
+// that writes.
 
 package struct WriteRecord {
     private let transaction: WriteTransaction
@@ -13,13 +13,13 @@ package struct WriteRecord {
 
     package var isCommitted: Bool { transaction.isCommitted }
 
-    /// Grows with every change.
+    /// Counter that increases with every change.
     package var changeCount: Int { transaction.generation }
 
-    /// Whether this is the write that goes on on a connection.
+    /// Whether this write is in progress on `connection`.
     package func goesOn(on connection: Connection) -> Bool { connection.transaction === transaction }
 
-    /// Whether an object's row is there. While the write goes on. O(log n).
+    /// Whether an object's row exists. During the write. O(log n).
     package func contains(_ object: StoredObject) -> Bool {
         object.binding.map { transaction.row($0.table, $0.id) != nil } ?? false
     }
@@ -38,22 +38,22 @@ extension Connection {
 }
 
 extension StoredObject {
-    /// Which row the object stands for; nil for a plain object.
+    /// Row that the object stands for. nil for an object that is not stored.
     package var storedRow: WriteRecord.Row? { binding.map { WriteRecord.Row(table: $0.table.id, id: $0.id.rawValue) } }
 }
 
 extension Store {
-    /// The folder of the data, by which two handles of one store are the same.
+    /// Folder of the data, which identifies the store.
     package var folder: String { core.storage.directory }
 }
 
 extension Connection {
-    /// The object with an identity that somebody has seen, at whatever version; nil once it is deleted. Where this
-    /// connection does not have it yet, it reads the newest version from here on.
-    /// - Throws: `unknownModel`, `closed`, `referenceTooNew` on a connection that lives for one block.
+    /// Returns the object with an id seen at any version, or nil if it was deleted. If this connection's version lacks
+    /// it, the connection reads the newest version from here on.
+    /// - Throws: `unknownModel`, `closed`; `referenceTooNew` on a connection that lives for one block.
     package func newestObject<Object: StoredObject>(_ type: Object.Type, withID id: ObjectID) throws -> Object? {
         if let object = try object(type, withID: id) { return object }
-        // A write in progress sees the newest rows there are.
+        // A write in progress already reads the newest rows.
         if transaction != nil { return nil }
         try core.checkOpen()
         let newest = try core.storage.openSnapshot()
