@@ -1,9 +1,9 @@
-// The action for continuous integration, run as a caller's repository would have it run.
+// Tests of the action for continuous integration, run as in a caller's repository.
 import Foundation
 import Testing
 
 @Suite struct ActionTests {
-    /// What the first step's shell gets.
+    /// Returns the shell script of the first step.
     private func script() throws -> String {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../.github/actions/compare/action.yml")

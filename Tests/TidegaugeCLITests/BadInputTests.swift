@@ -1,4 +1,4 @@
-// What is refused, with which exit code, and that nothing is run then.
+// Tests of refused input: the exit code, and that nothing is run.
 import Foundation
 import Testing
 

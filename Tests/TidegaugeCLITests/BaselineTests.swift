@@ -1,4 +1,4 @@
-// Runs of the binary held against an earlier one, whose file is changed where a run of this machine would not differ.
+// Tests of runs that are compared with an earlier run. Its file is edited to simulate a difference.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -47,7 +47,7 @@ import Testing
         for page in pages() { #expect(page.contains("end_to_end_latency") && !page.contains("Since baseline")) }
         let next = try run(Self.both, in: folder)
         #expect(next.status == 0, "\(next.errors)")
-        // By now the file is that of the run itself: what is made again shows what was found.
+        // The baseline file now holds this run. Pages that are made again show the comparison with the earlier one.
         let found = pages()
         for page in found { #expect(page.contains("Since baseline last (20")) }
         for name in names { try folder.write("Reports/latest/\(name)", Data()) }
@@ -55,7 +55,7 @@ import Testing
         #expect(pages() == found)
         #expect(next.output.contains("baseline 'last' (20") && next.output.contains(" worse"), "\(next.output)")
         #expect(next.output.contains("baseline 'last': written to \(Self.file)\nReport: "), "\(next.output)")
-        // A run that lost what it was owed leaves the baseline as it was.
+        // A run that does not pass leaves the baseline file as it was.
         let before = folder.read(Self.file)
         let lost = try run(Self.both, in: folder, driver: "lost-last")
         #expect(lost.status == 4, "\(lost.errors)")
@@ -63,14 +63,14 @@ import Testing
         #expect(folder.read(Self.file) == before)
     }
 
-    /// Bytes are counted only where the allocator does.
+    /// Bytes are counted only if the counting allocator is available.
     @Test func aCountThatGrewIsNamedAndLeavesTheExitCodeAlone() throws {
         let folder = try folder()
         #expect(try run(["--save-baseline", "last"], in: folder).status == 0)
         let text = folder.read(Self.file)
         let series = #/"metric":"writer_bytes"[^}]*\},"values":\[/#
         guard text.contains(series) else { return }
-        // Of one byte a commit.
+        // Changes the baseline to one byte per commit.
         let changed = text.replacing(#/("metric":"writer_bytes"[^}]*\},"values":\[)[^\]]*/#) { "\($0.output.1)1" }
         try folder.write(Self.file, Data(changed.utf8))
         let ran = try run(["--baseline", "last"], in: folder)

@@ -1,4 +1,4 @@
-// Runs the built binaries as a person would, and gives back what they said and how they ended.
+// Runs the built binaries like a user, and returns their output and exit code.
 import Foundation
 import Testing
 
@@ -14,7 +14,7 @@ enum Binary: String {
     case fixture = "tidegauge-fixture"
     case peers = "tidegauge-peers"
 
-    /// Beside the test bundle.
+    /// Path of the binary beside the test bundle.
     private var url: URL {
         let products =
             Bundle.allBundles.map(\.bundleURL).map { $0.deletingLastPathComponent() }
@@ -26,8 +26,8 @@ enum Binary: String {
 
     var path: String { url.path }
 
-    /// A process of it in `folder`, not started yet. A run of a test waits for nobody: other tests go on beside it. A comparison
-    /// counts nothing unless it is asked to: under valgrind that is most of its time.
+    /// Returns a process of the binary in `folder`, not started yet. `run` gets `--no-wait`, because other tests run at
+    /// the same time. `compare` gets `--no-count` by default, because counting under valgrind takes most of its time.
     func process(_ arguments: [String], in folder: Folder) -> Process {
         let process = Process()
         process.executableURL = url
@@ -42,8 +42,8 @@ enum Binary: String {
         return process
     }
 
-    /// Starts it in `folder`, its output going to files there, so that nothing can block on a full pipe.
-    /// - Parameter whenEnded: called when it has ended, on some thread.
+    /// Starts the binary in `folder`. Its output goes to files there, so that it cannot block on a full pipe.
+    /// - Parameter whenEnded: called on any thread when the process has ended.
     func start(
         _ arguments: [String], in folder: Folder, whenEnded: (@Sendable (Process) -> Void)? = nil
     ) throws -> Process {
@@ -55,7 +55,7 @@ enum Binary: String {
         return process
     }
 
-    /// Starts it, interrupts it as Ctrl-C does as soon as `isTime` says so of what is in `folder`, and waits for its end.
+    /// Starts the binary, interrupts it with SIGINT as soon as `isTime` returns true, and waits for its end.
     func interrupt(_ arguments: [String], in folder: Folder, when isTime: () throws -> Bool) throws -> Ran {
         let watch = try FolderWatch(folder.path)
         let process = try start(arguments, in: folder) { _ in watch.end() }
@@ -72,7 +72,7 @@ enum Binary: String {
     }
 }
 
-/// A scratch folder that is gone when the test is.
+/// A scratch folder that is removed with the test.
 final class Folder {
     let path: String
 
@@ -105,7 +105,7 @@ final class Folder {
             errors: read("stderr"))
     }
 
-    /// Rows of Reports/latest/metrics.csv by column; the fields of these tests hold no quotes.
+    /// Rows of Reports/latest/metrics.csv by column. The fields of these tests contain no quotes.
     func metrics() -> [[String: String]] {
         let lines = read("Reports/latest/metrics.csv").split(separator: "\n").map {
             $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -116,14 +116,14 @@ final class Folder {
 }
 
 extension Folder {
-    /// What the journal has of the one trial.
+    /// Returns the journal's record of the last trial.
     func trial() throws -> [String: Any] {
         let lines = read("Reports/latest/journal.ndjson").split(separator: "\n")
         let events = lines.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
         return try #require(events.compactMap { $0["trial"] as? [String: Any] }.last)
     }
 
-    /// By `metric.statistic`.
+    /// Returns the rows of metrics.csv, by `metric.statistic`.
     func figures() -> [String: [String: String]] {
         Dictionary(metrics().map { ("\($0["metric"]!).\($0["statistic"]!)", $0) }, uniquingKeysWith: { $1 })
     }

@@ -1,5 +1,5 @@
-// Comparisons of commits: of a repository with a program that is built in a moment, because all it does is to become the
-// fixture, with commits as slow as it says.
+// Tests of comparisons of commits. The repository's program builds in a moment, because it only executes the fixture,
+// with commits as slow as its source says.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -56,7 +56,7 @@ import Testing
         return text
     }
 
-    /// The words of the `git bisect run` line of Reports/README.md, for this repository and fixture.
+    /// Returns the words of the `git bisect run` line in Reports/README.md, for this repository and fixture.
     private func documentedBisection() throws -> [String] {
         let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Reports/README.md")
@@ -104,11 +104,11 @@ import Testing
         let found = try git(documentedBisection())
         #expect(found.contains("\(slow) is the first bad commit"), "\(found)")
         try git("bisect", "reset")
-        // Binaries are kept: commits that were compared are not built again.
+        // Binaries are kept, so compared commits are not built again.
         let compared = try ask("compare", "good", slow)
         #expect(compared.status == 1 && compared.output.contains("regressed: commit model"), "\(compared.output)")
         #expect(!compared.errors.contains("building"), "\(compared.errors)")
-        // A point of the history is a commit beside the anchor; without one there is nothing to stand beside.
+        // A point of the history is measured beside the anchor, so without one it is refused.
         let nowhere = try ask("history", "--add", "main")
         #expect(nowhere.status == 64 && nowhere.errors.contains("name its --anchor"), "\(nowhere.errors)")
         #expect(try ask("history", "--add", "harmless", "--anchor", "good").status == 0)
@@ -120,7 +120,7 @@ import Testing
         #expect(folder.read("Reports/history.ndjson").split(separator: "\n").count == 2)
     }
 
-    /// What is not committed yet is built too, and said to be so; the tree and its index stay as they are.
+    /// Uncommitted changes are built too and are labelled. The tree and its index remain as they are.
     @Test func theWorkingTreeIsComparedAsItIs() throws {
         try commit("Begin", delayNs: 0)
         try folder.write(

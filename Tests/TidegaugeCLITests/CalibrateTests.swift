@@ -1,4 +1,4 @@
-// Calibrations, but for their figures, which are the machine's.
+// Tests of calibrations. Their figures depend on the machine and are not checked.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -36,7 +36,7 @@ import Testing
         (try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/Reports/calibration")) ?? []
     }
 
-    /// Its lines; none where there is no journal yet.
+    /// Lines of the journal. Empty if there is no journal yet.
     private var journal: [Substring] {
         let name = files.first { $0.hasSuffix(".ndjson") }
         return name.map { folder.read("Reports/calibration/\($0)").split(separator: "\n") } ?? []
@@ -52,11 +52,11 @@ import Testing
         let after = journal
         #expect(Array(after.prefix(before.count)) == before && after.count > before.count)
         #expect(resumed.output.contains("of 2 called something regressed"), "\(resumed.output)")
-        // A flaw of a hundred times what a commit takes.
+        // The injected flaw is a hundred times the length of a commit.
         #expect(resumed.output.contains("tail=1:2ms: called in 1 of 1"), "\(resumed.output)")
         #expect(resumed.output.contains("this machine can see"))
         #expect(files.contains { $0.hasSuffix(".html") } && files.contains { $0.hasSuffix(".json") })
-        // Nothing is left to do, and the same is said.
+        // Nothing is left to do, and the output is the same.
         let again = try Binary.fixture.run(["calibrate", "--resume"], in: folder)
         #expect(again.status == 0 && again.output == resumed.output)
         #expect(journal == after)

@@ -1,5 +1,5 @@
-// Comparisons of binaries as a person would make them. The flaw is so large that no machine hides it; how small one may be is
-// a matter of Statistics and of `tidegauge calibrate`.
+// Tests of comparisons of binaries, made like a user would. The flaw is too large to be hidden by any machine. The
+// smallest detectable flaw is a matter of TidegaugeStatistics and `tidegauge calibrate`.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -26,7 +26,7 @@ import Testing
             """.utf8)
     }
 
-    /// Two names of one binary.
+    /// Makes a folder with two names of one binary.
     private func folder() throws -> Folder {
         let folder = try Folder()
         for side in ["a", "b"] {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Runs it in a clone that has its newest commit alone, or without git.
+    /// Runs in a clone with its newest commit alone, and without git.
     @Test func whatIsMissingOfARepositoryIsSaid() throws {
         let folder = try Folder()
         let shell = Process()
@@ -86,7 +86,7 @@ import Testing
 
     @Test func closedLoopsTakeTurnsAndOpenOnesDoNot() throws {
         let folder = try folder()
-        // Of turns of 10 ms some are lost where the machine is busy.
+        // On a busy machine some of the turns of 10 ms are lost.
         try folder.write("Scenarios/closed.yaml", scenario(duration: "300ms", load: "load: closed"))
         try folder.write("Scenarios/open.yaml", scenario())
         let ran = try Binary.fixture.run(
@@ -108,7 +108,7 @@ import Testing
     @Test func aFlawInTheHeadIsRedOnItsGateAloneAndEverythingIsKept() throws {
         let folder = try folder()
         try folder.write("Scenarios/slow.yaml", scenario())
-        // A slow commit loses none.
+        // A slow commit loses no delivery.
         try folder.write("Scenarios/sound.yaml", scenario("missed_final"))
         let ran = try Binary.fixture.run(
             [
@@ -132,7 +132,7 @@ import Testing
             #expect(!folder.read("\(run)/\(name)").isEmpty, "\(name)")
         }
         #expect(!folder.exists("\(run)/trials"))
-        // Trials of both sides had one seed in each pair, and both orders were used.
+        // The trials of a pair have one seed, and both orders were used.
         let pairs = folder.read("\(run)/pairs.csv")
         #expect(pairs.contains(",head,,") && pairs.contains(",base,,"))
         let page = folder.read("\(run)/compare.html")
@@ -162,7 +162,7 @@ import Testing
         return kept
     }
 
-    /// All pairs but the first come after the interruption, and it alone is not enough.
+    /// Only the first pair comes before the interruption, which is not enough for a result.
     @Test func anInterruptedComparisonGoesOnWithItsFlaw() throws {
         let folder = try folder()
         try folder.write("Scenarios/slow.yaml", scenario())
@@ -181,10 +181,10 @@ import Testing
 
     @Test func aHeadThatBreaksAPromiseIsNoMatterOfStatistics() throws {
         let folder = try folder()
-        // The base is a tidegauge without the driver: it is said, and nothing is left to compare.
+        // The base has no such driver. That is reported, and nothing is left to compare.
         try folder.write("Scenarios/lost.yaml", scenario("missed_final", driver: "lost-last"))
         let ran = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6", "--driver", "lost-last"], in: folder)
-        // Both sides break it alike, so it is not the head's doing.
+        // Both sides fail in the same way, so the head is not the cause.
         #expect(ran.status == 2, "\(ran.output) \(ran.errors)")
         #expect(ran.output.contains("trials do not complete"))
         #expect(ran.output.contains("head pair 0: oracle_violation"))
@@ -200,7 +200,7 @@ import Testing
         let ran = try Binary.fixture.run(["compare", Binary.tidegauge.path, "b", "--pairs", "6"], in: folder)
         #expect(ran.status == 2, "\(ran.errors)")
         #expect(ran.output.contains("not compared: same model: the base has no driver 'model'"), "\(ran.output)")
-        // A binary from before there was a way to ask.
+        // A binary that does not know the query for its drivers.
         try folder.write(
             "old",
             Data(

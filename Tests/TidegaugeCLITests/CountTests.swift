@@ -1,4 +1,4 @@
-// Counted trials of the built binary, where this machine can count: the same twice, whatever else it does meanwhile.
+// Tests of counted trials of the built binary, on machines that can count. Two counts are equal under any load.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -51,10 +51,11 @@ struct CountTests {
     func countOnly() throws {
         let folder = try Folder()
         try folder.write("Scenarios/a.yaml", Self.scenario)
-        // Beside a name of its own, not beside what was built.
+        // Uses a name of its own, so that counts are kept in this folder.
         let binary = "\(folder.path)/tidegauge"
         try FileManager.default.createSymbolicLink(atPath: binary, withDestinationPath: Binary.tidegauge.path)
-        // One pair would be refused as too few; of many rows the call that waits is next to nothing.
+        // For clocks, one pair would be refused as too few. With many rows per commit the injected wait adds almost no
+        // instructions.
         let comparison = [
             "compare", binary, binary, "--count-only", "--pairs", "1", "--seed", "5", "--inject-base", "none",
             "--inject-head", "wait=50%", "--set", "writers.rows_per_commit=80",
@@ -64,7 +65,7 @@ struct CountTests {
         #expect(ran.output.contains("3 figures counted by"), "\(ran.output)")
         #expect(ran.output.contains("1 gate of clocks: a stillingwell"), "\(ran.output)")
         #expect(ran.output.contains("\nno regression in what was counted\n"), "\(ran.output)")
-        // The second time nothing is counted again.
+        // The second comparison counts nothing again.
         func kept() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/counts").sorted()
         }

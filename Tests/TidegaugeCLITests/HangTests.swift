@@ -1,4 +1,5 @@
-// Hangs from end to end: a play that deadlocks is named, kept and run again; one that ends otherwise than it says is told.
+// Tests of hangs from end to end. A deadlocked interleaving test is named, kept and run again. One that ends in another
+// way than it declares is reported.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -90,7 +91,7 @@ import Testing
         #expect(none.errors.contains("it was to end in a deadlock, and it completed"))
     }
 
-    /// A refresh that is forgotten, a call after the end, half a version: each is found well within so many schedules.
+    /// A forgotten refresh, a call after the end, or a torn version is found well within this many schedules.
     @Test(arguments: [("commit-deliver-close", "400"), ("commit-deliver-cancel", "2000"), ("refresh-close", "400")])
     func noInterleavingBreaksTheStoresProtocol(play: String, schedules: String) throws {
         let folder = try Folder()

@@ -1,5 +1,5 @@
-// Stores that keep something of every commit or every thread, against the limits of the scenario that looks for it. Each
-// trial is a process, which holds nothing but what is its own.
+// Tests of stores that leak something per commit or per thread, against the limits of the scenario that detects it.
+// Each trial is a process of its own.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -8,7 +8,7 @@ import Testing
     private static let soak = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Scenarios/fairness/soak.yaml").standardizedFileURL
 
-    /// The scenario as it ships, on one driver; with as little load as a store takes that evaluates everything from scratch.
+    /// Runs the scenario as it ships, on one driver, with a load that even a store with full evaluations can take.
     private func run(_ binary: Binary, _ driver: String, _ settings: [String]) throws -> Ran {
         let folder = try Folder()
         let text = try String(contentsOf: Self.soak, encoding: .utf8)
@@ -35,11 +35,11 @@ import Testing
         #expect(broken(ran).contains { $0.contains(limit) }, "\(ran.output)")
     }
 
-    /// What is kept once, or until an observer has caught up, is little for each of many commits; on a busy machine a trial has
-    /// to last longer for them. What is kept of each commit stays as much.
+    /// Durations of the trials. Data that is kept once, or until an observer has caught up, is little per commit in a
+    /// long trial. A leak per commit stays the same.
     private static let durations = ["2s", "8s", "32s"]
 
-    /// The limits that are broken in trials of every length.
+    /// Returns the limits that are broken in trials of every length.
     private func brokenForGood(
         _ binary: Binary, _ driver: String, _ settings: [String], where isMeant: (String) -> Bool = { _ in true }
     ) throws -> [String] {
@@ -55,7 +55,7 @@ import Testing
 
     @Test func storesThatKeepNothingKeepTheLimits() throws {
         #expect(try brokenForGood(.fixture, "model", Self.small) == [])
-        // How large its file gets is a matter of how long the machine lets an observer stand still.
+        // The size of the store's file depends on how long the machine delays an observer, so it is not checked.
         let store = try brokenForGood(.tidegauge, "stillingwell", []) {
             $0.contains("live_bytes") || $0.contains("open_files")
         }

@@ -1,5 +1,6 @@
-// Runs with several hosts, from the command line to the rows: processes of this machine, hosts of a file, and hosts that are lost in the
-// middle, each in its own way. Nobody here looks at a clock: a host goes down so long after it was told to start.
+// Tests of runs with several hosts, from the command line to the rows: processes of this machine, hosts of a file, and
+// hosts that fail during the run, each in its own way. No test depends on a clock: a host fails a given time after its
+// start.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -44,7 +45,7 @@ import Testing
         #expect(hosts.allSatisfy { $0["noise"] != nil && $0["environment"] == nil })
     }
 
-    /// Words of a hosts file that lead through a relay.
+    /// Words of a hosts file that run the agent behind a relay.
     private func relay(_ options: String, to words: String = "/usr/bin/env") -> String {
         "{ run: [\(Binary.fixture.path), relay, \(options), --, \(words)], binary: \(Binary.tidegauge.path) }"
     }
@@ -61,14 +62,15 @@ import Testing
         let hosts = try #require(try folder.trial()["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["name"] as? String } == ["a", "b"])
         #expect(hosts.map { $0["commits"] as? Int } == [80, 80])
-        // Who was started from another file says what machine it is on.
+        // An agent that was started from another file reports its own environment.
         let environment = try #require(hosts[0]["environment"] as? [String: Any])
         #expect((environment["kernel"] as? String)?.isEmpty == false && hosts[1]["environment"] == nil)
         #expect(folder.figures()["oracle_violations.value"]?["value"] == "0")
         #expect(folder.read("Reports/latest/journal.ndjson").contains("\"hostsFile\":\"hosts.yaml\""))
     }
 
-    /// Every host observes what it writes itself, on its own clock; what is seen here of it is held to the oracle as ever.
+    /// Every host observes its own commits on its own clock. The observers of this process are checked by the oracle as
+    /// usual.
     @Test func observersBesideWritersAreMeasuredOnTheirOwnClock() throws {
         let folder = try Folder()
         try folder.write(
@@ -88,21 +90,22 @@ import Testing
         #expect(ran.status == 0, "\(ran.errors)")
         let figures = folder.figures()
         #expect(figures["oracle_violations.value"]?["value"] == "0" && figures["missed_final.value"]?["value"] == "0")
-        // Two observers here, two on each host.
+        // Two observers in this process and two on each host.
         let replayed = try #require((try folder.trial()["counts"] as? [String: Int])?["replayed_callbacks"])
         #expect(replayed > 6)
-        // No commit is another host's: as many pairs as commits that concern both observers of one.
+        // No pair of commit and observer is from two hosts.
         let latency = try #require(figures["end_to_end_latency.p50"])
         #expect(latency["flags"]?.contains("across_hosts") == false && Double(latency["value"] ?? "") ?? -1 > 0)
         if canShift {
             let uncertaintyNs = try #require(figures["clock_uncertainty.value"]?["value"].flatMap { Double($0) })
-            // The way is 5 ms longer in one direction, and nobody can know in which.
+            // The connection is 5 ms slower in one direction, and the direction is unknown.
             #expect(uncertaintyNs > 2_500_000)
             #expect(figures.staleness(isMarked: "across_hosts"))
         }
     }
 
-    /// Who only observes is told of what others write: what passes between two clocks is known as well as both are.
+    /// A host that only observes receives other hosts' commits. Latency between two clocks is as certain as both
+    /// clocks.
     @Test(arguments: [false, true]) func hostsThatOnlyObserve(besideWriters: Bool) throws {
         let folder = try Folder()
         let observers = besideWriters ? "beside_writers: true, hosts: 2" : "hosts: 1"
@@ -131,7 +134,7 @@ import Testing
         #expect(figures["oracle_violations.value"]?["value"] == "0" && figures["missed_final.value"]?["value"] == "0")
         let hosts = try #require(try folder.trial()["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["commits"] as? Int } == [160, 0])
-        // Two observers here, two on each host that observes.
+        // Two observers in this process, and two on each observing host.
         let replayed = try #require((try folder.trial()["counts"] as? [String: Int])?["replayed_callbacks"])
         #expect(replayed > (besideWriters ? 6 : 4))
         let latency = try #require(figures["end_to_end_latency.p50"])
@@ -142,7 +145,7 @@ import Testing
         #expect(
             widths[0] > 0 && widths[1] > 2_500_000 && Int(uncertainty) == widths[0] + widths[1],
             "\(widths), \(uncertainty)")
-        // Of commits of its own host nothing is in doubt.
+        // Commits of the observer's own host have no uncertainty.
         #expect(latency["flags"]?.contains("across_hosts:±\(uncertainty)ns") == !besideWriters)
         #expect(figures.staleness(isMarked: "across_hosts:±\(uncertainty)ns"))
     }
@@ -202,8 +205,8 @@ import Testing
 }
 
 extension [String: [String: String]] {
-    /// Whether the median staleness has a flag. One without a value, of a trial on a machine so busy that nothing was told within the
-    /// window, has none.
+    /// Whether the median staleness has a flag. On a busy machine a trial may have no delivery in its window. Then
+    /// there is no value, and this returns true.
     fileprivate func staleness(isMarked flag: String) -> Bool {
         guard let figure = self["staleness.p50"] else { return false }
         return figure["value"] == "" || figure["flags"]?.contains(flag) == true

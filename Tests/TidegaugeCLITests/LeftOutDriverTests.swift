@@ -1,4 +1,5 @@
-// What a program says of drivers that it was built without: that it was, and what has them. Never that they are unknown.
+// Tests of drivers that a program was built without. It says so and names the product that has them. It never calls
+// them unknown.
 import Foundation
 import Testing
 
@@ -44,7 +45,7 @@ import Testing
         #expect(checked.output.contains("side-by-side: ok"), "\(checked.output)")
         #expect(checked.errors.contains("leaves out driver grdb-pool"), "\(checked.errors)")
         #expect(checked.errors.contains("leaves out driver grdb-memory"), "\(checked.errors)")
-        // A program with stores of its own knows the others' names as well.
+        // A program with other stores knows the names of these drivers too.
         let foreign = try Binary.fixture.run(["check", "side-by-side"], in: try Folder())
         #expect(
             foreign.status == 0 && foreign.errors.contains("list product TidegaugeStillingWellDriver"),

@@ -1,4 +1,4 @@
-// What is left on a terminal: the live line is gone before anything else is written.
+// Tests of the output on a terminal: the live line is removed before anything else is written.
 import Foundation
 import Testing
 
@@ -20,13 +20,13 @@ import Testing
 
         """
 
-    /// Runs it with both outputs on a terminal; what the terminal was sent.
-    /// - Parameter columns: how wide the terminal says that it is.
+    /// Runs the binary with both outputs on a terminal, and returns the terminal's input.
+    /// - Parameter columns: width of the terminal.
     private func onTerminal(
         _ arguments: [String], in folder: Folder, columns: UInt16 = 80, noColour: String? = nil, kind: String? = "xterm"
     ) throws -> String {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        // TIOCSPTLCK and TIOCGPTN, which no header gives to Swift.
+        // TIOCSPTLCK and TIOCGPTN, which no header imports into Swift.
         var (unlocked, number) = (Int32(0), Int32(0))
         try #require(
             master >= 0 && ioctl(master, 0x4004_5431, &unlocked) == 0 && ioctl(master, 0x8004_5430, &number) == 0)
@@ -44,7 +44,7 @@ import Testing
         close(terminal)
         var sent: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        // An error is how a terminal says that nobody holds its other end any more.
+        // A read error means that no process has the terminal open any more.
         while true {
             let count = read(master, &buffer, buffer.count)
             guard count > 0 else { break }
@@ -55,7 +55,7 @@ import Testing
         return String(decoding: sent, as: UTF8.self)
     }
 
-    /// The lines that stay, as a terminal shows them that knows how to take a line away.
+    /// Returns the lines that remain on a terminal that can erase a line.
     private func shown(_ text: String) -> [String] {
         text.replacingOccurrences(of: "\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).map {
             $0.components(separatedBy: "\r\u{1B}[2K").last ?? ""
@@ -70,7 +70,7 @@ import Testing
         let lines = shown(text)
         #expect(lines.contains { $0.hasPrefix("Report: out/") }, "\(lines)")
         for line in lines { #expect(!line.contains("trial 0") && !line.contains("left"), "\(line)") }
-        // Behind the first trial it is known how long the others will take, and that comes first.
+        // After the first trial the time left is known, and it comes first.
         let live = text.components(separatedBy: "\r\u{1B}[2K").filter { $0.hasPrefix("[") || $0.contains(" left ") }
         #expect(live.contains { $0.contains(/^[0-9]+:[0-9][0-9] left \[[2-9]\//) }, "\(live)")
         #expect(live.allSatisfy { !$0.contains(" left ") || $0.contains(/^[0-9]+:[0-9][0-9] left \[/) }, "\(live)")
@@ -119,7 +119,7 @@ import Testing
         let folder = try Folder()
         try folder.write("a.yaml", Data(Self.scenario.utf8))
         let arguments = ["run", "a.yaml", "--out", "out", "--set", "repeat=1"]
-        // A machine that is busy cannot judge it, which has another colour.
+        // On a busy machine the limit is unknown, which has another colour.
         #expect(try onTerminal(arguments, in: folder).contains(#/\u{1B}\[3[13]mlimit (broken|unknown)\u{1B}\[0m: a: /#))
         let without = try onTerminal(arguments, in: folder, noColour: "1")
         #expect(

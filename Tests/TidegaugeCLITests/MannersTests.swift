@@ -1,4 +1,4 @@
-// What a person meets who does not know the program yet: its version, its exit codes, what Tab offers, what a wrong driver is told.
+// Tests for new users: version, exit codes, completion, and the message for a wrong driver.
 import Foundation
 import Testing
 import TidegaugeRun
@@ -43,7 +43,7 @@ import TidegaugeRun
     ])
     func tabOffers(words: [String], offer: String) throws {
         let name = words.count > 1 ? words[1] : "positional@0"
-        // As the scripts do that --generate-completion-script prints.
+        // Calls completion like the scripts of `--generate-completion-script`.
         let ran = try said(
             ["---completion"] + words.prefix(1) + ["--", name, "2", "0"] + ["tidegauge"] + words + [""])
         #expect(ran.output.split(separator: "\n").contains(Substring(offer)), "\(ran.output) \(ran.errors)")
@@ -100,7 +100,7 @@ import TidegaugeRun
         #expect(ran.status == 65 && ran.errors.contains("begins with a letter or a digit"), "\(ran.errors)")
     }
 
-    /// Of a file that is no scenario nothing is quoted.
+    /// Nothing is quoted from a file that is not a scenario.
     @Test func anotherFileIsNotExtended() throws {
         let folder = try Folder()
         try folder.write("secret.txt", Data("root:x:0:0:root".utf8))
@@ -140,7 +140,7 @@ import TidegaugeRun
         #expect(ran.status == 64 && ran.output.isEmpty, "\(ran.errors)")
         #expect(ran.errors.contains("a on \(driver): its drivers are noop, stillingwell"), "\(ran.errors)")
         #expect(ran.errors.contains("leave --driver out") && !folder.exists("Reports"), "\(ran.errors)")
-        // Beside one that can, it is left out as ever.
+        // Together with a usable driver, the other one is left out as usual.
         let both = try said(
             ["run", "a.yaml", "--driver", driver, "--driver", "noop", "--profile", "smoke"], in: folder)
         #expect(both.status == 0, "\(both.errors)")

@@ -1,18 +1,18 @@
-// Hosts that share no network but a link: the trial, and PostgreSQL's server where there is one, are in a network of their own, host `b`
-// is in another one, and what leads to `b` takes its agent there. Links go down when a test says so. Nobody here looks at a clock.
+// Tests of hosts that share only a link. The trial and any PostgreSQL server are in one network namespace, and host `b`
+// is in another. A command starts the agent there. Links go down on a test's command. No test depends on a clock.
 import Foundation
 import StillingWellTestThreads
 import Testing
 import TidegaugeMeasure
 
 @Suite(.serialized, .onThreads) struct NetworkTests {
-    /// Words that lead into a network of one's own. Where that takes a user namespace, who is there is the same user as before: a server
-    /// of PostgreSQL's does not run as root.
+    /// Words that start a program in its own network namespace. With a user namespace the user id remains the same,
+    /// because a PostgreSQL server refuses to run as root.
     private static let apart =
         geteuid() == 0
         ? ["unshare", "--net"] : ["unshare", "--user", "--map-current-user", "--keep-caps", "--net"]
 
-    /// Makes the link to `b`, whose network is held by a process that ends with this shell, and runs a command beside it.
+    /// Makes the link to `b` and runs a command. The network of `b` is held by a process that ends with this shell.
     private static let script = """
         set -e
         ip link set lo up
@@ -36,7 +36,7 @@ import TidegaugeMeasure
         exit $status
         """
 
-    /// nil where there can be two networks, or why not.
+    /// The reason why two networks cannot be made here, or nil.
     private static let missingNetwork: String? = {
         guard Subprocess.find("ip") != nil else { return "no 'ip' here (of iproute2)" }
         guard FileManager.default.isExecutableFile(atPath: Binary.peers.path) else { return "no tidegauge-peers here" }
@@ -46,7 +46,7 @@ import TidegaugeMeasure
         return ran?.isSuccess == true ? nil : "no network namespaces here for this user"
     }()
 
-    /// The same with a server of PostgreSQL's.
+    /// The reason why these tests cannot run with a PostgreSQL server, or nil.
     private static let missing: String? = {
         let places = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let isThere = Subprocess.find("postgres") != nil || !places.isEmpty
@@ -96,7 +96,7 @@ import TidegaugeMeasure
         return folder.ran(process)
     }
 
-    /// What each process has shown is one order of commits, and every observer is held to it.
+    /// The deliveries of all processes have one order of commits, which the oracle checks.
     @Test(
         .enabled(if: missing == nil, "\(missing ?? "")"),
         arguments: ["postgres-notify", "postgres-wal"])
@@ -112,19 +112,19 @@ import TidegaugeMeasure
         let hosts = try #require(trial["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["name"] as? String } == ["a", "b"])
         let counts = try #require(trial["counts"] as? [String: Int])
-        // A busy machine makes fewer than the 40 commits that each host is due; those are counted.
+        // A busy machine makes fewer than the 40 commits due per host. The others are counted as missed.
         let made = hosts.map { $0["commits"] as? Int ?? 0 }
         #expect(made.allSatisfy { $0 > 0 }, "\(made)")
         #expect(made.reduce(0, +) + (counts["unmade_commits"] ?? 0) == 80, "\(made), \(counts)")
-        // Two observers here, two on each host.
+        // Two observers in this process and two on each host.
         #expect((counts["replayed_callbacks"] ?? 0) + (counts["row_samples"] ?? 0) > 6, "\(counts)")
         #expect((counts["server_cpu_ns.writer"] ?? 0) > 0, "\(counts)")
         #expect(Double(figures["end_to_end_latency.p50"]?["value"] ?? "") ?? -1 > 0)
-        // A password is made for the network, and stands nowhere.
+        // The password for the network is in no file.
         #expect(!folder.read("Reports/latest/journal.ndjson").contains("storeSecret"))
     }
 
-    /// Nothing is measured where a host cannot reach the server.
+    /// Nothing is measured if a host cannot reach the server.
     @Test(.enabled(if: missing == nil, "\(missing ?? "")")) func aServerWithoutAnAddressIsRefused() throws {
         let folder = try Folder()
         try folder.write("two.yaml", scenario("duration: 400ms"))
@@ -137,7 +137,8 @@ import TidegaugeMeasure
         #expect(notes.contains("server: true, address: 10.0.0.1"), "\(notes)")
     }
 
-    /// Its agent is there, its commits do not return: a row that names the host, with what all hosts had until then.
+    /// The agent of the host is there, but its commits do not return. The result names the host and has the records of
+    /// all hosts until then.
     @Test(.enabled(if: missing == nil, "\(missing ?? "")")) func aLinkThatGoesDownIsARow() throws {
         let folder = try Folder()
         try folder.write("two.yaml", scenario("hang_timeout: 2s\nduration: 14s"))
@@ -156,7 +157,7 @@ import TidegaugeMeasure
         #expect(kept > 0 && kept == hosts.reduce(0) { $0 + ($1["commits"] as? Int ?? 0) }, "\(kept), \(hosts)")
     }
 
-    /// A host behind ssh says nothing any more, and neither end of the connection is told.
+    /// The connection to a host behind ssh becomes silent, and neither end is notified.
     @Test(
         .enabled(
             if: missingNetwork == nil && SecureShellTests.programs != nil,

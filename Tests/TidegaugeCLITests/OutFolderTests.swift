@@ -1,4 +1,4 @@
-// Folders for reports that cannot be used: refused by every command that takes one, in words, before anything is measured.
+// Tests of unusable folders for reports. Every command that takes one refuses it in words, before anything is measured.
 import Foundation
 import Testing
 
@@ -17,7 +17,7 @@ import Testing
 
         """
 
-    /// By a word for it: the folder that is asked for, and what the refusal says of which path.
+    /// Unusable folders by name: the argument, the path in the refusal, and its reason.
     private static let unusable: [(name: String, out: String, path: String, reason: String)] = [
         ("nothing", "", "''", "its name is empty"),
         ("file", "file", "file", "it is a file"),
@@ -94,7 +94,7 @@ import Testing
     @Test func aReportThatCannotBeMadeAgainIsAFault() throws {
         let folder = try folder()
         #expect(try run(Self.commands[0] + ["--out", "out"], in: folder).status == 0)
-        // A folder of that name is in the way, whoever asks.
+        // A folder has the name of a page, which breaks every command.
         let page = "\(folder.path)/out/latest/report.html"
         try FileManager.default.removeItem(atPath: page)
         try folder.write("out/latest/report.html/x", Data())
@@ -104,7 +104,7 @@ import Testing
         #expect(!ran.errors.contains("--out"), "there is no such option")
     }
 
-    /// Replay and explore keep what they need in a temporary folder.
+    /// `replay` and `explore` need a temporary folder.
     @Test func withoutATemporaryFolderReplayIsAFaultThatSaysSo() throws {
         let folder = try folder()
         try folder.write("play.yaml", Data(Self.play.utf8))
@@ -133,7 +133,7 @@ import Testing
 
     // MARK: File systems of their own
 
-    /// Mounts need a root that may make them; elsewhere these are left out.
+    /// Whether the tests can mount file systems, which only root may do. Otherwise these tests are left out.
     private static let canMount: Bool = {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -172,7 +172,8 @@ import Testing
         }
     }
 
-    /// In a folder that everybody may write to, another user may have made the one that is asked for, to be written through.
+    /// In a folder that everybody may write to, another user may have made the requested folder, and would receive the
+    /// reports.
     @Test(.enabled(if: geteuid() == 0), arguments: ["theirs", "theirs/below", "link", "free/latest"])
     func aFolderOfAnotherUserWhereEverybodyMayWriteIsRefused(_ out: String) throws {
         let folder = try folder()

@@ -1,5 +1,5 @@
-// Writers and observers in processes of their own, and what is done to them: whole runs on the store, because a test bundle
-// cannot start itself again.
+// Tests of writers and observers in processes of their own, and of faults in them. They are whole runs, because a test
+// bundle cannot start itself again.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -49,7 +49,7 @@ import Testing
         #expect(try count(figures, "end_to_end_latency") > 180)
     }
 
-    /// At the kill the writer is within a commit more often than not; whatever the commit's fate, nothing may be amiss.
+    /// The kill usually hits the writer inside a commit. Nothing may be lost, for either outcome of that commit.
     @Test(arguments: [50, 130, 211, 305])
     func whatAKilledWriterWasToldIsThere(atMs: Int) throws {
         let figures = try figures(
@@ -64,7 +64,7 @@ import Testing
               change: { update-score: 0.6, insert: 0.2, delete: 0.2 }
             fault: { kind: writer-killed, at: \(atMs)ms }
             """, measure: "recovery_time, write_response_time, missed_final")
-        // The whole schedule is made, by the one or by the other; what a slow machine leaves no time for has a sample too.
+        // The whole schedule is made by the killed writer or its successor. A missed commit has a sample too.
         let due = try count(figures, "write_response_time")
         #expect(due >= 1_199 && due <= 1_200)
         #expect(try count(figures, "recovery_time") == 1)
@@ -78,7 +78,7 @@ import Testing
             fault: { kind: writer-stopped, at: 100ms, length: 200ms }
             """, measure: "recovery_time, write_response_time, missed_final")
         #expect(try count(figures, "recovery_time") == 1)
-        // What was due while it stood still was late by what was left of it.
+        // A commit that was due during the stop is late by the rest of the stop.
         let latest = try #require(figures["write_response_time.max"].flatMap { Int($0) })
         #expect(latest > 150_000_000)
         #expect(try count(figures, "write_response_time") == 300)
@@ -91,12 +91,12 @@ import Testing
             writers: { load: open, rate: 500/s, arrivals: uniform }
             fault: { kind: observer-killed, at: 200ms }
             """, measure: "active_versions, missed_final")
-        // 200 commits came after it died.
+        // 200 commits follow its death.
         #expect(try #require(figures["active_versions.value"].flatMap { Int($0) }) < 150)
     }
 
     @Test func aFullDiskRefusesAndLosesNothing() throws {
-        // A writer that gets no core for as long as the disk is full has nothing refused: then it is full for longer.
+        // A writer without CPU time while the disk is full has no failed commit. Then the disk is full for longer.
         for scale in [1, 4, 16] {
             let figures = try figures(
                 """

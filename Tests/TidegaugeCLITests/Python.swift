@@ -1,16 +1,16 @@
-// Programs in Python that tests run as a reader of the documents would: with the libraries that the machine has.
+// Python programs that tests run like a reader of the documentation, with the libraries of the machine.
 import Foundation
 
 enum Python {
-    /// Another one than the machine's, such as that of a virtual environment.
+    /// Name of the interpreter. `TIDEGAUGE_PYTHON` can name another one, such as that of a virtual environment.
     private static let name = ProcessInfo.processInfo.environment["TIDEGAUGE_PYTHON"] ?? "python3"
 
-    /// Whether it is there with these modules.
+    /// Whether the interpreter and these modules are available.
     static func has(_ modules: String...) -> Bool {
         (try? run(["-c", "import \(modules.joined(separator: ", "))"]).status) == 0
     }
 
-    /// What it said, both outputs together, and how it ended.
+    /// Runs the interpreter. Returns both outputs together and the exit code.
     static func run(_ arguments: [String], in folder: String = ".") throws -> (output: String, status: Int32) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

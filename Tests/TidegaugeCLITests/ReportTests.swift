@@ -1,4 +1,4 @@
-// What a run leaves in its folder, going on with one that was interrupted, and making its pages again.
+// Tests of the files of a run, of resuming an interrupted run, and of making its pages again.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -57,11 +57,11 @@ import Testing
         #expect(try Binary.fixture.run(["report", "nowhere"], in: folder).status == 64)
     }
 
-    /// Runs until the second scenario is under way, and interrupts that.
+    /// Runs until the second scenario has begun, and interrupts it.
     private func interrupted(_ folder: Folder) throws {
         try folder.write("s/a.yaml", scenario())
         try folder.write("s/b.yaml", scenario(duration: "3600s"))
-        // The first row is kept; whatever the second has begun is not.
+        // The first row is kept, and the begun second one is not.
         let ran = try Binary.fixture.interrupt(
             ["run", "s", "--driver", "model", "--set", "hang_timeout=7s"], in: folder
         ) {
@@ -76,7 +76,8 @@ import Testing
         try interrupted(folder)
         let before = folder.metrics().filter { $0["scenario"] == "a" }
         #expect(!before.isEmpty && before.allSatisfy { $0["run_id"] == before[0]["run_id"] })
-        // The hour would be too long for a test; a run that asked for less cannot go on with what this one began.
+        // The second scenario takes an hour, so the test selects the first. A run with another selection cannot resume
+        // this one.
         let journal = folder.read("Reports/latest/journal.ndjson")
         #expect(journal.contains("\"overrides\":[\"hang_timeout=7s\"]"))
         let short = journal.split(separator: "\n").map { line in
@@ -97,14 +98,14 @@ import Testing
         try folder.write("s/a.yaml", scenario(extra: "repeat: 3"))
         let whole = try Binary.fixture.run(["run", "s", "--driver", "model"], in: folder)
         #expect(whole.status == 0, "\(whole.errors)")
-        // As if it had been killed while the third trial ran: its lines are there in part.
+        // Simulates a kill during the third trial: its lines are incomplete.
         let lines = folder.read("Reports/latest/journal.ndjson").split(separator: "\n")
         let kept = lines.filter { line in
             !line.contains("\"trial\":2,") && !line.hasPrefix("{\"judged\"") && !line.hasPrefix("{\"ended\"")
         }
         #expect(kept.count == 3 && lines.count >= 4, "\(lines.count)")
         try folder.write("Reports/latest/journal.ndjson", Data((kept.joined(separator: "\n") + "\n{\"tri").utf8))
-        // How many trials the machine's noise has voided is of the hour, and not of the run.
+        // The number of trials voided by noise depends on the time of the run.
         func figures() -> [[String: String]] { folder.metrics().filter { $0["metric"] != "voided_trials" } }
         let before = figures()
         let resumed = try Binary.fixture.run(["run", "--resume", "Reports/latest"], in: folder)
@@ -128,7 +129,7 @@ import Testing
         let resumed = try Binary.fixture.run(["run", "--resume", "Reports/latest"], in: folder)
         #expect(resumed.status == 64)
         #expect(resumed.errors.contains("s/a.yaml: the scenario has changed"), "\(resumed.errors)")
-        // And so is another binary.
+        // Another binary is refused too.
         try folder.write("s/a.yaml", scenario())
         let other = try Binary.tidegauge.run(["run", "--resume", "Reports/latest"], in: folder)
         #expect(other.status != 0 && folder.read("Reports/latest/metrics.csv") == before)

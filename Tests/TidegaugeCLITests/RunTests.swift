@@ -1,4 +1,4 @@
-// Whole runs of the binary: what a trial's end does to the run's, and what is kept.
+// Tests of whole runs of the binary: how trials decide the run's result, and which files are kept.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -26,7 +26,7 @@ import TidegaugeRun
 
     private func outcomes(_ folder: Folder) -> [String: String] {
         let rows = folder.metrics().filter { $0["metric"] == "trial_outcome" }
-        // What the machine did to a trial meanwhile is not how it ended.
+        // Noise during a trial is not part of its outcome.
         func end(_ flags: String) -> String {
             flags.split(separator: ";").filter { !$0.hasPrefix("noisy:") }.joined(separator: ";")
         }
@@ -70,20 +70,20 @@ import TidegaugeRun
         #expect(Self.left().subtracting(before).isEmpty)
     }
 
-    /// The store's handlers pass on a signal that no fault of its own map has raised.
+    /// The store's signal handlers pass on a signal that no fault of its own map has raised.
     @Test func aTrialThatIsSentASignalIsACrash() throws {
         let folder = try Folder()
         try folder.write("a.yaml", scenario("stillingwell", duration: "60s"))
         let run = try Binary.tidegauge.start(["run", "a.yaml"], in: folder)
         var sent = false
-        // The run ends with its trial, which is measured for a minute.
+        // The run ends with its trial, which lasts a minute.
         while !sent, run.isRunning {
             for child in try Self.children(of: run.processIdentifier) where Self.handlesFaults(child) {
                 sent = kill(child, SIGSEGV) == 0
             }
             usleep(1_000)
         }
-        // The trials that belong to it would follow.
+        // Further trials would follow.
         while run.isRunning, !folder.read("stderr").contains("crashed:") { usleep(1_000) }
         kill(run.processIdentifier, SIGINT)
         run.waitUntilExit()
@@ -92,20 +92,20 @@ import TidegaugeRun
         #expect(outcomes(folder)["stillingwell"] == "crashed:SIGSEGV", "\(outcomes(folder)) \(ran.errors)")
     }
 
-    /// Process numbers of the children of a process.
+    /// Process ids of the children of a process.
     private static func children(of parent: Int32) throws -> [Int32] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.filter { number in
             status(of: number, "PPid") == "\(parent)"
         }
     }
 
-    /// Whether a process has handlers of SIGSEGV and SIGBUS, as with an open store.
+    /// Whether a process handles SIGSEGV and SIGBUS, as with an open store.
     private static func handlesFaults(_ number: Int32) -> Bool {
         let caught = status(of: number, "SigCgt").flatMap { UInt64($0, radix: 16) } ?? 0
         return [SIGSEGV, SIGBUS].allSatisfy { caught & 1 << UInt64($0 - 1) != 0 }
     }
 
-    /// A value of `/proc/<number>/status`; nil if the process is gone.
+    /// Returns a value of `/proc/<number>/status`, or nil if the process is gone.
     private static func status(of number: Int32, _ key: String) -> String? {
         guard let text = try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8) else { return nil }
         return text.split(separator: "\n").first { $0.hasPrefix("\(key):") }
@@ -114,12 +114,12 @@ import TidegaugeRun
 
     @Test func aBrokenLimitIsOneAndAMissingFigureIsNothingAgainstTheStore() throws {
         let folder = try Folder()
-        // A count: a limit on time that is broken on a noisy machine is unknown.
+        // A count, because a broken limit on a time is unknown on a noisy machine.
         try folder.write("a.yaml", scenario("model", extra: "limits: { missed_final: \">= 1\" }"))
         let broken = try Binary.fixture.run(["run", "a.yaml", "--driver", "model"], in: folder)
         #expect(broken.status == 1, "\(broken.errors)")
         #expect(broken.output.contains("limit broken: a: model: missed_final.value >= 1 count: 0"))
-        // 100 commits carry no p99.9.
+        // 100 commits are too few samples for p99.9.
         try folder.write(
             "a.yaml",
             scenario(
@@ -135,7 +135,7 @@ import TidegaugeRun
 
     @Test func ctrlCKeepsWhatWasMeasured() throws {
         let folder = try Folder()
-        // The second scenario would take an hour; the first is through when its row is there.
+        // The second scenario would take an hour. The first has ended once its row is there.
         try folder.write("s/a.yaml", scenario("model"))
         try folder.write("s/b.yaml", scenario("model", duration: "3600s"))
         let ran = try Binary.fixture.interrupt(["run", "s", "--driver", "model"], in: folder) {
@@ -161,7 +161,7 @@ import TidegaugeRun
         folder.metrics().contains { $0["scenario"] == "a" && $0["metric"] == "trial_outcome" }
     }
 
-    /// Folders of stores in memory that no living process holds.
+    /// Folders of in-memory stores that no living process holds.
     private static func left() -> Set<String> {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/shm")) ?? []
         return Set(names.filter { $0.hasPrefix("tidegauge-") }).filter { name in
@@ -171,7 +171,7 @@ import TidegaugeRun
         }
     }
 
-    /// Whether a trial is under way: it has a folder, and the one before has none any more when its rows are on disk.
+    /// Whether a trial is running: it has a folder. The previous trial's folder is removed before its rows are on disk.
     private func isTrying(_ folder: Folder) -> Bool {
         let trials = try? FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/Reports/latest/trials")
         return trials?.isEmpty == false

@@ -1,4 +1,5 @@
-// What a scenario's author does on the command line: begin with a file, check it, extend what ships, name it from anywhere.
+// Tests of the commands for an author of a scenario: make a file, check it, extend a shipped one, name it from any
+// folder.
 import Foundation
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
         #expect(try Binary.tidegauge.run(["init", "nowhere/mine.yaml"], in: folder).status == 64)
     }
 
-    /// The folder of the test is none of the repository's.
+    /// The test's folder is outside of the repository.
     @Test func whatShipsIsKnownByNameAnywhere() throws {
         let folder = try Folder()
         let checked = try Binary.tidegauge.run(["check", "commit-latency", "recorded-day"], in: folder)
@@ -38,7 +39,7 @@ import Testing
         let ran = try Binary.tidegauge.run(
             ["run", "commit-latency", "--profile", "smoke", "--driver", "noop", "--quiet"], in: folder)
         #expect(ran.status == 0, "\(ran.errors)")
-        // The same scenario as in the repository, to the byte.
+        // The scenario equals that in the repository byte by byte.
         let local = try Binary.tidegauge.run(
             [
                 "run", repository + "/Scenarios/latency/commit-latency.yaml", "--profile", "smoke", "--driver", "noop",
@@ -89,7 +90,7 @@ import Testing
         let script = repository + "/Tools/validate-scenarios.py"
         let ran = try Python.run([script, "schema.json", "first.yaml"] + files, in: folder.path)
         #expect(ran.status == 0, "\(ran.output)")
-        // It can say no.
+        // The validator rejects a wrong scenario.
         try folder.write("wrong.yaml", Data("purpose: A.\nmeasure: [staleness]\nlimits: { stalenes: \"< 1s\" }\n".utf8))
         #expect(try Python.run([script, "schema.json", "wrong.yaml"], in: folder.path).status == 1)
     }

@@ -1,4 +1,4 @@
-// A host behind ssh: a server of the test's own on loopback, with keys of its own, which is gone with it.
+// Tests of a host behind ssh. The server is the test's own, on loopback, with its own keys, and ends with the test.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -8,13 +8,13 @@ import TidegaugeMeasure
     static let programs: (server: String, keygen: String)? = {
         let server = Subprocess.find("sshd") ?? ["/usr/sbin/sshd"].first { access($0, X_OK) == 0 }
         guard let server, let keygen = Subprocess.find("ssh-keygen"), Subprocess.find("ssh") != nil else { return nil }
-        // As root it wants a user and a folder that only its package makes.
+        // As root, sshd requires a user and a folder that only its package creates.
         let tried = try? Subprocess.run(server, ["-t", "-f", "/dev/null", "-h", "/dev/null"])
         let words = String(decoding: tried?.errors ?? Data(), as: UTF8.self)
         return words.contains("rivilege separation") ? nil : (server, keygen)
     }()
 
-    /// A server on loopback, and the words that lead to it.
+    /// Starts a server on loopback, and returns the words that connect to it.
     private func server(_ folder: Folder) throws -> (process: Subprocess, words: [String]) {
         let server = try SecureShellServer(folder, at: "127.0.0.1", port: try freePort())
         let process = try Subprocess(
@@ -72,7 +72,7 @@ import TidegaugeMeasure
         let rows = folder.metrics().filter { $0["metric"] == "write_service_time" && $0["statistic"] == "count" }
         #expect(rows.first?["value"] == "200")
         let journal = folder.read("Reports/latest/journal.ndjson")
-        // One kernel, one clock; another process tree.
+        // The host has the same kernel and clock, but another process tree.
         #expect(journal.contains("\"isSame\":true") && !journal.contains("\"isSame\":false"))
     }
 
@@ -92,7 +92,7 @@ import TidegaugeMeasure
     }
 }
 
-/// A server that takes the key in a folder, at an address: how it is started, and the words that lead to it.
+/// An ssh server at an address that accepts the key in a folder: its command, and the client's words.
 struct SecureShellServer {
     let command: [String]
     let client: [String]

@@ -1,4 +1,4 @@
-// `run --trace-file`: what somebody recorded, in place of the traces of scenarios.
+// Tests of `run --trace-file`, which replaces the traces of scenarios by a recorded one.
 import Foundation
 import Testing
 
@@ -23,7 +23,7 @@ import Testing
         let folder = try Folder()
         let ran = try run(trace, ["--profile", "smoke", "--driver", "stillingwell"], in: folder)
         #expect(ran.status == 0, "\(ran.output) \(ran.errors)")
-        // The whole of it, and what it says.
+        // The whole trace is played, with all its queries.
         let journal = folder.read("Reports/latest/journal.ndjson")
         #expect(journal.contains(#""traceNs":[150000000,250000000]"#) && journal.contains(#""passing_queries":1"#))
     }

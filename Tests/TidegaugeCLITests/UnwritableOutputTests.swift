@@ -1,9 +1,11 @@
-// Messages and data that cannot be written: the exit code still says what went wrong, and no signal does.
+// Tests of messages and data that cannot be written. The exit code still reports the original problem, and no signal
+// ends the program.
 import Foundation
 import Testing
 
 @Suite struct UnwritableOutputTests {
-    /// Exit code of a command of the shell that runs the program with its streams redirected; above 128: a signal.
+    /// Returns the exit code of a shell command that runs the program with redirected streams. Above 128 it is a
+    /// signal.
     private func status(_ arguments: String, in folder: Folder, program: Binary = .tidegauge) throws -> Int32 {
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -29,7 +31,7 @@ import Testing
         #expect(status == code, "\(arguments): \(folder.read("stderr"))")
     }
 
-    /// A limit of files is an error with its name, and no signal.
+    /// A limit on the file size is an error with its name, not a signal.
     @Test func aLimitOfFilesIsNamed() throws {
         let folder = try Folder()
         let scenario =
@@ -40,7 +42,7 @@ import Testing
         #expect(status == 70 && folder.read("stderr").contains("ulimit -f"), "\(status): \(folder.read("stderr"))")
     }
 
-    /// Without its number taken, a store's file would be opened as descriptor 2, and messages would go into it.
+    /// If descriptor 2 was free, a store's file could get that number, and messages would be written into it.
     @Test func aRunWithoutStandardErrorIsARun() throws {
         let folder = try Folder()
         let scenario = """

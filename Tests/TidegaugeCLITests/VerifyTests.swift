@@ -1,4 +1,4 @@
-// What `tidegauge verify` and `tidegauge salvage` say of a store's file, and how they end.
+// Tests of the output and exit codes of `tidegauge verify` and `tidegauge salvage`.
 import Foundation
 import StillingWell
 import Testing

@@ -1,4 +1,4 @@
-// What runs on a CI server, as far as it can be run here: the comment under a pull request, and the workflow that README gives away.
+// Tests of the parts of the CI set-up that can run here: the comment under a pull request, and the workflow in README.
 import Foundation
 import Testing
 

@@ -1,4 +1,5 @@
-// What is read inside callbacks: every engine answers what it says it can, and an answer of another version is called wrong.
+// Tests of reads inside callbacks. Each engine answers the reads that it declares, and an answer of another version is
+// a violation.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -23,12 +24,13 @@ import TidegaugeStillingWellDriver
     private func tiny(_ driver: String, _ reads: ObserversSpec.Reads, seed: UInt64 = 1) -> TrialSpec {
         var spec = TrialSpec.tiny(driver: driver, seed: seed)
         spec.observers.reads = reads
-        // Rows that come, move, change in place, leave and go.
+        // Rows are inserted, moved, changed in place and deleted.
         spec.writers.changes = ["update-score": 2, "touch": 1, "insert": 1, "delete": 1]
         return spec
     }
 
-    /// Each engine with each question at night; at every commit the store with each, and each other engine with one.
+    /// The nightly run has each engine with each read. Other runs have the store with each read, and each other engine
+    /// with one.
     @Test(
         arguments: cases(
             drivers.flatMap { driver in asked.map { (driver.name, $0) } },
@@ -80,7 +82,7 @@ import TidegaugeStillingWellDriver
     @Test(arguments: [ObserversSpec.Reads.sum, .iterate, .window])
     func anAnswerOfTheCallbackBeforeIsCalledWrong(_ reads: ObserversSpec.Reads) throws {
         var spec = tiny(Fault.staleAnswer.rawValue, reads)
-        // Every commit changes a row that is shown, and of a window the first.
+        // Every commit changes a row that is shown, and in a window the first one.
         (spec.writers.keys, spec.writers.changes) = (.matching, ["move": 1])
         let result = try runTrial(spec, on: FaultyDriver(.staleAnswer)) {
             $0.fate != .completed || ($0.counts["answers"] ?? 0) > 200
@@ -88,13 +90,14 @@ import TidegaugeStillingWellDriver
         #expect(result.fate == .oracleViolation, "\(result.notes)")
         let text = "answers: in callback 4 of observer 0 '\(reads.rawValue)' was answered "
         #expect(result.violations.contains { $0.hasPrefix(text) }, "\(result.violations)")
-        // Nobody would see it who looks at rows and change sets.
+        // Checks of rows and change sets do not find this fault.
         #expect(result.violations.allSatisfy { $0.hasPrefix("answers: ") }, "\(result.violations)")
     }
 
     @Test func aCountOfTheCallbackBeforeIsCalledWrong() throws {
         var spec = tiny(Fault.staleAnswer.rawValue, .count)
-        // Few, because the driver copies all rows for a callback, and observers that are behind have few callbacks.
+        // The rate is low, because the driver copies all rows in each callback, and observers that lag have few
+        // callbacks.
         (spec.writers.changes, spec.writers.rateHz) = (["insert": 1], 40)
         spec.observers.match = 1
         let result = try runTrial(spec, on: FaultyDriver(.staleAnswer)) {
@@ -126,7 +129,7 @@ import TidegaugeStillingWellDriver
         }
     }
 
-    /// Counts are kept under a sum of it.
+    /// Counts are stored under a checksum of the spec, so it must not contain the unset key.
     @Test func aSpecOfWhoReadsNothingSaysNothingOfIt() throws {
         let text = String(decoding: try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion), as: UTF8.self)
         #expect(!text.contains("\"reads\""))

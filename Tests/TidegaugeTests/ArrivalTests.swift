@@ -1,4 +1,5 @@
-// Arrivals and choices of rows that a mean does not describe: waves, traces, few rows that get most of the changes.
+// Tests of arrivals and of row choices that a mean does not describe: waves, traces, and few rows with most of the
+// changes.
 import Foundation
 import Testing
 import TidegaugeDriver
@@ -30,14 +31,14 @@ import TidegaugeSpec
         let spec = waves(onMs: 100, offMs: 400, rateHz: 1_000)
         let dues = dues(spec, warmUpNs: 2_050_000_000, durationNs: 100_000_000_000)
         let measured = dues.filter { $0 >= 0 }
-        // 100 000 Poisson commits: a standard deviation of 316.
+        // 100,000 Poisson commits have a standard deviation of 316.
         #expect(abs(measured.count - 100_000) < 1_600)
         #expect(zip(dues, dues.dropFirst()).allSatisfy { $0 <= $1 })
-        // Waves begin with the window and every half second from there, before it too.
+        // Waves begin with the window, and every half second before and after that.
         let period: Int64 = 500_000_000
         #expect(dues.allSatisfy { (($0 % period) + period) % period <= 100_000_000 })
         #expect(dues.first! >= -2_050_000_000)
-        // Within a wave commits are as independent of each other as without: a gap's deviation is its mean.
+        // Within a wave, commits are independent: the standard deviation of a gap equals its mean.
         let gaps = zip(measured.dropFirst(), measured).map { Double($0 - $1) }.filter { $0 < 1e8 }
         let mean = gaps.reduce(0, +) / Double(gaps.count)
         let variance = gaps.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(gaps.count)
@@ -119,7 +120,7 @@ import TidegaugeSpec
         return writers
     }
 
-    /// Against the definition, by chi-squared over the ranks that are drawn often enough.
+    /// Compares with the definition, by chi-squared over the ranks that are drawn often enough.
     @Test(arguments: [0.5, 0.99, 1, 1.5, 3], [1, 2, 10, 1_000])
     func ranksComeAsZipfSays(exponent: Double, rows: Int) {
         let drawn = draws(writers(.zipf, exponent: exponent), of: rows)
@@ -187,7 +188,7 @@ import TidegaugeSpec
             default: ranks.append(alive.count - 1 - alive.lastIndex(of: key)!)
             }
         }
-        // With exponent 2 six of ten changes are of the very last row.
+        // With exponent 2, six of ten changes are of the last row.
         #expect(abs(Double(ranks.count { $0 == 0 }) / Double(ranks.count) - 0.608) < 0.04)
     }
 
@@ -209,7 +210,7 @@ import TidegaugeSpec
             keys.insert(changes[0].item.key)
         }
         #expect(keys.count == 100)
-        // Neither the lowest keys nor the lowest scores.
+        // The rows have neither the lowest keys nor the lowest scores.
         #expect(abs(Double(keys.reduce(0, +)) / 100 - 500) < 120)
         let upper = keys.count { dataset.item(at: Int($0)).score > Score.bound(1 << 30) }
         #expect(abs(upper - 50) < 20)
@@ -233,7 +234,7 @@ import TidegaugeSpec
             table.apply(changes[0])
             guard changes[0].item.score >= Score.make(upper: 1 << 31 - 1, serial: 0) else { continue }
             moves += 1
-            // At most the other writer's last move stands above it.
+            // Only the last move of the other writer may be above it.
             let above = table.items().count { $0.score > changes[0].item.score }
             #expect(above <= 1)
         }

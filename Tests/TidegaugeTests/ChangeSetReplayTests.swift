@@ -1,5 +1,5 @@
-// The oracle's local check of a change set against the obvious one: apply the lists to the whole old array and compare
-// with the whole new one.
+// Tests of the oracle's local check of a change set. The reference applies the lists to the whole old array and
+// compares with the whole new one.
 import Testing
 import TidegaugeDriver
 
@@ -7,7 +7,7 @@ import TidegaugeDriver
 @testable import TidegaugeTrialRunner
 
 @Suite struct ChangeSetReplayTests {
-    /// A step between two random collections, as items and as the touches that lead from one to the other.
+    /// A step between two random collections, as items and as the changes between them.
     private struct Step {
         var old: [Item]
         var new: [Item]
@@ -57,12 +57,12 @@ import TidegaugeDriver
                     }
                 }
             }
-            // Right or wrong, the model itself goes on.
+            // The model advances after a wrong change set too.
             #expect(replay.rows.rows.map(\.key) == new.map(\.key))
             return problem
         }
 
-        /// Whether applying the lists to the old array gives the new one, with no row moved that need not be.
+        /// Whether the lists lead from the old array to the new one, and no row is moved without need.
         func isRight(_ delivery: Delivery) -> Bool {
             func isList(_ list: [Int], _ count: Int) -> Bool {
                 list.allSatisfy { $0 >= 0 && $0 < count } && zip(list, list.dropFirst()).allSatisfy { $0 < $1 }
@@ -77,7 +77,7 @@ import TidegaugeDriver
                 array.insert(new[index], at: index)
             }
             for index in delivery.modifications {
-                // A modification tells of a row that stayed and is different now.
+                // A modified row must have stayed and must differ.
                 guard index < array.count, array[index].key == new[index].key, array[index] != new[index] else {
                     return false
                 }
@@ -131,12 +131,12 @@ import TidegaugeDriver
         case 5 where !delivery.insertions.isEmpty:
             delivery.insertions[random.below(delivery.insertions.count)] += random.below(3) - 1
         case 6:
-            // A row is moved that need not be.
+            // Moves a row without need.
             delivery.deletions = Set(delivery.deletions).union([index]).sorted()
             delivery.insertions = Set(delivery.insertions).union([index]).sorted()
             delivery.moveCount += 1
         case 7:
-            // A row that moved is said to have changed where it stood.
+            // Reports a moved row as modified in place.
             let from = delivery.deletions.filter { $0 < old.count }
             let to = delivery.insertions.filter { $0 >= 0 && $0 < new.count }
             guard let moved = to.first(where: { index in from.contains { old[$0].key == new[index].key } }) else {

@@ -1,4 +1,5 @@
-// Observers that come and go, on stores that are right and on one that calls one in ten of them when it has gone.
+// Tests of observers that start and end during a trial, on correct stores and on one that calls one in ten of them
+// after its end.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -17,7 +18,7 @@ import TidegaugeStillingWellDriver
         let spec = try shippedTrial(scenario, on: Fault.lateCall.rawValue)
         var resting = spec
         resting.observers.churn = nil
-        // Nobody whom all other scenarios look at is among the one in ten.
+        // None of the observers that other scenarios check is among the one in ten.
         let blind = try runTrial(resting, on: FaultyDriver(.lateCall))
         #expect(blind.fate == .completed, "\(blind.notes) \(blind.violations)")
         let result = try runTrial(spec, on: FaultyDriver(.lateCall)) { $0.fate != .completed }

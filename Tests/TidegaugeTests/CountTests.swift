@@ -20,7 +20,7 @@ struct CountTests {
 
     @Test("is less by what the turns take, and per commit that affects somebody")
     func perCommit() {
-        // 50 000 less 100 turns of 100 each.
+        // 50,000 minus 100 turns of 100 each.
         #expect(account(affecting: 100).perCommit([.writer]) { $0.instructions } == 400)
         #expect(account(affecting: 50).perCommit([.writer]) { $0.instructions } == 800)
         #expect(account(affecting: 0).perCommit([.writer]) { $0.instructions } == 400)
@@ -95,7 +95,7 @@ struct CountTests {
         let figures = GroupFigures(spec, TrialResult(fate: .completed), beside: [.counted: counted]).figures()
         let figure = try #require(figures.first { $0.metric == .writerInstructions })
         #expect(figure.value == 400 && figure.flags == [.counted(by: .callgrind)])
-        // The repetition counts the same; the first trial says that nothing was counted.
+        // The repetition has the same count. The first trial reports that nothing was counted.
         func without(trial: Int) -> [Figure] {
             spec.trial = trial
             return GroupFigures(spec, TrialResult(fate: .completed), beside: [:]).figures()
@@ -121,7 +121,7 @@ struct CountTests {
         #expect(spec.countObstacle != nil)
         #expect(spec.counted(by: "callgrind", commits: 3).count?.commits == 3)
         #expect(spec.counted(by: "callgrind", commits: 3).count?.warmUpCommits == 1)
-        // Of large commits fewer, and of those that go by many observers or through a long list.
+        // Large commits, many observers and long lists reduce the number of counted commits.
         for (rows, observers, items, commits) in [
             (1, 1, 0, 200), (100, 1, 0, 20), (1_000, 1, 0, 3), (10_000, 0, 0, 3), (1, 99, 0, 40), (1, 1, 98, 40),
         ] {

@@ -1,4 +1,4 @@
-// Which callback covers which commit, against the definition; and what a query's history says, against arrays.
+// Tests of which callback covers which commit, and of a query's history, each compared with its definition.
 import Testing
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -49,7 +49,7 @@ import TidegaugeSpec
                     let before = from == 0 ? states[0] : states[Int(affecting[from - 1]) + 1]
                     let after = to == 0 ? states[0] : states[Int(affecting[to - 1]) + 1]
                     let touched = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
-                    // A row that left and came back as it was has no net effect but a touch of its own.
+                    // A row that left and returned unchanged has only a change of its own.
                     #expect(touched.isSubset(of: Set(net.map(\.key))), "seed \(seed)")
                     for touch in net {
                         #expect(touch.before == before[touch.key].map { query.order.position(of: $0) } ?? .min)
@@ -70,7 +70,7 @@ import TidegaugeSpec
         #expect(history.disorder?.contains("version 5") == true)
     }
 
-    /// Two writers' records with random interleaving of versions.
+    /// Makes records of two writers, with random interleaving of versions.
     private func interleaved(_ count: Int, _ seed: UInt64) -> [[CommitRecord]] {
         var random = RandomSource(seed: seed, stream: 7)
         var writers: [[CommitRecord]] = [[], []]
@@ -83,7 +83,7 @@ import TidegaugeSpec
         return writers
     }
 
-    /// The rows of a query before the first commit and after each.
+    /// Returns the rows of a query before the first commit and after each commit.
     private func states(
         of query: Query, _ spec: TrialSpec, _ dataset: Dataset, _ history: History
     ) -> [[Int64: TableModel.Row]] {

@@ -1,4 +1,4 @@
-// Work in parts: each done once, and handed out in order whoever finishes first.
+// Tests of work in parts. Each part is done once, and results are returned in order.
 import StillingWellSync
 import StillingWellTestThreads
 import Testing
@@ -32,7 +32,7 @@ struct CrewTests {
             }
         }
         crew.result(0)
-        // Part 1 is begun now, or never will be.
+        // Part 1 has begun by now, or never begins.
         gate.withLock {
             $0 = true
             opened.broadcast()

@@ -1,4 +1,4 @@
-// What passes between binaries of two commits: specs to an older one, results of one that knows more or less.
+// Tests of the exchange between binaries of two commits: specs for an older one, results with more or fewer fields.
 import Foundation
 import Testing
 import TidegaugeDriver
@@ -47,7 +47,7 @@ import TidegaugeMeasure
         }
     }
 
-    /// What was counted of a build is kept under a sum of it.
+    /// Counts of a build are stored under a checksum of the spec.
     @Test func aSpecIsTheSameBytesEachTime() throws {
         let texts = try (0..<8).map { _ in try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion) }
         #expect(Set(texts).count == 1)

@@ -1,4 +1,5 @@
-// Stores that stand before another one pass on everything that they do not change, and have its abilities and no others.
+// Tests that forwarding stores pass on everything they do not change, and have exactly the abilities of the store
+// behind them.
 import Foundation
 import Testing
 import TidegaugeDriver
@@ -43,7 +44,7 @@ private class NotingStore: DrivenStore, @unchecked Sendable {
     func close() throws { asked.append("close") }
 }
 
-// With one ability each, so that none is taken for another.
+// One ability each, so that none is mistaken for another.
 
 private final class CalledStore: NotingStore, CallableOnSite, @unchecked Sendable {
     func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws { asked.append("call") }

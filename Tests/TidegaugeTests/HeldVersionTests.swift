@@ -1,4 +1,5 @@
-// Versions that are held while writers go on: the oracle asks them at the end what they show, and calls another version wrong.
+// Tests of versions that are held while writers go on. At the end the oracle compares their rows, and another version
+// is a violation.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -51,7 +52,7 @@ private struct ForgetfulDriver: StoreDriver {
     private func tiny(_ driver: String, _ sort: ObserversSpec.Sort) -> TrialSpec {
         var spec = TrialSpec.tiny(driver: driver)
         (spec.observers.pins, spec.observers.sort) = (5, sort)
-        // Rows that come, change in place, leave and go.
+        // Rows are inserted, changed in place, moved and deleted.
         spec.writers.changes = ["update-score": 2, "touch": 1, "insert": 1, "delete": 1]
         return spec
     }

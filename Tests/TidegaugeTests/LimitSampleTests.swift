@@ -1,4 +1,4 @@
-// Limits on percentiles: judged by how many samples are beyond the bound, with a value or without.
+// Tests of limits on percentiles. They are judged by the number of samples beyond the bound, with or without a value.
 import Testing
 import TidegaugeSpec
 
@@ -7,7 +7,7 @@ import TidegaugeSpec
 @testable import TidegaugeTrial
 
 @Suite struct LimitSampleTests {
-    /// A trial's figures of a latency whose samples begin `everyNs` after one another.
+    /// Makes a trial's figures of a latency. Samples begin `everyNs` after each other.
     private func entries(
         _ lengthsNs: [Int64], everyNs: Int64 = 10_000_000, flags: [FigureFlag] = [], noise: String? = nil,
         keepsSamples: Bool = true
@@ -42,13 +42,13 @@ import TidegaugeSpec
     @Test func aStoreThatFallsBehindBreaksTheLimitThatItNeverKeeps() throws {
         let late = (0..<200).map { 1_330_000_000 + Int64($0) * 10_000_000 }
         #expect(try judged("p99", .less, 16e6, entries(late, flags: [.notSteady])).verdict == .broken)
-        // The samples before it fell behind make no difference.
+        // The samples before the delay make no difference.
         let later = Array(repeating: Int64(1_000), count: 20) + late
         #expect(try judged("p99", .less, 16e6, entries(later, flags: [.notSteady])).verdict == .broken)
     }
 
     @Test func aStallCountsOnce() throws {
-        // 300 ms, of which each of 30 samples had to wait for the rest.
+        // A stall of 300 ms. Each of 30 samples waited for the rest of it.
         let stall = (0..<30).map { 300_000_000 - Int64($0) * 10_000_000 }
         let calm = Array(repeating: Int64(100_000), count: 400)
         let once = try judged("p99", .less, 1e6, entries(calm + stall + calm))
@@ -66,7 +66,7 @@ import TidegaugeSpec
     }
 
     @Test func aValueBeyondTheBoundByChanceIsUnknown() throws {
-        // 1,020 samples, of which 11 are beyond: the percentile is too, by one sample.
+        // 1,020 samples, 11 of them beyond the bound. So the percentile is beyond it, by one sample.
         let near = (0..<1_020).map { $0 % 90 == 0 ? Int64(2_000_000) : 100_000 }
         let judgement = try judged("p99", .less, 1e6, entries(near))
         #expect(judgement.verdict == .unknown && judgement.text.contains("may be chance"), "\(judgement.text)")
@@ -82,7 +82,7 @@ import TidegaugeSpec
     }
 
     @Test func aBucketThatTheBoundLiesInIsNotBeyondIt() throws {
-        // The highest value of the bucket of 999,900 ns is above a millisecond.
+        // The bucket of 999,900 ns extends above a millisecond.
         #expect(try judged("p99", .less, 1e6, entries(Array(repeating: 999_900, count: 109))).verdict == .unknown)
     }
 

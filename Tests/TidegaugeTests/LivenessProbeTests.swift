@@ -1,4 +1,4 @@
-// Hung, or only without a processor? Asked of processes that do nothing but sleep, or nothing but compute.
+// Tests that distinguish a hung process from one without CPU time, with processes that only sleep or only compute.
 import Foundation
 import Testing
 import TidegaugeMeasure
@@ -12,7 +12,7 @@ import TidegaugeMeasure
         process.arguments = ["-c", script]
         try process.run()
         defer {
-            // Nothing milder: a child has the signal mask of the worker that started it.
+            // Only SIGKILL works: a child has the signal mask of the thread that started it.
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
@@ -42,7 +42,7 @@ import TidegaugeMeasure
             Pacing.sleep(untilNs: deadline.endNs)
             let isOver = deadline.hasPassed()
             #expect(isOver)
-            // Once something has moved it begins anew.
+            // After some progress the time starts again.
             deadline.restart()
             Pacing.sleep(untilNs: deadline.endNs)
             let isOverAgain = deadline.hasPassed()

@@ -1,4 +1,4 @@
-// Schedules, datasets, queries and generators: what a seed makes of a spec.
+// Tests of schedules, datasets, queries and generators made from a spec and its seed.
 import Testing
 import TidegaugeDriver
 import TidegaugeSpec
@@ -31,10 +31,10 @@ import TidegaugeSpec
         let gaps = zip(dues.dropFirst(), dues).map { Double($0 - $1) }
         let mean = gaps.reduce(0, +) / Double(gaps.count)
         let variance = gaps.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(gaps.count)
-        // 100 000 gaps: the mean's standard error is 0.3 %, the deviation's about 0.7 %.
+        // 100,000 gaps: the standard error of the mean is 0.3 %, that of the deviation about 0.7 %.
         #expect(abs(mean / 1e6 - 1) < 0.02)
         #expect(abs(variance.squareRoot() / mean - 1) < 0.04)
-        // The share above the mean is 1/e for an exponential, and 1/2 for most others.
+        // The share above the mean is 1/e for an exponential distribution, and 1/2 for most others.
         let above = Double(gaps.count { $0 > mean }) / Double(gaps.count)
         #expect(abs(above - 0.3679) < 0.01)
     }
@@ -76,7 +76,7 @@ import TidegaugeSpec
         #expect(rest.filter { $0.writer == 0 }.map(\.dueNs) == all[0].dropFirst(3).map { $0 + 1_000 })
         #expect(rest.filter { $0.writer == 1 }.map(\.dueNs) == all[1].suffix(2).map { $0 + 1_000 })
         #expect(rest.map(\.dueNs) == rest.map(\.dueNs).sorted())
-        // A successor goes on with the schedule of the one that was killed.
+        // A successor continues the schedule of the killed writer.
         spec.writers.process = .own
         var alone = spec.writers
         alone.threads = 1
@@ -228,7 +228,7 @@ import TidegaugeSpec
         }
     }
 
-    /// Such a trial is the companion that says what a commit costs by itself.
+    /// This trial without observers measures the cost of a commit alone.
     @Test func inLockstepWithNobodyThereIsRoomForFullSpeed() {
         var spec = TrialSpec.tiny()
         spec.writers.load = .closed
@@ -239,7 +239,7 @@ import TidegaugeSpec
         #expect(TrialSize.commitsPerWriter(spec) == atFullSpeed)
     }
 
-    /// An engine that looks at every change calls a bystander as often as anybody.
+    /// An engine that checks every change calls an idle query as often as any other.
     @Test func aBystanderHasRoomForEveryCommitAndManyShareIt() {
         var spec = TrialSpec.tiny()
         spec.observers.bystanders = 1

@@ -1,4 +1,4 @@
-// The server that keeps nothing: versions without gaps, over either transport, whoever else is connected.
+// Tests of the null server, which stores nothing: versions without gaps, over either transport, with other connections.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -19,7 +19,7 @@ import TidegaugeTrial
         #expect((result.counts["callbacks"] ?? 0) > 4)
     }
 
-    /// What it does not have is no part of what is measured on it.
+    /// The null server has no standby, so a spec with one is refused.
     @Test func aStandbyIsRefused() throws {
         var spec = TrialSpec.tiny(driver: "null-server")
         spec.serverStandbyNs = 1_000_000

@@ -1,4 +1,4 @@
-// The oracle's ordered rows against a sorted array.
+// Tests of the oracle's ordered rows against a sorted array.
 import Testing
 
 @testable import TidegaugeTrialRunner
@@ -11,7 +11,7 @@ import Testing
             var model = Set((0..<first).map { _ in Int64(random.below(1_000_000)) }).sorted()
             var rows = OrderedRows(sorted: model.map { .init(order: $0, key: $0 * 7) })
             for _ in 0..<3_000 {
-                // Growing, then shrinking to nothing, so that chunks split and vanish.
+                // Grows, then shrinks to nothing, so that chunks split and vanish.
                 if model.isEmpty || random.below(10) < (model.count < 1_500 ? 6 : 3) {
                     let order = Int64(random.below(1_000_000))
                     let place = model.firstIndex { $0 >= order } ?? model.count

@@ -1,4 +1,5 @@
-// Figures per callback and per pair of commit and observer, from records made here: no store, no clock.
+// Tests of figures per callback and per pair of commit and observer, with records made here, without a store or a
+// clock.
 import Testing
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -8,7 +9,7 @@ import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
 @Suite struct PairFiguresTests {
-    /// Twenty commits of one writer, a microsecond apart from 0, each committed `tookNs` behind its due time.
+    /// Makes twenty commits of one writer, due every microsecond from 0. Each commits `tookNs` after its due time.
     private func history(_ spec: TrialSpec, tookNs: Int64) throws -> (History, QueryAssignment) {
         let dataset = Dataset(spec)
         let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
@@ -48,7 +49,7 @@ import TidegaugeSpec
     }
 
     @Test func callbacksThatCoverNothingAreDividedByToo() throws {
-        // The initial one; all commits in one; three of the same version; and one behind the window.
+        // The initial callback, one for all commits, three of the same version, and one after the window.
         let pairs = try figures(callbacks: [
             (0, 10), (20, 30_000), (20, 40_000), (20, 41_000), (20, 42_000), (20, 1_500_000),
         ])
@@ -57,7 +58,7 @@ import TidegaugeSpec
     }
 
     @Test func aCallbackBeforeItsCommitReturnedIsEarlyAndNotAtOnce() throws {
-        // Each called 200 ns behind its due time; the commit returned 700 ns later.
+        // Each callback is 200 ns after the due time, and the commit returned 700 ns later.
         let calls = (1...20 as ClosedRange<Int64>).map { ($0, $0 * 1_000 + 200) }
         let pairs = try figures(tookNs: 900, callbacks: [(0, 10)] + calls)
         #expect(pairs.delivery.mean == -700 && pairs.delivery.min == -700 && pairs.delivery.max == -700)
@@ -66,7 +67,8 @@ import TidegaugeSpec
         #expect(pairs.endToEnd.mean == 200)
     }
 
-    /// Between two hosts: what is negative by less than clocks can be wrong counts as it is, what is by more can be no time at all.
+    /// Between two hosts, a negative latency within the clocks' uncertainty is kept as it is. A larger one is
+    /// impossible and is reported.
     @Test func aCallBeforeItsCommitBeganIsNeverHidden() throws {
         let early = (1...20 as ClosedRange<Int64>).map { ($0, $0 * 1_000 - 30) }
         let doubtful = try figures(callbacks: [(0, 10)] + early, uncertaintyNs: 50)
@@ -74,11 +76,11 @@ import TidegaugeSpec
         #expect(doubtful.endToEnd.min == -30 && doubtful.endToEnd.max == -30 && doubtful.endToEnd.mean == -30)
         let impossible = try figures(callbacks: [(0, 10)] + early, uncertaintyNs: 29)
         #expect(impossible.impossible?.earlierNs == 30 && impossible.endToEnd.count == impossible.pairs)
-        // On one clock an engine that calls early is the oracle's to judge.
+        // On one clock, an early callback is checked by the oracle instead.
         #expect(try figures(callbacks: [(0, 10)] + early).impossible == nil)
     }
 
-    /// Two hosts, whose clocks are a second apart: each is measured on its own, and only by its own commits.
+    /// Two hosts with clocks a second apart. Each is measured on its own clock, for its own commits only.
     @Test func anEchoIsMeasuredOnTheClockOfItsHost() throws {
         var spec = TrialSpec.tiny(driver: "noop")
         (spec.writers.threads, spec.observers.count, spec.observers.bystanders) = (2, 1, 0)
@@ -96,7 +98,7 @@ import TidegaugeSpec
         let site = DeliveryContext("observer-0 on b", .queue)
         defer { site.stop() }
         let aheadNs: Int64 = 1_000_000_000
-        // Called 300 ns behind each due time, of whichever host.
+        // Each callback is 300 ns after the due time, for commits of both hosts.
         let recorder = try CallbackRecorder(capacity: 41, indexCapacity: 1)
         for version in 0...40 as ClosedRange<Int64> {
             let enterNs = aheadNs + (version == 0 ? 10 : version * 1_000 + 300)

@@ -1,4 +1,4 @@
-// What the parent makes of trials: companions, figures of several trials, limits and exit codes. No processes here.
+// Tests of the parent: companion trials, figures of several trials, limits and exit codes. No processes are started.
 import Testing
 import TidegaugeDriver
 import TidegaugeHarnessFixtures
@@ -10,7 +10,7 @@ import TidegaugeSpec
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner
 
-/// Gives canned results.
+/// An executor with canned results.
 private final class CannedTrials: TrialExecutor {
     var ran: [TrialSpec] = []
     private let result: (TrialSpec) -> TrialResult
@@ -77,7 +77,8 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         return spec
     }
 
-    /// 100 commits of which half affect: 90 µs each with observers, 40 without, 2 on noop.
+    /// Makes a result of 100 commits, half of which affect an observer. A commit takes 90 µs with observers, 40 µs
+    /// without, and 2 µs on noop.
     private func costs(_ spec: TrialSpec) -> TrialResult {
         var result = TrialResult(fate: .completed)
         let perCommitNs: Int64 = spec.driver == "noop" ? 2_000 : spec.observers.count > 0 ? 90_000 : 40_000
@@ -90,7 +91,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         #expect(outcome == .pass)
         #expect(executor.ran.map(\.driver) == ["model", "model", "noop"])
         #expect(executor.ran.map(\.observers.count) == [2, 0, 2])
-        // (90 - 40) µs over 100 commits, of which 50 affect.
+        // (90 - 40) µs over 100 commits, of which 50 affect an observer.
         #expect(told.value(.upkeepCost) == 100_000)
         #expect(told.value(.harnessCost) == 2_000)
         #expect(told.figures.allSatisfy { $0.spec.driver == "model" })
@@ -103,7 +104,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         #expect(turns.ran.map(\.observers.count) == [2, 0, 0, 2])
     }
 
-    /// What the harness costs does not depend on who is beside it.
+    /// The cost of the harness does not depend on the driver, so drivers share the companion trial.
     @Test func driversAtOnePointShareTheTrialOnTheNoopDriver() throws {
         let trials = (0..<2).flatMap { trial in
             ["model", "crash"].map { driver in
@@ -113,13 +114,13 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
             }
         }
         let (_, executor, told) = try run(trials, costs)
-        // The second repetition has another seed and begins with the companion.
+        // The second repetition has another seed and begins with the companion trial.
         #expect(executor.ran.map(\.driver) == ["model", "noop", "crash", "noop", "model", "crash"])
         #expect(
             told.figures.filter { $0.figure.metric == .harnessCost }.map(\.figure.value) == [
                 2_000, 2_000, 2_000, 2_000,
             ])
-        // One that did not complete is tried again.
+        // A companion trial that did not complete is tried again.
         let (_, again, _) = try run(Array(trials.prefix(2))) {
             $0.driver == "noop" ? TrialResult(fate: .hang) : self.costs($0)
         }
@@ -176,7 +177,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
                     spec([.upkeepCost, .upkeepExponent], trial: trial, variant: "dataset.items=\(items)", items: items))
             }
         }
-        // Cost as the square root of the items; one trial in three is spoilt.
+        // The cost is the square root of the number of items. One trial in three is spoilt.
         let (_, _, told) = try run(trials) { spec in
             var result = TrialResult(fate: .completed)
             let costNs = spec.trial == 1 ? 9e9 : Double(spec.dataset.items).squareRoot() * 1e5
@@ -199,7 +200,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
                 trials.append(spec)
             }
         }
-        // The machine is slower by half in every repetition; a hundred bystanders cost a fifth more than one.
+        // The machine is slower by half in every repetition. A hundred idle queries cost a fifth more than one.
         let (_, executor, told) = try run(trials) { spec in
             var result = TrialResult(fate: .completed)
             let factor = [1.0, 1.5, 2.25][spec.trial] * (spec.observers.bystanders == 100 ? 1.2 : 1)
@@ -207,7 +208,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
             return result
         }
         #expect(abs(told.value(.upkeepGrowth, variant: "*")! - 1.2) < 0.001)
-        // Without observers the rows they would watch are there all the same.
+        // Trials without observers have the same rows.
         #expect(Set(executor.ran.map(\.dataset.groups)) == [100])
     }
 
@@ -222,7 +223,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         }
         func cost(_ spec: TrialSpec) -> TrialResult {
             var result = TrialResult(fate: .completed)
-            // The peer pays 30 and 60 times as much, whatever the machine does from one repetition to the next.
+            // The peer costs 30 and 60 times as much, at any speed of the machine.
             let costNs = Double(spec.driver == "crash" ? spec.dataset.items * 3 : 1) * (spec.trial == 0 ? 1e5 : 3e5)
             result.cpu = account(spec.observers.count > 0 ? Int64(costNs) : 0, commits: 1, affecting: 1)
             return result
@@ -234,7 +235,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         #expect(ratios.map { $0.figure.value?.rounded() } == [30, 60, 30, 60])
         #expect(outcome == .limitBroken)
         #expect(told.judgements.map(\.verdict) == [.broken, .kept])
-        // Alone, a peer has nothing to be compared with.
+        // A peer alone has no reference.
         let alone = trials.filter { $0.driver == "crash" }
         let (unknown, _, heard) = try run(alone, limits: limits, reference: "model", cost)
         #expect(heard.figures.contains { $0.figure.flags == [.noReference] && $0.figure.value == nil })

@@ -1,5 +1,5 @@
-// What happens to servers, and mistakes of those who watch them: trials in which connections end, the server is started again, commits
-// stand in the log before anybody sees them.
+// Tests of server faults, and of drivers with known mistakes. Connections end, the server restarts, and commits are in
+// the log before they are visible.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -15,7 +15,7 @@ import TidegaugeTrial
 struct PostgresFaultTests {
     private static let ways: [PostgresDriver.Way] = [.poll, .notify, .batch(everyMs: 10), .wal]
 
-    /// Rows that are changed alone, so that what became of a commit can be told afterwards.
+    /// Makes a spec in which each commit changes one row, so that the fate of a commit can be determined.
     private static func spec(_ driver: PostgresDriver, _ kind: FaultSpec.Kind) throws -> TrialSpec {
         var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
         spec.writers.changes = ["update-score": 1]
@@ -24,7 +24,7 @@ struct PostgresFaultTests {
         return spec
     }
 
-    /// Who has lost the server finds it again, and nothing that was committed meanwhile is lost.
+    /// An observer that lost the server reconnects, and no commit made meanwhile is lost.
     @Test(
         arguments: cases(
             ways.indices.flatMap { [($0, FaultSpec.Kind.serverRestarted), ($0, .connectionCut)] },
@@ -39,7 +39,7 @@ struct PostgresFaultTests {
         #expect(result.value(.recoveryTime, "max") != nil)
     }
 
-    /// Commits that were refused while the server was away are made again, once.
+    /// Commits that failed during the restart are made again, once.
     @Test(.nightly) func commitsOfARestartAreMadeOnce() throws {
         let driver = PostgresDriver(.wal)
         let result = try runTrial(try Self.spec(driver, .serverRestarted), on: driver) {
@@ -60,13 +60,13 @@ struct PostgresFaultTests {
     ) throws {
         let driver = PostgresDriver(way)
         var spec = try Self.spec(driver, kind)
-        // Each reads its own.
+        // Each of them reads its own lines.
         (spec.fault.lengthNs, spec.fault.rows) = (200_000_000, 20_000)
         let result = try runTrial(spec, on: driver)
         #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
     }
 
-    /// Every scenario of servers asks for company of this kind.
+    /// Every scenario of servers has such listeners and slots.
     @Test(.nightly, arguments: ways.indices) func aServerThatHasCompanyIsTheSame(_ way: Int) throws {
         let driver = PostgresDriver(Self.ways[way])
         var spec = TrialSpec.tiny(driver: driver.name)
@@ -77,7 +77,7 @@ struct PostgresFaultTests {
         #expect(result.violations.isEmpty)
     }
 
-    /// Of more bytes than a socket has at one time.
+    /// The transaction is larger than a socket's buffer.
     @Test func aTransactionIsSentAsAWhole() throws {
         let driver = PostgresDriver(.wal)
         var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
@@ -106,7 +106,7 @@ struct PostgresFaultTests {
         #expect((result.counts["commits"] ?? 0) > 1, "\(result.counts)")
     }
 
-    /// It is sent a commit, asks, and finds the rows as they were before; and is not told again.
+    /// This driver is notified of a commit, queries, and finds the old rows. It is not notified again.
     @Test func whoTakesALogForADoorbellIsCaught() throws {
         let driver = PostgresDriver(.doorbell)
         let spec = try Self.standby(driver)
@@ -115,7 +115,7 @@ struct PostgresFaultTests {
         #expect(result.notes.contains { $0.contains("not every observer was called") }, "\(result.notes)")
     }
 
-    /// After a cut it asks, shows what it found, and only then listens: what its writer commits at once is heard of by nobody.
+    /// After a cut this driver queries, delivers, and only then listens. It misses a commit made in between.
     @Test(
         arguments: cases(
             [(PostgresDriver.Way.lateListen, true), (.notify, false), (.wal, false)],
@@ -126,7 +126,7 @@ struct PostgresFaultTests {
         (spec.writers.load, spec.writers.rateHz, spec.writers.keys) = (.lockstep, 0, .matching)
         (spec.fault.kind, spec.fault.atNs) = (.connectionCut, 200_000_000)
         (spec.durationNs, spec.hangTimeoutNs) = (1_000_000_000, 2_000_000_000)
-        // Its writer may not have been given the processor while nobody listened.
+        // The writer may not have had CPU time between the query and the listen.
         let result = try runTrial(spec, on: driver) { !isCaught || $0.fate == .hang }
         let fate = "seed \(spec.seed): \(result.fate) \(result.notes) \(result.violations)"
         #expect(isCaught ? result.fate == .hang : result.fate == .completed, "\(fate)")
@@ -134,7 +134,8 @@ struct PostgresFaultTests {
 
     // MARK: A slot
 
-    /// What is committed between the slot and the copy is in the stream, and not in the copy: neither lost nor sent twice.
+    /// Commits between the slot and the copy are in the stream and not in the copy. They are neither lost nor sent
+    /// twice.
     @Test func aStreamBeginsWhereItsCopyEnds() throws {
         try withPostgres(settings: ["wal_level=logical"]) { server in
             let schema = PostgresSchema(server.options)
@@ -163,7 +164,7 @@ struct PostgresFaultTests {
         return keys
     }
 
-    /// What was taken is not kept for the slot any longer.
+    /// The slot does not retain data that the feed has taken.
     @Test func theServerIsToldWhatWasTaken() throws {
         try withPostgres(settings: ["wal_level=logical"]) { server in
             let schema = PostgresSchema(server.options)
@@ -181,7 +182,7 @@ struct PostgresFaultTests {
             var position: Int64 = 0
             for _ in 0..<1_000 where LogPosition(position) < feed.received {
                 position = try writing.run(confirmed).integer(0, 0)
-                // The server looks at what it is sent when it has something to send, or is asked.
+                // The server processes the confirmation when it sends something, or when it is queried.
                 try writing.execute("SELECT pg_sleep(0.01)")
             }
             #expect(feed.received > 0 && LogPosition(position) >= feed.received)

@@ -1,5 +1,5 @@
-// PostgreSQL at the other end of a bad network: every packet takes its time, and in the middle of a trial all connections are reset, of
-// those who write and of those who watch.
+// Tests of PostgreSQL behind a bad network. Every packet is delayed, and all connections are reset during the trial,
+// those of writers and of observers.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -15,8 +15,8 @@ import TidegaugeTrial
 struct PostgresNetworkTests {
     private static let delayNs: Int64 = 2_000_000
 
-    /// Commits that were cut off are made once, observers find again what they have missed, and nobody hears of a commit sooner than
-    /// the way there and back takes.
+    /// Interrupted commits are made once, and observers recover what they have missed. No latency is below the
+    /// round-trip time.
     @Test(arguments: cases([PostgresDriver.Way.notify, .wal], atEveryCommit: [.wal]))
     func connectionsAreResetInTheMiddle(_ way: PostgresDriver.Way) throws {
         try withPostgres(over: .tcp, settings: ["wal_level=logical"]) { server in
@@ -26,7 +26,7 @@ struct PostgresNetworkTests {
             let driver = RelayedDriver(base: PostgresDriver(way), relay: relay)
             var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
             spec.serverURL = "postgresql://tidegauge@127.0.0.1:\(relay.port)/postgres"
-            // Rows that are changed alone, so that what became of a commit can be told afterwards.
+            // Each commit changes one row, so that the fate of a commit can be determined.
             spec.writers.changes = ["update-score": 1]
             (spec.writers.rateHz, spec.durationNs) = (100, 1_000_000_000)
             (spec.fault.kind, spec.fault.atNs) = (.serverRestarted, 300_000_000)
@@ -43,7 +43,7 @@ struct PostgresNetworkTests {
     }
 }
 
-/// Finds its server behind a relay; to be restarted means that the way to it is.
+/// A driver behind a relay. A restart of the server resets the relay's connections.
 private struct RelayedDriver: StoreDriver {
     let base: PostgresDriver
     let relay: TCPRelay

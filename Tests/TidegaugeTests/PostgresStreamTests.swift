@@ -1,5 +1,5 @@
-// What a server sends out of its log, and what is kept of it: messages read from bytes, rows held against arrays, the order of commits.
-// No server is needed.
+// Tests of the data that a server sends from its log: messages read from bytes, rows compared with arrays, and the
+// order of commits. No server is needed.
 import StillingWellSeededRandom
 import StillingWellTree
 import Testing
@@ -90,7 +90,7 @@ import TidegaugeDriver
     @Test(arguments: messages.indices) func aMessageIsRead(_ index: Int) throws {
         let (bytes, message) = Self.messages[index]
         #expect(try Self.read(bytes) == message)
-        // What is cut off is an error and nothing else, wherever it is.
+        // A message that is cut at any place is an error.
         for length in 0..<bytes.count {
             #expect(throws: PostgresError.self) { _ = try Self.read(Array(bytes.prefix(length))) }
         }
@@ -146,7 +146,7 @@ import TidegaugeDriver
         Query(keys: 10..<60), Query(group: 1, order: .scoreDescending), Query(group: 0), Query(),
     ]
 
-    /// The rows as they would be asked for, and each change set applied to the rows before it.
+    /// The view equals a fresh query, and each change set leads from the previous rows.
     @Test(arguments: seeds(20), queries.indices) func aViewIsWhatWouldBeFound(seed: UInt64, query: Int) {
         var random = SeededRandom(seed: seed)
         let query = Self.queries[query]
@@ -158,7 +158,7 @@ import TidegaugeDriver
             for _ in 0..<random.below(12) {
                 let key = Int64(random.below(80))
                 nextScore += 1
-                // No two the same, and in no order.
+                // Scores are distinct and unordered.
                 let item = Item(
                     key: key, group: key % 2, score: nextScore * 7_919 % 1_000 * 1_000 + nextScore, stamp: nextScore)
                 let score = random.below(2) == 0 ? rows[key]?.item.score ?? item.score : item.score
@@ -203,7 +203,7 @@ import TidegaugeDriver
 
     private static func beginning(_ text: String) throws -> PostgresSnapshot { try #require(PostgresSnapshot(text)) }
 
-    /// Commits stand in the order in which they were sent, those that were there before it in front, those nobody has seen behind.
+    /// Commits have the order in which they were sent. Earlier commits come before them, and unseen ones after.
     @Test func commitsAreInTheOrderOfTheLog() throws {
         let stream = ShownStream()
         let first = stream.begin(at: try Self.beginning("700:703:701"))
@@ -216,7 +216,7 @@ import TidegaugeDriver
         #expect(stream.sees(second, 705) && !stream.sees(second, 701) && !stream.sees(third, 709))
     }
 
-    /// What was committed while nothing was sent stands at the beginning of the next stream.
+    /// Commits made while nothing was sent come at the beginning of the next stream.
     @Test func commitsOfAGapHaveAPlace() throws {
         let stream = ShownStream()
         _ = stream.begin(at: try Self.beginning("700:700:"))
@@ -229,7 +229,7 @@ import TidegaugeDriver
         #expect(order.problem == nil)
     }
 
-    /// Two processes count the places of one log by themselves.
+    /// Two processes number the positions of one log independently.
     @Test func placesOfAnotherProcessAreVersionsHere() throws {
         let (here, there) = (ShownStream(), ShownStream())
         _ = here.begin(at: try Self.beginning("700:700:"))

@@ -1,4 +1,4 @@
-// Trials on a PostgreSQL of their own; left out, with the reason, where this machine has no server.
+// Trials on a PostgreSQL server of their own. They are skipped with a reason if this machine has none.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -9,7 +9,7 @@ import TidegaugeTrial
 @testable import TidegaugePostgresDriver
 @testable import TidegaugeSpec
 
-/// Why there is no server; nil where there is one.
+/// The reason why there is no server, or nil.
 let missingPostgres: String? = {
     do {
         _ = try PostgresServer.programs()
@@ -17,7 +17,7 @@ let missingPostgres: String? = {
     } catch { return "\(error)" }
 }()
 
-/// A server of one's own, in a folder that goes with it.
+/// Runs `body` with a server of its own, in a folder that is removed afterwards.
 func withPostgres(
     _ durability: DurabilityLevel = .memory, over transport: ServerConfiguration.Transport = .unix,
     settings: [String] = [], _ body: (PostgresServer) throws -> Void
@@ -31,7 +31,7 @@ func withPostgres(
 }
 
 extension PostgresServer {
-    /// As `server.url` takes it.
+    /// Returns the address in the form of the key `server.url`.
     func url() throws -> String {
         "postgresql://tidegauge@/postgres?host=\(try #require(options.first { $0.0 == "host" }).1)"
     }
@@ -44,7 +44,7 @@ struct PostgresTests {
     private static let ways: [PostgresDriver.Way] = [.poll, .notify, .wal]
     private static let indexOfWal = PostgresDriver.Way.all.firstIndex(of: .wal)!
 
-    /// Several writers, commits of one row and of two, rows that come and go, observers of ranges on two threads.
+    /// Several writers, commits of one and two rows, inserted and deleted rows, and observers of ranges on two threads.
     @Test(
         arguments: cases(
             ways.indices.flatMap { [($0, 1), ($0, 2)] }, atEveryCommit: [(0, 2), (1, 1), (2, 2)]))
@@ -63,7 +63,7 @@ struct PostgresTests {
         #expect((result.counts["row_samples"] ?? 0) > 0, "\(result.counts)")
     }
 
-    /// Closed loops in lockstep ask all the time whether a delivery covers a commit.
+    /// A closed loop in lockstep checks continuously whether a delivery covers a commit.
     @Test func aWriterThatWaitsForItsObserversGoesOn() throws {
         let driver = PostgresDriver(.notify)
         var spec = try shippedTrial("throughput/observed-writes.yaml", on: driver.name)
@@ -73,13 +73,13 @@ struct PostgresTests {
         #expect((result.counts["commits"] ?? 0) > 1, "\(result.counts)")
     }
 
-    /// Over a network, with a password that is made for one trial; who is a guest neither makes nor drops anything, and listens to
-    /// nothing unless somebody watches.
+    /// Over a network, with a password made for one trial. A guest neither creates nor drops anything, and listens only
+    /// if it has observers.
     @Test func aStoreIsOpenedByItsAddress() throws {
         let folder = try PrivateFolder()
         defer { folder.remove() }
         var configuration = StoreConfiguration(directory: folder.path, durability: .relaxed)
-        // Of the loopback interface too, whose own number whoever comes has all the same.
+        // Another address of the loopback interface. Clients have 127.0.0.1 anyway.
         (configuration.server.transport, configuration.server.reachedAt) = (.tcp, "127.0.0.2")
         configuration.server.guests = 1
         let driver = PostgresDriver(.notify)
@@ -109,7 +109,7 @@ struct PostgresTests {
         #expect(try store.contents(of: Query()).contains { $0.key == 1 && $0.score == 7 })
     }
 
-    /// Whoever is somewhere else is told so before anything is measured.
+    /// A process elsewhere gets the reason before anything is measured.
     @Test(arguments: ProcessPlace.allCases) func whoCannotReachAServerIsTold(_ place: ProcessPlace) {
         var asked = ServerConfiguration()
         #expect((PostgresStore.obstacle(asked, from: place) == nil) == (place != .otherMachine))
@@ -121,7 +121,7 @@ struct PostgresTests {
         #expect(PostgresStore.obstacle(asked, from: place) == nil)
     }
 
-    /// What a server does for a store is part of what the store takes.
+    /// The server's CPU time is part of the store's.
     @Test func theServersTimeIsCounted() throws {
         let driver = PostgresDriver(.notify)
         var spec = TrialSpec.tiny(driver: driver.name)
@@ -135,7 +135,7 @@ struct PostgresTests {
         #expect(Int(cpu.processNs) >= parts.values.reduce(0, +), "\(parts) of \(cpu)")
     }
 
-    /// Neither processes nor folders are left, whatever the level.
+    /// No processes or folders remain, at any durability level.
     @Test(arguments: cases(DurabilityLevel.allCases, atEveryCommit: [.relaxed]))
     func aServerEndsWithItsStore(_ durability: DurabilityLevel) throws {
         var process: Int32 = 0
@@ -149,7 +149,8 @@ struct PostgresTests {
         #expect(kill(process, 0) != 0)
     }
 
-    /// Numbers that are given before the commit: a look between two commits that overtake one another loses the later one's rows.
+    /// Numbers are assigned before the commit. If two commits overtake each other, a query in between misses the later
+    /// one's rows.
     @Test func anOutboxThatIsAskedByNumberIsCaught() throws {
         let driver = PostgresDriver(.outbox)
         var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
@@ -163,7 +164,7 @@ struct PostgresTests {
             result.violations.contains { text in words.contains { text.hasPrefix($0) } }, "\(result.violations)")
     }
 
-    /// A server that is there already: what others have in it stays as it is, byte for byte, and nothing is added.
+    /// On an existing server, other data remains equal byte for byte, and nothing is added.
     @Test(arguments: cases(Array(PostgresDriver.Way.all.indices), atEveryCommit: [indexOfWal]))
     func aServerOfOthersIsLeftAsItWas(_ way: Int) throws {
         let driver = PostgresDriver(PostgresDriver.Way.all[way])
@@ -181,7 +182,7 @@ struct PostgresTests {
             var spec = TrialSpec.tiny(driver: driver.name)
             (spec.serverURL, spec.durationNs) = (url, 100_000_000)
             let result = try runTrial(spec, on: driver)
-            // Some of the ways are wrong, and may be caught at it.
+            // Some of the drivers are wrong on purpose and may be caught.
             #expect([.completed, .oracleViolation].contains(result.fate), "\(result.fate) \(result.notes)")
             #expect((result.counts["commits"] ?? 0) > 0)
             #expect(
@@ -204,12 +205,12 @@ struct PostgresTests {
         let data = output.fileHandleForReading.readDataToEndOfFile()
         program.waitUntilExit()
         #expect(program.terminationStatus == 0)
-        // These hold a number that is drawn anew each time.
+        // These lines contain a random number.
         let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         return lines.filter { !$0.contains("restrict ") }.joined(separator: "\n")
     }
 
-    /// Nothing is made there before it is known that all can be.
+    /// Nothing is created before all requirements were checked.
     @Test func aServerWithoutALogicalLogIsRefused() throws {
         try withPostgres { server in
             var spec = TrialSpec.tiny(driver: "postgres-wal")
@@ -238,7 +239,7 @@ struct PostgresTests {
         #expect(state { _ = try connection.run("SELECT 1 / $1::bigint", [0]) } == "22012")
         #expect(
             state { _ = try connection.pipeline([("SELECT 1", []), ("SELECT 1 / $1::bigint", [0])]) } == "22012")
-        // The connection is of use afterwards.
+        // The connection is usable afterwards.
         #expect(try connection.pipeline([("SELECT $1::bigint", [-7]), ("SELECT 1", [])])[0].integer(0, 0) == -7)
     }
 }

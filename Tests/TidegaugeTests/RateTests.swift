@@ -1,4 +1,4 @@
-// The sustainable rate, its search, and trials that the machine made void. No processes here.
+// Tests of the sustainable rate, its search, and trials that are void because of noise. No processes are started.
 import Testing
 import TidegaugeDriver
 import TidegaugeHarnessFixtures
@@ -10,7 +10,7 @@ import TidegaugeSpec
 @testable import TidegaugeTrial
 @testable import TidegaugeTrialRunner
 
-/// Results as a store would give them that keeps up with `capacityHz`.
+/// An executor with results of a store that keeps up with `capacityHz`.
 private final class RatedTrials: TrialExecutor {
     var ran: [TrialSpec] = []
     let capacityHz: Double
@@ -108,7 +108,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(heard.highestIndex <= heard.total)
     }
 
-    /// By what trials take, and not by their number.
+    /// The estimate is based on the duration of trials, not on their number.
     @Test func whatIsLeftIsPlanned() throws {
         let (_, executor, heard) = try run([1_000, 2_000, 4_000], capacityHz: 1e9)
         let eachNs = executor.ran[0].warmUpNs + executor.ran[0].durationNs
@@ -121,7 +121,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(up.ran.dropFirst(2).map(\.writers.rateHz) == [4_000, 8_000, 16_000])
         #expect(upwards.figure(.sustainableRate, .high)?.value == 16_000)
         let (_, down, _) = try run([80_000, 160_000], capacityHz: 10_000, search: 9)
-        // It ends when the ends are a twentieth apart.
+        // The search ends when the ends are 5 % apart.
         #expect(down.ran.dropFirst(2).prefix(4).map(\.writers.rateHz) == [40_000, 20_000, 10_000, 14_142])
         let last = try #require(down.ran.last?.writers.rateHz)
         #expect(last > 10_000 && last < 10_900)
@@ -155,7 +155,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         var hiccups = LatencyHistogram()
         for _ in 0..<2_000 { hiccups.record(hiccupUs * 1_000) }
         var pressure = PressureProbe.read().since(PressureProbe.read())
-        // A tick more, because the kernel's may be of before.
+        // One tick more, because the kernel's first tick may be older.
         pressure.stealNs = Int64(stealShare * 4e9) + 10_000_000
         return NoiseAccount(pressure, hiccups, lengthNs: 1_000_000_000, cores: 4)
     }
@@ -165,7 +165,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(noise(stealShare: 0.031).disturbance(NoiseLimits())?.text == "steal=3.1%")
         #expect(noise(hiccupUs: 4_900).disturbance(NoiseLimits(calibratedHiccupNs: 100_000)) == nil)
         #expect(noise(hiccupUs: 6_000).disturbance(NoiseLimits(calibratedHiccupNs: 100_000))?.kind == .hiccups)
-        // Where the machine is no better at rest, it is the machine.
+        // If the machine has such hiccups at rest too, they are normal for it.
         #expect(noise(hiccupUs: 6_000).disturbance(NoiseLimits(calibratedHiccupNs: 2_000_000)) == nil)
     }
 
@@ -175,9 +175,9 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
             pressure.stealNs = ns
             return NoiseAccount(pressure, LatencyHistogram(), lengthNs: 400_000_000, cores: cores)
         }
-        // One tick in 400 ms may have been stolen before them.
+        // In 400 ms, one tick may have been stolen before the window.
         #expect(steal(10_000_000, cores: 1).disturbance(NoiseLimits()) == nil)
-        // Two of sixteen hundred.
+        // Two ticks of 1,600 ms of CPU time.
         #expect(steal(40_000_000, cores: 4).disturbance(NoiseLimits()) == nil)
         #expect(steal(60_000_000, cores: 4).disturbance(NoiseLimits())?.text == "steal=3.1%")
         #expect(steal(60_000_000, cores: 4).stealShare == 0.03125)
@@ -197,7 +197,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         ]
         let (_, _, heard) = try run(
             [1_000, 20_000], capacityHz: 2_000, limits: limits, noise: { _ in contended(0.25) })
-        // The second rate is not kept up with, and over the sweep nothing is known either; a promise is judged as ever.
+        // The second rate is not kept up with, and so nothing is known over the sweep. A count is judged as usual.
         #expect(heard.judgements.map(\.verdict) == [.kept, .unknown, .kept, .broken, .unknown])
         #expect(heard.judgements[1].text.hasSuffix("(noisy machine: cpu_wait=25.0%)"))
     }
@@ -228,7 +228,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         let voided = try #require(heard.figures.first { $0.figure.metric == .voidedTrials })
         #expect(voided.figure.value == 1 && voided.figure.flags == [.void(reason: "steal=50.0%")])
         #expect(voided.spec.writers.rateHz == 2_000)
-        // One row each, as of any trial.
+        // One row each, like any trial.
         #expect(heard.figures.count { $0.figure.metric == .coalescingRatio } == 3)
         #expect(heard.highestIndex == heard.total)
     }
@@ -240,7 +240,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(executor.ran.count == 2)
         let end = try #require(heard.figure(.trialOutcome))
         #expect(end.value == 0 && end.flags == [.noisy(reason: "steal=50.0%")])
-        // Broken by a disturbed trial: nobody knows. Kept in spite of it: kept.
+        // A limit broken by a disturbed trial is unknown. A limit kept in spite of it is kept.
         #expect(heard.judgements.map(\.verdict) == [.unknown, .kept])
         #expect(heard.judgements[0].text.contains("noisy machine"))
         #expect(outcome == .pass)

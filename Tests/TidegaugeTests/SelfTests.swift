@@ -1,4 +1,4 @@
-// The harness on trial: faults put in on purpose have to be read as what they are.
+// Tests of the harness itself: injected faults must be measured as they are.
 import CTidegaugeFaults
 import Foundation
 import StillingWellTestThreads
@@ -14,7 +14,7 @@ import TidegaugeStillingWellDriver
 @testable import TidegaugeTrialRunner
 
 @Suite(.serialized, .onThreads) struct SelfTests {
-    /// Every commit in time, and a store without any cost, so that what is late is late by the stall.
+    /// Every commit is on schedule and the store costs nothing, so lateness comes from the stall only.
     @Test func aStallReadsAsArithmeticSays() throws {
         var spec = TrialSpec.tiny(driver: "noop")
         spec.writers = TrialSpec.tiny().writers
@@ -25,12 +25,12 @@ import TidegaugeStillingWellDriver
         spec.warmUpNs = 0
         spec.durationNs = 2_000_000_000
         spec.fault = FaultSpec(kind: .stall, atNs: 800_000_000, lengthNs: 200_000_000)
-        // Other tests have the cores as well: the best of some has had them most. A harness that reads wrong does so always.
+        // Other tests use the cores too, so the best of several trials counts. A wrong harness is wrong in all of them.
         var best: (seen: Double, corrected: Double, uncorrected: Double)?
         for _ in 0..<20 {
             let result = try runTrial(spec, on: NoopDriver())
             #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
-            // A busy machine may leave a trial too little to read a stall from.
+            // On a busy machine a trial may have too few samples to show a stall.
             guard let seen = result.value(.stallSeen) else { continue }
             let corrected = try #require(result.value(.writeResponseTime, "p99"))
             let uncorrected = try #require(result.value(.writeServiceTime, "p99"))
@@ -39,7 +39,7 @@ import TidegaugeStillingWellDriver
         }
         let (seen, corrected, uncorrected) = try #require(best)
         #expect(abs(seen - 1) < 0.2, "\(seen)")
-        // One in a hundred of 2 s is late by more than 200 ms less 1 % of 2 s.
+        // In 2 s, one commit in a hundred is late by more than 200 ms less 1 % of 2 s.
         #expect(corrected > 0.8 * 180e6, "\(corrected)")
         #expect(uncorrected < 20e6, "\(uncorrected)")
     }
@@ -80,7 +80,7 @@ import TidegaugeStillingWellDriver
         #expect(CapabilityCheck.obstacle(spec, NoopDriver().capabilities)?.contains("no change sets") == true)
     }
 
-    /// Commits that take exactly as long as they are told to, so that what is read can be held against it.
+    /// Commits that take a given time, so that the figure can be compared with it.
     @Test(arguments: [0.05, 0.2, 1])
     func aSlowdownReadsAsWhatItIs(amount: Double) throws {
         var spec = TrialSpec.tiny(driver: "noop")
@@ -91,9 +91,9 @@ import TidegaugeStillingWellDriver
         spec.writers.rowsPerCommit = 1
         spec.durationNs = 300_000_000
         spec.fault = FaultSpec(kind: .slowdown, amount: amount)
-        // Of twenty commits of each kind at least; and medians of few are those of who else had the cores. Each takes so long
-        // that what its call adds, more in a sanitizer, is no share of it, and not so long that most lose their core
-        // meanwhile.
+        // Runs until there are enough commits of each kind, because medians of few depend on other load. A commit is
+        // long enough that the cost of its call is negligible, with a sanitizer too. It is short enough that most are
+        // not preempted.
         let commitNs: Int64 = cf_is_in_place() ? 200_000 : 500_000
         let result = try runTrial(spec, on: TimedDriver(commitNs: commitNs)) {
             $0.value(.slowdownSeen).map { abs($0 - amount) < 0.02 } ?? false
@@ -127,7 +127,7 @@ import TidegaugeStillingWellDriver
     @Test func recordingAllocatesNothing() throws {
         let cost = try RecordingCost()
         if AllocationProbe.isAvailable { #expect(cost.bytes == 0) }
-        // Two hundred nanoseconds are promised of a release build, and judged there by a scenario.
+        // The bound of 200 ns holds for a release build, where a scenario checks it.
         #expect(cost.ns > 0 && cost.ns < 20_000)
     }
 
@@ -139,7 +139,7 @@ import TidegaugeStillingWellDriver
             result.figures.filter { $0.metric == .lockWait && $0.statistic == .min }
         }
         let result = try runTrial(spec, on: NoopDriver()) { waits($0).allSatisfy { $0.value != nil } }
-        // Nothing happens between being called and the lock being there.
+        // Nothing happens between the call and the lock.
         let clockNs = ClockCost.measure()
         let waits = waits(result)
         #expect(!waits.isEmpty)
@@ -150,7 +150,7 @@ import TidegaugeStillingWellDriver
     }
 }
 
-/// The no-op store, with commits that spin for a while.
+/// The no-op store, with commits that spin for a given time.
 private struct TimedDriver: StoreDriver {
     let commitNs: Int64
     var name: String { "noop" }

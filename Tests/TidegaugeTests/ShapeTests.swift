@@ -1,5 +1,5 @@
-// Trials on rows of other shapes than a sorted query's: lists, links, publishers, observers that have gone, rows that are
-// audited; and what is measured beside them.
+// Tests of trials on other shapes than a sorted query: lists, links, publishers, churned observers and audited rows,
+// and of the figures measured beside them.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -118,7 +118,7 @@ import TidegaugeStillingWellDriver
     @Test func heldVersionsAreCounted() throws {
         var spec = tiny(StillingWellDriver())
         spec.observers.pins = 3
-        // As many versions are held as commits came: few where the writer has no core.
+        // As many versions are held as commits were made, which are few if the writer has no CPU time.
         let result = try runTrial(spec, on: StillingWellDriver()) {
             $0.fate != .completed || $0.value(.activeVersions, "max") ?? 0 > 20
         }
@@ -126,7 +126,7 @@ import TidegaugeStillingWellDriver
         #expect(try #require(result.value(.activeVersions, "max")) > 20)
         #expect(try #require(result.value(.spaceAmplification)) > 1)
         #expect(CapabilityCheck.obstacle(spec, NoopDriver().capabilities) == "it holds no versions")
-        // Asked for without pins, on a store that does not count: no figure, and no refusal.
+        // Without pins, on a store that does not count, there is no figure and no refusal.
         spec.observers.pins = 0
         let noop = try runTrial(spec, on: NoopDriver())
         #expect(noop.fate == .completed && noop.value(.activeVersions) == nil)
@@ -154,7 +154,7 @@ import TidegaugeStillingWellDriver
         #expect(queued.value(.observerBytes) == nil && queued.value(.writerBytes) != nil)
     }
 
-    /// No figure says more than its samples carry, and what was never covered is in all that it concerns.
+    /// Percentiles need enough samples, and a pair that was never covered is censored in every figure it concerns.
     @Test func everyPercentileIsCarriedAndEveryMissIsCensored() throws {
         for (driver, misses) in [(FaultyDriver(.lostLast) as any StoreDriver, true), (ModelDriver(), false)] {
             var spec = tiny(driver)

@@ -1,4 +1,4 @@
-// What is shown inside callbacks: rows of another version than the callback claims, and rows of half a transaction.
+// Tests of the rows shown in callbacks: rows of another version than the callback's, and rows of half a transaction.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -8,12 +8,12 @@ import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
 @Suite(.serialized, .onThreads) struct ShownRowsTests {
-    /// Without change sets only the rows can say which version they are of.
+    /// Without change sets, only the rows show which version they are of.
     @Test func aVersionThatTheRowsAreNotOfIsSeen() throws {
         for sort in [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending] {
             var spec = TrialSpec.tiny(driver: Fault.versionAhead.rawValue)
             spec.observers.sort = sort
-            // A busy machine may make a few callbacks only, of which none is looked at where it is wrong.
+            // On a busy machine there may be few callbacks, and none of the wrong ones is sampled.
             let result = try runTrial(spec, on: FaultyDriver(.versionAhead)) { $0.fate != .completed }
             #expect(result.fate == .oracleViolation, "\(sort): \(result.notes)")
             #expect(result.violations.contains { $0.contains("shown rows: callback ") }, "\(result.violations)")
@@ -27,7 +27,7 @@ import TidegaugeSpec
         #expect(result.violations.contains { $0.contains("shown rows: callback ") }, "\(result.violations)")
     }
 
-    /// Of what runs by default, without an auditor.
+    /// Scenarios that run by default, without an audit.
     @Test(arguments: ["latency/commit-latency.yaml", "coalescing/burst-coalesce.yaml", "fairness/many-writers.yaml"])
     func theDefaultScenariosSeeIt(path: String) throws {
         let spec = try shippedTrial(path, on: Fault.halfApplied.rawValue)
@@ -49,17 +49,17 @@ import TidegaugeSpec
             let delivery = Delivery(version: 1, isInitial: false, count: 100, modifications: named)
             sampler.look(delivery, callback: number, rows)
         }
-        // 64 callbacks, and about a hundred of the others, in which one row anywhere and eight named ones are read.
+        // 64 callbacks and about 100 of the others. In each, one row anywhere and eight given ones are read.
         #expect(rows.read >= 9 * 64 + 9 * 50 && rows.read <= 9 * 64 + 9 * 200, "\(rows.read)")
         #expect(sampler.samples.count == rows.read)
-        // Where allocations are counted, the first callbacks are all.
+        // If allocations are counted, only the first callbacks are sampled.
         let counting = try #require(try RowSampler(0, .scoreDescending, .tiny(), ModelDriver().capabilities))
         let before = rows.read
         for number in 0..<1_000 {
             counting.look(Delivery(version: 1, isInitial: false, count: 1), callback: number, rows)
         }
         #expect(rows.read - before == 64)
-        // Where instructions are, only those of the warm-up.
+        // If instructions are counted, only callbacks of the warm-up are sampled.
         spec.count = CountSpec(commits: 900, warmUpCommits: 10, counter: "callgrind")
         let counted = try #require(try RowSampler(0, .scoreDescending, spec, ModelDriver().capabilities))
         let beforeCounting = rows.read
@@ -67,7 +67,7 @@ import TidegaugeSpec
             counted.look(Delivery(version: 1, isInitial: false, count: 1), callback: number, rows)
         }
         #expect(rows.read - beforeCounting == 10)
-        // Whoever has no rows, or stands behind the first 64, is left alone.
+        // Observers without rows, and observers after the first 64, are not sampled.
         #expect(try RowSampler(64, .none, spec, ModelDriver().capabilities) == nil)
         var capabilities = ModelDriver().capabilities
         capabilities.shows = .nothing
@@ -82,7 +82,7 @@ import TidegaugeSpec
         for number in 0..<64 {
             sampler.look(Delivery(version: 1, isInitial: false, count: 100_000), callback: number, rows)
         }
-        // Two observers share a million.
+        // Two observers share a million samples.
         #expect(sampler.samples.count == 5)
     }
 }

@@ -1,12 +1,12 @@
-// The order of commits as snapshots tell it, held against servers that are simulated: transactions begin and commit in any order, and
-// now and then somebody looks.
+// Tests of the order of commits derived from snapshots, with simulated servers. Transactions begin and commit in any
+// order, and snapshots are taken at times.
 import StillingWellSeededRandom
 import Testing
 
 @testable import TidegaugePostgresDriver
 
 @Suite struct SnapshotChainTests {
-    /// A primary: which transactions are under way, and which have committed in what order.
+    /// A primary: its running transactions, and the order of its commits.
     private struct Primary {
         var next: Int64 = 700
         var running: Set<Int64> = []
@@ -42,7 +42,7 @@ import Testing
                 shown.append((snapshot, Set(primary.committed)))
             }
         }
-        // Deliveries of several processes come in no order.
+        // Deliveries of several processes are unordered.
         shown.shuffle(using: &random)
         let chain = SnapshotChain(primary.committed, shown.map(\.snapshot))
         #expect(chain.problem == nil, "seed \(seed)")
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// One that comes later than the order stands where everything before it is seen.
+    /// A snapshot taken after the order was determined has the place up to which it sees every commit.
     @Test(arguments: seeds(20)) func aSnapshotThatIsNotYetRankedClaimsNoMoreThanItSees(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var primary = Primary()
@@ -74,7 +74,7 @@ import Testing
         #expect(all.prefix(standing).allSatisfy(commits.contains), "seed \(seed)")
     }
 
-    /// Two states of which none contains the other: what one primary never shows.
+    /// Two states of which neither contains the other. One primary never shows these.
     @Test func aForkIsFound() throws {
         let left = try #require(PostgresSnapshot("10:12:10"))
         let right = try #require(PostgresSnapshot("11:12:11"))
@@ -83,7 +83,7 @@ import Testing
         #expect(SnapshotChain([10, 11], [left, left]).problem == nil)
     }
 
-    /// Snapshots of two processes tell one order together, finer than either alone.
+    /// Snapshots of two processes give one order, finer than either gives alone.
     @Test func snapshotsOfAnotherProcessBelongToTheChain() throws {
         let (here, there) = (ShownSnapshots(), ShownSnapshots())
         _ = here.add(try #require(PostgresSnapshot("10:10:")))
@@ -93,7 +93,7 @@ import Testing
         let order = try here.order(ofCommits: [10, 11, 12], alsoShown: [try there.shown()])
         #expect(order.versions == [12: 1, 10: 2, 11: 3] && order.problem == nil)
         #expect(order.standing(late) == 3 && order.standingElsewhere.map { $0(early) } == [1])
-        // Taken after the order was told.
+        // Taken after the order was determined.
         #expect(order.standing(here.add(try #require(PostgresSnapshot("11:13:11")))) == 2)
     }
 

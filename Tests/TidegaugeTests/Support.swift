@@ -1,4 +1,4 @@
-// What the harness's tests share: small specs, seeds that can be replayed, and trials run in this process.
+// Helpers of the harness's tests: small specs, seeds that can be replayed, and trials run in this process.
 import Foundation
 import Testing
 import TidegaugeDriver
@@ -8,14 +8,14 @@ import TidegaugeTrialRunner
 @testable import TidegaugeScenario
 @testable import TidegaugeSpec
 
-/// Random seeds for property tests; one of one's own with TIDEGAUGE_SEED.
+/// Returns random seeds for property tests, or only the seed of TIDEGAUGE_SEED.
 func testSeeds(_ count: Int) -> [UInt64] {
     if let text = ProcessInfo.processInfo.environment["TIDEGAUGE_SEED"], let seed = UInt64(text) { return [seed] }
     return (0..<count).map { _ in UInt64.random(in: 0 ... .max) }
 }
 
 extension TrialSpec {
-    /// A tenth of a second on sixty rows.
+    /// A spec of a tenth of a second on sixty rows.
     static func tiny(driver: String = "model", seed: UInt64 = 1) -> TrialSpec {
         TrialSpec(
             scenario: "tiny", scenarioSHA: "", driver: driver, variant: "", trial: 0, seed: seed, durability: "memory",
@@ -31,9 +31,9 @@ extension TrialSpec {
     }
 }
 
-/// The first trial of a scenario that ships, in profile `smoke`; on few rows, so that a store keeps up that evaluates
-/// everything from scratch.
-/// - Parameter path: within the folder of scenarios.
+/// Returns the first trial of a shipped scenario in profile `smoke`. It has few rows, so that stores with full
+/// evaluations keep up.
+/// - Parameter path: relative to the folder of scenarios.
 func shippedTrial(_ path: String, on driver: String, items: Int = 300) throws -> TrialSpec {
     let scenario = try shippedScenario(path, on: driver)
     var spec = try #require(try scenario.trials(profile: .smoke, drivers: [driver]).first)
@@ -47,7 +47,7 @@ func shippedScenario(_ path: String, on driver: String) throws -> Scenario {
     return try #require(try ScenarioLibrary(drivers: [driver, "stillingwell"]).load([file.path]).first)
 }
 
-/// Runs a trial here, in a folder of its own.
+/// Runs a trial in this process, in a folder of its own.
 func runTrial(_ spec: TrialSpec, on driver: any StoreDriver) throws -> TrialResult {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -55,8 +55,8 @@ func runTrial(_ spec: TrialSpec, on driver: any StoreDriver) throws -> TrialResu
     return Trial.run(spec, on: driver, storeDirectory: directory.path)
 }
 
-/// Runs a trial, and again for twice as long where a machine that others use as well has left it too little to be judged
-/// by. What never comes ends with a trial of a minute.
+/// Runs a trial, and repeats it with twice the duration while a busy machine has left it too few samples. Ends after a
+/// trial of more than a minute.
 func runTrial(
     _ spec: TrialSpec, on driver: any StoreDriver, until isEnough: (TrialResult) -> Bool
 ) throws -> TrialResult {

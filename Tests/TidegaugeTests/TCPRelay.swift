@@ -1,5 +1,5 @@
-// A way to a server on this machine that is as bad as a test wants it: everything takes its time in either direction, and connections
-// are reset. The sockets are its thread's own.
+// A relay to a server on this machine that simulates a bad network. It delays everything in both directions and resets
+// connections. Its thread owns the sockets.
 import Glibc
 import StillingWellSync
 import StillingWellTestThreads
@@ -11,15 +11,15 @@ final class TCPRelay: Sendable {
         var isOver = false
     }
 
-    /// Where it is found, on the loopback interface.
+    /// Port on the loopback interface.
     let port: UInt16
     private let bell: (ear: Int32, hand: Int32)
     private let orders = Guarded("relay", Orders())
     private let thread: TracedThread
 
     /// - Parameters:
-    ///   - server: its port, on the loopback interface.
-    ///   - delayNs: that everything takes, either way.
+    ///   - server: the server's port on the loopback interface.
+    ///   - delayNs: delay in ns in either direction.
     init(to server: UInt16, delayNs: Int64) throws {
         let door = Self.socket()
         var address = Self.loopback(0)
@@ -68,7 +68,7 @@ final class TCPRelay: Sendable {
         }
     }
 
-    /// Ends every connection as a router does that has forgotten it: neither end is told that there was an end.
+    /// Ends every connection like a router that has lost it: neither end gets an orderly end.
     func reset() { order { $0.resets = true } }
 
     func stop() {
@@ -99,12 +99,12 @@ final class TCPRelay: Sendable {
 
 struct RelayError: Error { let errno: Int32 }
 
-/// A connection that came, and the one to the server that stands for it.
+/// An accepted connection, and its connection to the server.
 private struct Pair {
     var there: Way
     var back: Way
 
-    /// nil where there is nobody at either end.
+    /// Returns nil if either connection cannot be made.
     init?(_ door: Int32, _ server: UInt16) {
         let client = accept(door, nil, nil)
         guard client >= 0 else { return nil }
@@ -139,7 +139,7 @@ private struct Pair {
     }
 }
 
-/// One direction: bytes wait until they are due.
+/// One direction. Bytes wait until they are due.
 private struct Way {
     let from: Int32
     let to: Int32
@@ -169,7 +169,7 @@ private struct Way {
             var rest = part.bytes[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { send(to, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-                // Who has gone is found out by reading from it.
+                // A closed peer is detected by reading from it.
                 if count <= 0 { return }
                 rest = rest.dropFirst(count)
             }

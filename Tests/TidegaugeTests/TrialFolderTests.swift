@@ -1,4 +1,4 @@
-// Where a trial's store lies, seen from other users of the machine.
+// Tests of the folder of a trial's store: its protection from other users.
 import Foundation
 import Testing
 import TidegaugeSpec
@@ -17,7 +17,7 @@ import TidegaugeSpec
             let above = URL(fileURLWithPath: folder.store).deletingLastPathComponent().path
             let attributes = try FileManager.default.attributesOfItem(atPath: above)
             #expect(attributes[.posixPermissions] as? Int == 0o700)
-            // An engine may lock the folder that it is given.
+            // An engine may lock its folder.
             let descriptor = open(folder.store, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             defer { close(descriptor) }
             #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)

@@ -1,4 +1,4 @@
-// Whole trials in this process: on stores that are right, and on stores with one fault each.
+// Tests of whole trials in this process, on correct stores and on stores with one fault each.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -33,7 +33,7 @@ import TidegaugeStillingWellDriver
         }
     }
 
-    /// Each would hold its site, and a site a thread's run loop with three descriptors.
+    /// A leaked observer would keep its delivery context, whose run loop has three descriptors.
     @Test func noObserverOutlivesItsTrial() throws {
         for deliver in ObserversSpec.Deliver.allCases {
             let driver = WatchedSinks()
@@ -46,7 +46,7 @@ import TidegaugeStillingWellDriver
         }
     }
 
-    /// A run loop without descriptors would end the process.
+    /// A run loop that gets no descriptors would end the process.
     @Test func threadsBeyondTheLimitOfOpenFilesAreRefused() throws {
         var spec = TrialSpec.tiny()
         func check(_ threads: Int, limit: Int) throws {
@@ -78,7 +78,8 @@ import TidegaugeStillingWellDriver
         var spec = TrialSpec.tiny(driver: "noop")
         spec.observers.queries = .ranges
         spec.observers.count = 5
-        // Of a few commits the CPU is less than what is taken off for waiting, which others who want the cores make uncertain.
+        // With few commits, the CPU time may be less than the amount subtracted for waiting, which other load makes
+        // uncertain.
         let result = try runTrial(spec, on: NoopDriver()) { $0.value(.processCPU) ?? 0 > 0 }
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         #expect(result.value(.missedFinal) == 0)
@@ -86,7 +87,7 @@ import TidegaugeStillingWellDriver
         #expect(result.value(.processCPU)! > 0)
     }
 
-    /// Threads of the store count as upkeep by the beginning of their names.
+    /// Threads of the store count as upkeep by a prefix of their names.
     @Test func upkeepIsNotZero() throws {
         for driver in [StillingWellDriver(), FetchedResultsDriver()] as [any StoreDriver] {
             let result = try runTrial(.tiny(driver: driver.name), on: driver)
@@ -95,10 +96,10 @@ import TidegaugeStillingWellDriver
         }
     }
 
-    /// A writer that is late for as long as its window lasted gives up. All that was due counts, made or not.
+    /// A writer that is late by the length of its window gives up. All due commits count, made or not.
     @Test func aWriterThatIsLateWithoutEndGivesUpAndHidesNothing() throws {
         var spec = TrialSpec.tiny()
-        // 120 commits are due of each writer; 1.1 s hold half of them.
+        // Each writer is due 120 commits, of which 1.1 s suffice for half.
         spec.shim = Shim("tail=1:20ms")
         let result = try runTrial(spec, on: ModelDriver())
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
@@ -107,7 +108,7 @@ import TidegaugeStillingWellDriver
         #expect(result.notes.contains { $0.contains("\(missed) of ") && $0.contains("gave up 1000 ms after") })
         let measured = Double(result.counts["measured_commits"]!)
         let response = try #require(result.figures.first { $0.metric == .writeResponseTime && $0.statistic == .p50 })
-        // The warm-up's were made.
+        // The commits of the warm-up were made.
         #expect(response.censored == missed)
         #expect(Double(response.n) == measured + Double(missed))
         let p90 = try #require(result.figures.first { $0.metric == .writeResponseTime && $0.statistic == .p90 })
@@ -137,7 +138,7 @@ import TidegaugeStillingWellDriver
     @Test func aClosedLoopHasServiceTimesAndNoLatencies() throws {
         var spec = TrialSpec.tiny(driver: "noop")
         spec.writers.load = .closed
-        spec.writers.rateHz = 0  // as a scenario file that names no rate gives it
+        spec.writers.rateHz = 0  // as in a scenario file without a rate
         spec.durationNs = 20_000_000
         let result = try runTrial(spec, on: NoopDriver()) { ($0.value(.writeServiceTime, "count") ?? 0) > 0 }
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
@@ -158,14 +159,14 @@ import TidegaugeStillingWellDriver
             spec.writers.load = .lockstep
             spec.writers.keys = .matching
             spec.writers.rowsPerCommit = 1
-            // Long enough for a commit even where other tests have the cores.
+            // Long enough for a commit while other tests use the cores.
             spec.durationNs = 400_000_000
             let result = try runTrial(spec, on: driver)
             #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
             #expect(result.value(.coalescingRatio) == 1)
             #expect(result.value(.missedFinal) == 0)
             #expect(result.counts["pairs"] == 7 * result.counts["measured_commits"]!)
-            // Due is begin: what there is says that it is of a store without load.
+            // A commit is due when it begins. The flag marks latencies without load.
             let latencies = result.figures.filter { $0.metric == .endToEndLatency }
             #expect(!latencies.isEmpty && latencies.allSatisfy { $0.flags.contains(.lockstep) })
             #expect(result.value(.scheduleDelay, "count") == nil)
@@ -183,10 +184,10 @@ import TidegaugeStillingWellDriver
         spec.writers.load = .lockstep
         spec.writers.keys = .matching
         spec.hangTimeoutNs = 300_000_000
-        // It needs six deliveries to come to it.
+        // The fault needs six deliveries.
         let result = try runTrial(spec, on: FaultyDriver(.lostDelivery)) { $0.fate != .completed }
         #expect(result.fate == .hang)
-        // The one that lost a delivery, and not the writer that waits for it.
+        // The message names the observer that lost a delivery, not the writer that waits for it.
         #expect(result.notes.count == 1)
         #expect(
             result.notes.allSatisfy {
@@ -225,7 +226,7 @@ import TidegaugeStillingWellDriver
         spec.observers.subscribe = .locked
         spec.hangTimeoutNs = 200_000_000
         #expect(try runTrial(spec, on: ModelDriver()).notes.contains { $0.contains("observers wait while a writer") })
-        // A store that delivers under its write lock and says otherwise is caught, not waited for.
+        // A store that delivers under its write lock, and declares otherwise, is reported as a hang.
         #expect(try runTrial(spec, on: FaultyDriver(.readersWait)).fate == .hang)
     }
 
@@ -257,7 +258,7 @@ import TidegaugeStillingWellDriver
         spec.writers.load = .closed
         spec.writers.rowsPerCommit = 5
         spec.durationNs = 30_000_000
-        // A machine that gives its writers no core for so long leaves it without a commit that begins, or one that returns.
+        // On a busy machine, no commit may begin and return within the window.
         let result = try runTrial(spec, on: NoopDriver()) {
             $0.value(.writeServiceTime, "mean") != nil && $0.value(.writerShareMin) != nil
         }
@@ -279,16 +280,16 @@ import TidegaugeStillingWellDriver
     ])
     func everyFaultIsSeen(fault: Fault, text: String) throws {
         var spec = TrialSpec.tiny(driver: fault.rawValue)
-        // A delivery that only modifies needs a commit that only modifies.
+        // A delivery with modifications only needs a commit with modifications only.
         if fault == .needlessMove { spec.writers.changes = ["touch": 1] }
         spec.hangTimeoutNs = 500_000_000
-        // It needs a few deliveries to come to it.
+        // The fault needs a few deliveries.
         let result = try runTrial(spec, on: FaultyDriver(fault)) { $0.fate != .completed }
         #expect(result.fate == .oracleViolation, "\(result.notes)")
         #expect(result.violations.contains { $0.contains(text) }, "\(result.violations)")
         #expect(result.violations.allSatisfy { $0.contains("seed 1") })
         if text == "change-set replay" {
-            // Both states, so that the step can be followed by hand.
+            // Both states, so that the step can be checked by hand.
             #expect(result.violations.contains { $0.contains("before: ") && $0.contains("should be: ") })
         }
         if fault == .lostLast {

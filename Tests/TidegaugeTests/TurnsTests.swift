@@ -1,4 +1,5 @@
-// Two processes that take turns: whose turn it is at any instant, what a window of turns holds, and that writers keep to it.
+// Tests of two processes that take turns: which one works at a time, how much work a window holds, and that writers
+// keep to it.
 import StillingWellSeededRandom
 import StillingWellSync
 import Synchronization
@@ -59,11 +60,11 @@ import TidegaugeTrial
                 #expect(startNs >= readyNs && startNs - readyNs < 100_000_000 + 2 * lengthNs, "seed \(seed)")
                 #expect(
                     side.nextNs(after: startNs) == nil && side.nextNs(after: startNs - 1) == startNs, "seed \(seed)")
-                // Who wakes behind the end of the load waits for no other turn.
+                // A writer that wakes after the end of the load waits for no further turn.
                 #expect(side.nextNs(after: startNs - 1, before: startNs - 1) == nil, "seed \(seed)")
                 #expect(side.nextNs(after: startNs - 1, before: startNs) == startNs, "seed \(seed)")
             }
-            // A turn apart; or, where a mark lies between the two, one mark nearer.
+            // The starts are a turn apart. If a mark is between them, they are one mark nearer.
             let cycleNs = 2 * lengthNs
             let everyNs = (100_000_000 + cycleNs - 1) / cycleNs * cycleNs
             #expect([lengthNs, lengthNs - everyNs].contains(starts[1] - starts[0]), "seed \(seed)")
@@ -85,13 +86,14 @@ import TidegaugeTrial
         spec.traceEvents = 100_000
         let cycleNs = 2 * spec.turns!.lengthNs
         func made(_ result: TrialResult) -> [TraceSpan] { result.recordings.trace.filter { $0.name == "commit" } }
-        /// The window begins with a turn.
+        /// Number of cycles with commits. The window begins with a turn.
         func cycles(_ result: TrialResult) -> Int { Set(made(result).map { $0.startNs / cycleNs }).count }
         let result = try runTrial(spec, on: ModelDriver()) { $0.fate != .completed || cycles($0) > 6 }
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         #expect(cycles(result) > 6, "it worked in \(cycles(result)) turns")
         let commits = made(result)
-        // A thread may be held up between its look at the clock and the commit: some may be late, and not half of them.
+        // A thread may be preempted between its clock read and the commit. So some commits may be late, but at most a
+        // fifth.
         let late = commits.count { $0.startNs % cycleNs >= spec.turns!.lengthNs }
         #expect(late <= commits.count / 5, "\(late) of \(commits.count) commits were begun in the other's turn")
     }

@@ -1,11 +1,12 @@
-// What commits that wait owe, and sleep for it: without a clock, by sleeps that are as late as the test says.
+// Tests of the sleeps that commits with an injected wait owe. There is no clock: the test decides how late a sleep
+// ends.
 import Testing
 
 @testable import TidegaugeTrialRunner
 
 @Suite("Commits that wait for a share of their time")
 struct WaitDebtTests {
-    /// How long each of `lengthsNs` sleeps.
+    /// Returns how long each of `lengthsNs` sleeps.
     private func slept(_ lengthsNs: [Int64], share: Double, late: (Int) -> Int64) -> [Int64] {
         var debt = WaitDebt(share: share)
         return lengthsNs.enumerated().map { index, lengthNs in

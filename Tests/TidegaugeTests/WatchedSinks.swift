@@ -1,4 +1,4 @@
-// A correct store that remembers, weakly, whom it delivered to.
+// A correct store that keeps weak references to the sinks it delivered to.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeHarnessFixtures
@@ -13,7 +13,7 @@ final class WatchedSinks: StoreDriver, @unchecked Sendable {
 
     var name: String { "model" }
     var facts: EngineFacts { ModelDriver().facts }
-    /// How many there were, and how many there still are.
+    /// Number of sinks ever made, and number of those alive.
     var counts: (all: Int, living: Int) { lock.withLock { (sinks.count, sinks.count { $0.sink != nil }) } }
 
     func open(_ configuration: StoreConfiguration) -> ForwardingStore<ModelStore> {

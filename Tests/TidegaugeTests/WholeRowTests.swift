@@ -1,5 +1,5 @@
-// Rows that hold text and bytes, and have counterparts in other tables: what is in them follows from seed, key and stamp, every
-// engine keeps it, and the oracle sees where it is not so.
+// Tests of rows with text and bytes, and with counterparts in other tables. Seed, key and stamp determine the content.
+// Every engine keeps it, and the oracle detects differences.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -76,7 +76,7 @@ import TidegaugeStillingWellDriver
         #expect(result.fate == .oracleViolation, "\(result.notes)")
         #expect(
             result.violations.contains { $0.hasPrefix("whole rows: ") && $0.contains(text) }, "\(result.violations)")
-        // Nobody would see it who looks at keys, scores and stamps.
+        // Checks of keys, scores and stamps do not find this fault.
         #expect(result.violations.allSatisfy { $0.hasPrefix("whole rows: ") }, "\(result.violations)")
     }
 
@@ -110,7 +110,7 @@ import TidegaugeStillingWellDriver
         }
     }
 
-    /// Counts are kept under a sum of it.
+    /// Counts are stored under a checksum of the spec, so it must not contain the unset keys.
     @Test func aSpecOfPlainRowsSaysNothingOfThem() throws {
         let text = String(decoding: try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion), as: UTF8.self)
         for key in ["textCharacters", "payloadBytes", "tables"] { #expect(!text.contains(key)) }

@@ -1,4 +1,4 @@
-// Recorded workloads: what is recorded of a store is what was done to it, and what is played back is what was recorded.
+// Tests of recorded workloads: the recording equals the operations on a store, and the playback equals the recording.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -25,7 +25,7 @@ private final class Card: StoredObject {
 @Suite(.serialized, .onThreads) struct WorkloadTests {
     // MARK: From a store to a workload
 
-    /// Operations, in a way that needs no numbers of rows.
+    /// Kinds of operations, without row numbers.
     private func kinds(_ commits: [[WorkloadSpec.Operation]]) -> [[String]] { commits.map { $0.map(\.kind.rawValue) } }
 
     @Test func whatIsRecordedIsWhatWasDone() throws {
@@ -58,7 +58,7 @@ private final class Card: StoredObject {
             for _ in 0..<40 {
                 var commit: [String] = []
                 try store.write { connection in
-                    // Each row once: several setters of one row are one operation, or more.
+                    // Each row at most once, because several setters of one row are one operation or more.
                     var rest = keys.shuffled(using: &random)
                     for _ in 0..<Int.random(in: 1...4, using: &random) {
                         let which = Int.random(in: 0..<4, using: &random)
@@ -99,7 +99,7 @@ private final class Card: StoredObject {
 
     // MARK: From a workload to a trial
 
-    /// Commits of all kinds on two tables, and queries of which one stays.
+    /// Makes commits of all kinds on two tables, and queries of which one lasts.
     private func trace(_ random: inout SeededRandom) -> String {
         var lines = ["0 holds A 20", "0 holds B 4", "0 subscribe 1 A filter=x sort=-x", "0 found 1 10"]
         var rows: [String: [String]] = ["A": [], "B": []]
@@ -152,7 +152,7 @@ private final class Card: StoredObject {
         }
     }
 
-    /// Of an application with a search field: each query is measured while it lives, though none spans the load.
+    /// Queries of an application with a search field. Each is measured while it lives, though none spans the load.
     @Test(arguments: ["model", "stillingwell"]) func queriesThatComeAndGoAreMeasured(driver: String) throws {
         var lines = ["0 holds A 20"]
         for commit in 0..<90 {
@@ -170,12 +170,13 @@ private final class Card: StoredObject {
         let result = try runTrial(spec, on: engine)
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         let count = try #require(result.value(.endToEndLatency, "count"))
-        // Of 24 commits in the life of each, those due before its first delivery are not waited for.
+        // Each query lives for 24 commits. Those due before its first delivery are not counted.
         #expect(count > 0 && count <= 3 * 25, "\(count)")
         #expect(try #require(result.value(.deliveryLatency, "max")) > 0)
     }
 
-    /// By hand: the covering callback of each commit, and what was not told before the end.
+    /// Compares with values computed by hand: the covering callback of each commit, and the commits not delivered
+    /// before the end.
     @Test func aPassingQueryIsMeasuredBetweenItsFirstDeliveryAndItsEnd() throws {
         var spec = TrialSpec.tiny()
         (spec.warmUpNs, spec.durationNs) = (0, 1_000_000)
@@ -222,7 +223,7 @@ private final class Card: StoredObject {
                     .insert: .insert, .delete: .delete, .move: .updateScore, .touch: .touch,
                 ]
                 #expect(change.operation == kind[operation.kind])
-                // Rows that were there keep their places, and new ones come behind all that the dataset has.
+                // Existing rows keep their keys, and new rows follow all keys of the dataset.
                 let isNew = operation.row >= workload.rowCount
                 #expect(isNew ? change.item.key >= Int64(dataset.count) : change.item.key == Int64(operation.row))
                 guard operation.kind == .insert || operation.kind == .move else { continue }
@@ -230,17 +231,17 @@ private final class Card: StoredObject {
                 #expect(table.scores!.contains(change.item.score), "a row leaves its table")
             }
         }
-        // As much of the table as was found.
+        // As many rows as the recorded query found.
         let watched = plan.queries[0]
         let found = (0..<dataset.items).count { watched.scores!.contains(dataset.item(at: $0).score) }
-        // All that come and go watch the same.
+        // All passing queries are the same.
         #expect(plan.queries.count == 2 && plan.mainObservers == 1 && Set(plan.queryOfObserver) == [0])
         #expect((12...28).contains(found), "\(found) of some 40, TIDEGAUGE_SEED=\(seed)")
     }
 
     // MARK: Queries that come and go
 
-    /// What is asked of a store, in order, with what else is noted.
+    /// The calls to a store in order, and further notes.
     private final class Diary: Sendable {
         let lines = Guarded<[String]>("diary", [])
 
@@ -287,7 +288,7 @@ private final class Card: StoredObject {
         let diary = Diary()
         let passing = PassingQueries(workload, spec, NotingStore(diary)) { diary.note("at \($0)") }
         try passing.run(from: 1_000)
-        // Of one moment, ends come first; what is due when the load is over is left undone.
+        // At one time, ends come before starts. Actions due after the load are not done.
         #expect(
             diary.lines.withLock { $0 } == [
                 "at 1030", "subscribe 0", "at 1050", "cancel 0", "at 1050", "subscribe 1", "at 1060", "subscribe 0",

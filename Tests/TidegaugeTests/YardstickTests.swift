@@ -1,4 +1,5 @@
-// Limits in multiples of a yardstick: judged where it was steady, unknown with the reason where not.
+// Tests of limits in multiples of a yardstick. They are judged if it was steady, and are otherwise unknown with the
+// reason.
 import Testing
 import TidegaugeHarnessFixtures
 import TidegaugeMeasure
@@ -18,7 +19,7 @@ private final class OneFigure: TrialExecutor {
     }
 }
 
-/// Of which upkeep takes the square root of the rows, in a tenth of a millisecond.
+/// An executor with an upkeep cost of the square root of the rows, times 0.1 ms.
 private final class RootOfItems: TrialExecutor {
     func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {
         var result = TrialResult(fate: .completed)
@@ -53,7 +54,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         return spec
     }()
 
-    /// - Parameter readings: of the yardstick, one after the other; nil: it fails.
+    /// - Parameter readings: successive readings of the yardstick. nil: the reading fails.
     private func judge(
         _ limit: Limit, _ readings: [Double?], kept: KnownTrial? = nil
     ) throws -> (outcome: Outcome, text: String, verdict: Judgement.Verdict, taken: Int) {
@@ -104,7 +105,8 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(unknown.text.hasSuffix("could not be taken: trials were kept from an earlier part of the run"))
     }
 
-    /// The exponent is 0.5, and each yardstick is taken before each of the two points with their companions, and after them.
+    /// The exponent is 0.5. Each yardstick is read before each of the two points with their companion trials, and after
+    /// them.
     private func judgeSweep(
         _ limits: [Limit], _ readings: [Yardstick: [Double?]], kept: KnownTrial? = nil
     ) throws -> (outcome: Outcome, judgements: [Judgement], taken: Int) {
@@ -133,7 +135,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
             [limit], [.rawCommit: [4_000, 5_900, 4_000], .memoryWalk: [10_000, 10_000, 14_000]])
         #expect(steady.judgements.map(\.verdict) == [.broken] && steady.outcome == .limitBroken)
         #expect(steady.taken == 6)
-        // Before and after it is the same machine, and in between another.
+        // The machine is the same before and after, and differs in between.
         let bent = try judgeSweep(
             [limit], [.rawCommit: [4_000, 6_100, 4_000], .memoryWalk: [10_000, 10_000, 10_000]])
         #expect(bent.judgements.map(\.verdict) == [.unknown] && bent.outcome == .pass)

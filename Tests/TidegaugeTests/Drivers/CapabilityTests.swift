@@ -1,5 +1,5 @@
-// What the drivers that ship can do, by what their stores conform to. An ability that is lost would only be seen in that
-// scenarios are skipped.
+// Tests of the abilities of the shipped drivers, by the protocols of their stores. Without them, a lost ability would
+// only cause skipped scenarios.
 import Testing
 import TidegaugeDriver
 import TidegaugeFetchedResultsDriver
@@ -42,14 +42,14 @@ import TidegaugeTemplateDriver
         #expect(driver.capabilities.hasContents == !abilities.contains(.rowless), "\(driver.name)")
     }
 
-    /// Its instructions are a server's, and its versions are told when the load is over.
+    /// A server executes its instructions, and its versions are known only after the load.
     @Test func aServerIsNotCounted() {
         let spec = TrialSpec.tiny(driver: "postgres-notify").counted(by: "callgrind", commits: nil)
         let obstacle = CapabilityCheck.obstacle(spec, PostgresDriver(.notify).capabilities)
         #expect(obstacle == "it has no counted form: what a server does is not counted here")
     }
 
-    /// A reason to skip, and no failure half-way; inside a callback too.
+    /// Such a trial is skipped with a reason, and does not fail halfway. The same holds inside a callback.
     @Test(arguments: [
         (Choreography.Step.read([]), "it has no way to read in steps"),
         (.writeLater([.commit(1)]), "it has no writes that nobody waits for"),

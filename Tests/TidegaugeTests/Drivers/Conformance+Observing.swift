@@ -1,4 +1,4 @@
-// The checks of deliveries: the first one, one for every commit, none after cancelling or closing.
+// Checks of deliveries: the first one, one for every commit, none after cancelling or closing.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeSpec
@@ -14,7 +14,7 @@ extension Conformance {
                     Query(scores: 1..<2),
                 ]
                 let listeners = try queries.map { try watch($0, site, store) }
-                // Whoever comes second is told too.
+                // A second observer of the same query is called too.
                 let again = try watch(Self.upper, site, store)
                 return try (listeners + [again]).flatMap { $0.complaints + (try differences($0, store, rows)) }
             }
@@ -49,7 +49,7 @@ extension Conformance {
         }
     }
 
-    /// Steps that change something in the upper half each: rows that enter, move, stay, leave and go.
+    /// Returns a change for each step. Within the upper half rows are inserted, moved, modified and deleted.
     private static func change(_ step: Int) -> Change {
         let stamp = Int64(step + 1)
         let round = Int64(step / 5)
@@ -91,7 +91,7 @@ extension Conformance {
                     }
                     if grants != 1 { complaints.append("\(call) was granted \(grants) times") }
                 }
-                // Nothing was changed, and the lock was given back.
+                // Nothing was changed, and the lock was released.
                 let change = Self.change(0)
                 rows.apply(change)
                 let version = try store.makeWriter().commit([change])
@@ -103,7 +103,7 @@ extension Conformance {
         }
     }
 
-    /// From another thread, from the callback itself, and of one observer of two.
+    /// Cancels from another thread and in the callback itself. A third observer remains.
     func cancel(_ place: ObserversSpec.Deliver) throws -> [String] {
         try withStore { store, _ in
             try withSite(place) { site in
@@ -119,7 +119,7 @@ extension Conformance {
                     let version = try writer.commit([Self.change(step)])
                     if !staying.waitFor(version ?? .max, untilNs: deadlineNs) { return ["commit \(step) was lost"] }
                 }
-                // The site is through with every delivery of the last commit.
+                // The delivery context has processed every delivery of the last commit.
                 try site.run(timeoutNs: patienceNs) {}
                 var complaints = staying.complaints
                 if going.count > before { complaints.append("called after it was cancelled") }
@@ -137,7 +137,7 @@ extension Conformance {
             let complaints = try withStore { store, _ in
                 listeners = try [Self.upper, Self.all].map { try watch($0, site, store) }
                 let writer = try store.makeWriter()
-                // On their way when the store ends.
+                // These deliveries are pending when the store closes.
                 for step in 0..<20 { _ = try writer.commit([Self.change(step)]) }
                 try store.close()
                 before = listeners.map(\.count)

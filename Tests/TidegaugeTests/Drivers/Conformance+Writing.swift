@@ -1,4 +1,4 @@
-// The checks of writers: many at once, one that fails; and whole trials under the oracle.
+// Checks of writers: many at once, one that fails, and whole trials with the oracle.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -7,7 +7,7 @@ import TidegaugeMeasure
 @testable import TidegaugeSpec
 
 extension Conformance {
-    /// Four writers, two sites, observers that come and go: versions are unique, nobody misses the end.
+    /// Four writers and two delivery contexts. Versions must be unique, and every observer must reach the last one.
     func manyThreads(_ place: ObserversSpec.Deliver) throws -> [String] {
         let commits = 25
         return try withStore { store, loaded in
@@ -68,7 +68,7 @@ extension Conformance {
         }
     }
 
-    /// A change of a row that is not there is refused as a whole, and the store goes on.
+    /// A change of a missing row is refused as a whole, and the store remains usable.
     func aCommitThatFails(_ place: ObserversSpec.Deliver) throws -> [String] {
         guard capabilities.hasContents else { return [] }
         return try withStore { store, loaded in
@@ -93,7 +93,8 @@ extension Conformance {
         }
     }
 
-    /// Whole trials: paced and in lockstep, sorted and not, of one query and of several; of rows that hold more than numbers.
+    /// Whole trials: paced and in lockstep, sorted and unsorted, with one query and several, and with rows of text and
+    /// bytes.
     func oracle(_ place: ObserversSpec.Deliver) throws -> [String] {
         var paced = TrialSpec.tiny(driver: driver.name)
         paced.durability = capabilities.durabilities.contains(.memory) ? "memory" : "relaxed"
@@ -119,7 +120,7 @@ extension Conformance {
         return try specs.flatMap { spec -> [String] in
             let result = try runTrial(spec, on: driver)
             var complaints = result.violations
-            // A trial that ended as it should has notes too: of writers, say, that were late on a busy machine.
+            // A completed trial has notes too, such as writers that were late on a busy machine.
             if result.fate != .completed { complaints += result.notes + ["ended with \(result.fate)"] }
             if result.value(.missedFinal) != 0 { complaints.append("missed_final") }
             return complaints

@@ -1,5 +1,5 @@
-// What every driver owes the harness, asked of the protocols directly and then by whole trials under the oracle. Gives
-// complaints instead of failing, so that a test can demand that a faulty driver gets some.
+// The contract of every driver, checked by direct calls and by whole trials with the oracle. It returns complaints
+// instead of failing, so that a test can require complaints about a faulty driver.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -8,22 +8,22 @@ import TidegaugeSpec
 
 @testable import TidegaugeTrialRunner
 
-/// One driver on trial.
+/// One driver under test.
 struct Conformance {
     let driver: any StoreDriver
-    /// How long a delivery may take that is expected: what only a hang takes.
+    /// Time limit in ns for an expected delivery. Only a hang takes as long.
     var patienceNs: Int64 = 300_000_000_000
 
     var capabilities: Capabilities { driver.capabilities }
 
-    /// The kinds of site it delivers on.
+    /// Kinds of delivery context that the driver supports.
     var places: [ObserversSpec.Deliver] {
         ObserversSpec.Deliver.allCases.filter {
             capabilities.sites.contains($0 == .runLoop ? .runLoop : .queue)
         }
     }
 
-    /// A check by its name.
+    /// A check with its name.
     struct Check: Sendable {
         var name: String
         var run: @Sendable (Conformance, ObserversSpec.Deliver) throws -> [String]
@@ -41,7 +41,7 @@ struct Conformance {
         Check(name: "oracle") { try $0.oracle($1) },
     ]
 
-    /// What is wrong with the driver by the first check that finds anything; empty for one that conforms.
+    /// Returns the complaints of the first check that has any. Empty for a driver that conforms.
     func complaints(_ checks: [Check] = Self.checks) -> [String] {
         for check in checks {
             for place in places {
@@ -64,7 +64,7 @@ struct Conformance {
         Item(key: Int64(index), group: index % 7 == 0 ? 1 : 0, score: Int64(index) * 100, stamp: 0)
     }
 
-    /// A loaded store and the rows it should have.
+    /// Runs `body` with a loaded store and the rows that it should have.
     func withStore(_ body: (any DrivenStore, Rows) throws -> [String]) throws -> [String] {
         let directory = NSTemporaryDirectory() + "tidegauge-conformance-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -83,7 +83,7 @@ struct Conformance {
         return try body(site)
     }
 
-    /// Subscribed, and called once.
+    /// Subscribes and waits for the initial delivery.
     func watch(_ query: Query, _ site: DeliveryContext, _ store: any DrivenStore) throws -> Listener {
         let listener = try Listener.subscribe(query, site, store, patienceNs)
         guard listener.wait(untilNs: deadlineNs, { $0.isEmpty == false }) else {
@@ -94,7 +94,7 @@ struct Conformance {
 
     var deadlineNs: Int64 { MonotonicClock.nowNs() + patienceNs }
 
-    /// Where what a subscription shows, or the store finds, is not what the rows say.
+    /// Returns where the rows of a subscription or of the store differ from the expected rows.
     func differences(_ listener: Listener, _ store: any DrivenStore, _ rows: Rows) throws -> [String] {
         guard capabilities.hasContents else { return [] }
         let expected = rows.found(by: listener.query)
@@ -111,7 +111,7 @@ struct Conformance {
     }
 }
 
-/// The rows a store should have.
+/// The rows that a store should have.
 struct Rows {
     private var items: [Int64: Item]
 

@@ -1,4 +1,4 @@
-// Every driver that ships passes one suite, the fixture and the template included; every fault of a driver fails it.
+// Tests that every shipped driver, the fixture and the template pass one suite, and that every faulty driver fails it.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -18,7 +18,7 @@ import TidegaugeTemplateDriver
         FetchedResultsDriver(),
     ]
 
-    /// Drivers whose engine another one of the list has too; they are checked at night.
+    /// Drivers that share the engine of another one. They are checked in the nightly run only.
     private static let variants = ["noop", GRDBDriver(.memory).name, NotificationQueueDriver(.typed).name]
 
     private static func every(_ drivers: [String]) -> [(String, String)] {

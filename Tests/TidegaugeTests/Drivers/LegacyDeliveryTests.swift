@@ -1,4 +1,4 @@
-// The delivery of `fetched-results-legacy`, which scenarios find deadlocked: what it does where it does not.
+// Tests of the delivery of `fetched-results-legacy` in cases that do not deadlock.
 import Dispatch
 import Foundation
 import StillingWell
@@ -64,7 +64,7 @@ import TidegaugeSpec
                 Change(.touch, Item(key: 3, group: 0, score: 0, stamp: 1)),
                 Change(.insert, Item(key: 9, group: 0, score: 250, stamp: 1)),
             ])
-            // Called already: nobody waits here.
+            // The observer was called before the commit returned.
             #expect(sink.count == 2)
             let delivery = try #require(sink.last)
             #expect(delivery.version == version && !delivery.isInitial && delivery.count == 6)
@@ -72,7 +72,7 @@ import TidegaugeSpec
             #expect(delivery.modifications == [2] && delivery.moveCount == 1)
             let shown = try site.run(timeoutNs: Self.patienceNs) { try subscription.currentItems() }
             #expect(try shown == store.contents(of: Self.byScore) && shown.map(\.key) == [2, 9, 3, 4, 5, 1])
-            // Where the observer is nobody waits for another thread, and its own commits are told at once.
+            // Commits on the observer's own thread are delivered at once.
             let calls = try site.run(timeoutNs: Self.patienceNs) {
                 _ = try store.makeWriter().commit([Change(.delete, Item(key: 9, group: 0, score: 0, stamp: 0))])
                 return sink.count

@@ -1,6 +1,6 @@
-// A subscription of a conformance check: what was delivered to it, and on which thread or queue.
+// A subscription of a conformance check. It records its deliveries, and on which thread or queue they came.
 //
-// `heard` and `problems` are guarded by `lock`; waiting is for a change of them.
+// `lock` guards `heard` and `problems`. Waits are for a change of them.
 import Dispatch
 import Foundation
 import Glibc
@@ -27,7 +27,7 @@ final class Listener: DeliverySink, @unchecked Sendable {
     /// Called in every delivery.
     private let reaction: (@Sendable (Listener) -> Void)?
 
-    /// How a callback knows that it is where it should be.
+    /// Thread or queue on which callbacks must run.
     private enum Home {
         case thread(pthread_t)
         case queue(DispatchSpecificKey<Bool>)
@@ -48,7 +48,7 @@ final class Listener: DeliverySink, @unchecked Sendable {
         changed = TracedCondition("listener", lock)
     }
 
-    /// Subscribes on the site.
+    /// Subscribes in the delivery context.
     static func subscribe(
         _ query: Query, _ site: DeliveryContext, _ store: any DrivenStore, _ patienceNs: Int64,
         reaction: (@Sendable (Listener) -> Void)? = nil
@@ -106,7 +106,7 @@ final class Listener: DeliverySink, @unchecked Sendable {
 
     func cancel() { lock.withLock { subscription }?.cancel() }
 
-    /// Deliveries begun.
+    /// Number of deliveries that have begun.
     var count: Int { lock.withLock { heard.count } }
 
     func currentItems(_ patienceNs: Int64) throws -> [Item] {
@@ -114,8 +114,8 @@ final class Listener: DeliverySink, @unchecked Sendable {
         return try site.run(timeoutNs: patienceNs) { try subscription.currentItems() }
     }
 
-    /// Waits until what was heard satisfies `isDone`.
-    /// - Returns: false where it does not by then.
+    /// Waits until the deliveries satisfy `isDone`.
+    /// - Returns: false if they do not by the deadline.
     func wait(untilNs deadlineNs: Int64, _ isDone: ([Heard]) -> Bool) -> Bool {
         lock.withLock {
             while !isDone(heard) {
@@ -130,7 +130,7 @@ final class Listener: DeliverySink, @unchecked Sendable {
         wait(untilNs: deadlineNs) { ($0.last?.version ?? .min) >= version }
     }
 
-    /// What no sequence of deliveries may do.
+    /// Problems of the sequence of deliveries.
     var complaints: [String] {
         lock.withLock {
             var complaints = problems

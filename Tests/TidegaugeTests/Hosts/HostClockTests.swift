@@ -1,5 +1,6 @@
-// Clocks of hosts from end to end: agents in time namespaces, whose monotonic clock is ahead by exactly so much, behind ways that take
-// longer in one direction, and with a clock that runs faster. What is found out of them is held against what they are.
+// Tests of the clocks of hosts from end to end. The agents run in time namespaces with a known offset, behind
+// connections that are slower in one direction, or with a faster clock. The estimates are compared with the true
+// values.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -12,7 +13,7 @@ import TidegaugeSpec
 @Suite(.serialized, .onThreads) struct HostClockTests {
     private static let aheadSeconds: Int64 = 1_000
 
-    /// The program with an agent in it, beside the test bundle.
+    /// Path of the program with an agent, beside the test bundle.
     static let fixture: String? = {
         let places =
             Bundle.allBundles.map(\.bundleURL).map { $0.deletingLastPathComponent() }
@@ -21,7 +22,7 @@ import TidegaugeSpec
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }()
 
-    /// Words that lead into a time namespace; nil where this kernel has none for who runs the tests.
+    /// Words that start a program in a time namespace, or nil if this user cannot make one.
     static let shifted: [String]? = {
         let words = [
             "unshare", "--user", "--map-root-user", "-T", "--monotonic", "\(aheadSeconds)", "--fork", "--kill-child",
@@ -31,7 +32,7 @@ import TidegaugeSpec
         return ran?.isSuccess == true ? words : nil
     }()
 
-    /// 100 where somebody wants the proof and has the time.
+    /// Number of rounds (`TIDEGAUGE_CLOCK_ROUNDS`, default 3).
     private static let rounds = ProcessInfo.processInfo.environment["TIDEGAUGE_CLOCK_ROUNDS"].flatMap { Int($0) } ?? 3
 
     private func spec() -> TrialSpec {
@@ -42,8 +43,8 @@ import TidegaugeSpec
         return spec
     }
 
-    /// Has a host write, and holds every moment that it wrote down against what its clock is known to show.
-    /// - Parameter own: this process's clock when the host shows `ns`.
+    /// Lets a host write, and compares each recorded time with the known clock.
+    /// - Parameter own: returns this process's clock when the host's clock shows `ns`.
     private func check(_ host: HostEntry, own: (Int64) -> Int64, widestNs: Int64, _ comment: Comment) throws {
         let spec = spec()
         let station = HostStation(try HostLink(host), writers: 0..<1, .tiny())
@@ -69,19 +70,19 @@ import TidegaugeSpec
         let account = station.account(window).clock
         #expect(records.count == 200 && account.exchanges > 60, comment)
         #expect(account.halfWidthNs > 0 && account.halfWidthNs <= widestNs, "\(comment): \(account)")
-        // What it is ahead by, from its clock at a moment of this one's.
+        // The true offset of the host's clock at a time of this clock.
         let trueNs = inverse(own, startNs) - startNs
         #expect((account.aheadAtLeastNs...account.aheadAtMostNs).contains(trueNs), "\(comment): \(trueNs), \(account)")
         for (record, shown) in zip(records, station.shownRecords[0]) {
             for time in CommitRecord.times {
                 let errorNs = record[keyPath: time] - own(shown[keyPath: time])
-                // A nanosecond is lost where a faster clock is read back.
+                // Reading back a faster clock loses a nanosecond.
                 #expect(abs(errorNs) <= account.halfWidthNs + 1, "\(comment): \(errorNs), \(account)")
             }
         }
     }
 
-    /// What the other clock shows at `ns` here, by bisection.
+    /// Returns what the other clock shows at `ns` of this one, by bisection.
     private func inverse(_ own: (Int64) -> Int64, _ ns: Int64) -> Int64 {
         var (low, high) = (ns - 10_000_000_000_000, ns + 10_000_000_000_000)
         while high - low > 1 {
@@ -91,7 +92,7 @@ import TidegaugeSpec
         return low
     }
 
-    /// Ten minutes, because an agent on a busy machine may take any time to start.
+    /// Ten minutes, because an agent may take long to start on a busy machine.
     private static let helloNs: Int64 = 600_000_000_000
     private static let ahead = aheadSeconds * 1_000_000_000
 
@@ -100,7 +101,7 @@ import TidegaugeSpec
         let words = try #require(Self.shifted)
         let fixture = try #require(Self.fixture)
         let near = HostEntry(name: "near", run: words, binary: fixture)
-        // What a busy machine adds to a ping is no fault: bounds are as wide as the quickest of them.
+        // A busy machine may add to a ping. The bounds are as wide as the fastest ping.
         try check(near, own: { $0 - Self.ahead }, widestNs: 50_000_000, "round \(round), near")
         let far = HostEntry(
             name: "far", run: [fixture, "relay", "--there-ms", "0", "--back-ms", "5", "--", "/usr/bin/env"] + words,
@@ -119,7 +120,7 @@ import TidegaugeSpec
         try check(drifting, own: { clock.own($0) - Self.ahead }, widestNs: 50_000_000, "round \(round)")
     }
 
-    /// A way that is down ends no process at either end: an agent that hears nothing any more ends by itself, with what it has started.
+    /// If the connection is lost, the agent ends by itself, with every process that it has started.
     @Test func anAgentThatHearsNothingEndsByItself() throws {
         let fixture = try #require(Self.fixture)
         var spec = spec()
@@ -135,7 +136,7 @@ import TidegaugeSpec
         #expect(error?.description.contains("the trial has said nothing for 6000 ms") == true, "\(error as Any)")
     }
 
-    /// What is sent on its way takes processors and the way itself: nothing is while anybody is measured.
+    /// Sending takes CPU time and bandwidth, so nothing is sent during the measurement.
     @Test func recordsComeWhenTheWindowIsOver() throws {
         let fixture = try #require(Self.fixture)
         var spec = spec()
@@ -157,7 +158,7 @@ import TidegaugeSpec
         #expect(station.shownRecords[0].count == 2)
     }
 
-    /// A clock that runs faster says that it is another, and one that says it is this one and is not is found out.
+    /// A faster clock is recognised as another clock. A clock that claims to be this one, and is not, is detected.
     @Test func aClockThatIsNotWhatItSaysIsFoundOut() throws {
         var clock = HostClock(isSame: true)
         try clock.add(ClockExchange(sentNs: 100, arrivedNs: 120, leftNs: 121, returnedNs: 150))

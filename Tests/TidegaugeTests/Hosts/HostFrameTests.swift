@@ -1,4 +1,4 @@
-// Frames against their bytes written out by hand, cut at random, and against everything that is none.
+// Tests of frames: compared with bytes written by hand, cut at random places, and malformed ones.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -84,7 +84,7 @@ import TidegaugeMeasure
         var cut = frame
         cut.payload.removeLast(1 + random.below(frame.payload.count))
         #expect(throws: HostFrame.Damage.self, "seed \(seed)") { try HostRecords(cut) }
-        // As many as it says, and no more.
+        // The count must equal the number of records.
         var miscounted = frame
         miscounted.payload[8] = UInt8([0, 49, 51].randomElement(using: &random)!)
         #expect(throws: HostFrame.Damage.self, "seed \(seed)") { try HostRecords(miscounted) }
@@ -93,7 +93,7 @@ import TidegaugeMeasure
         #expect(throws: HostFrame.Damage.self) { try HostRecords(huge) }
     }
 
-    /// To a nanosecond, whatever it shows.
+    /// The error is at most one nanosecond.
     @Test(arguments: [0, 50, 1_000, -50])
     func aFasterClockIsReadBack(_ fasterPPM: Int) {
         let clock = ScaledClock(fasterPPM: fasterPPM)

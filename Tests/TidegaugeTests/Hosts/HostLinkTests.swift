@@ -1,4 +1,5 @@
-// A trial and what answers in an agent's place: programs that say something else, or nothing, and are told apart by name.
+// Tests of a trial whose agent is another program, which sends something else or nothing. Each case is reported by
+// name.
 import Foundation
 import Testing
 import TidegaugeSpec
@@ -7,10 +8,10 @@ import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
 @Suite(.serialized) struct HostLinkTests {
-    /// A host where a shell stands in for an agent; the words of the agent are its parameters.
+    /// Returns a host on which a shell replaces the agent. The agent's words are the shell's parameters.
     private func host(_ script: String) -> HostEntry { HostEntry(name: "b", run: ["/bin/sh", "-c", script]) }
 
-    /// A shell's words for bytes.
+    /// Returns shell words that print a frame.
     private func saying(_ frame: HostFrame) -> String {
         "printf '" + frame.bytes.map { String(format: "\\%03o", $0) }.joined() + "'"
     }

@@ -1,4 +1,4 @@
-// Extreme numbers in the frames of an agent: the host is at fault, with its name, and nothing traps.
+// Tests of extreme numbers in the frames of an agent. The fault is the host's, with its name, and nothing traps.
 import Foundation
 import Testing
 import TidegaugeDriver
@@ -16,7 +16,7 @@ import TidegaugeSpec
         return HostStation(try HostLink(host), writers: 0..<2, observes: true, .tiny(driver: "noop"))
     }
 
-    /// Takes frames and reads all that follows from them, as a trial does.
+    /// Takes frames and reads everything that a trial derives from them.
     private func refusal(_ frames: [HostFrame]) throws -> String? {
         let station = try station()
         defer { station.link.end() }
@@ -59,7 +59,7 @@ import TidegaugeSpec
 
     @Test func honestNumbersAreTaken() throws {
         #expect(try refusal(commit { _ in } + observation { _, _ in }) == nil)
-        // One that is still under way.
+        // A callback that has not ended yet.
         #expect(try refusal(observation { $1.exitNs = 0 }) == nil)
     }
 
@@ -74,7 +74,7 @@ import TidegaugeSpec
             ("end", try observation { seen, _ in seen.endNs = value }),
             ("offset", try observation { $1.indexOffset = value }), ("count", try observation { $1.count = value }),
         ]
-        // Of 32 bits: a billion and more of either sign.
+        // 32-bit counts: a billion and more, of either sign.
         for (name, path) in [
             ("deletions", \CallbackRecord.deletionCount), ("insertions", \.insertionCount),
             ("modifications", \.modificationCount),
@@ -132,13 +132,13 @@ import TidegaugeSpec
         let many = Array(repeating: observed, count: most.observers + 1).flatMap { $0 }
         let words = try refusal(many)
         #expect(words?.contains("recorded than it has, which are \(most.observers)") ?? false, "\(words ?? "taken")")
-        // All zeros, which pack to a thousandth.
+        // All zeros, which compress to a thousandth.
         let indices = [Int32](repeating: 0, count: most.indices + 1)
         let tooMany = try refusal(observation { seen, _ in seen.indices = PackedArray(indices) })
         #expect(tooMany?.contains("\(most.indices) are the most of this trial") ?? false, "\(tooMany ?? "taken")")
     }
 
-    /// An answer to a ping that was not sent, or with a clock of another age of the world.
+    /// An answer to a ping that was not sent, or with times of a different clock.
     @Test(arguments: [[Int64(7), 1, 2], [.min, 0, 0], [.max, .max, .max]]) func anAnswerToNoPingIsTheHostsFault(
         moments: [Int64]
     ) throws {
