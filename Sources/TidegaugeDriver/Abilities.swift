@@ -1,104 +1,106 @@
-// What only some engines can do: a protocol each, which a driver's store conforms to where its engine can. Nothing is
-// declared beside: what a scenario may ask for is read off the type of the store.
+// Optional abilities of engines: one protocol each, to which a driver's store conforms if its engine has the ability.
+// The type of the store is the only declaration.
 import Foundation
 
-/// Observing threads can turn to the store themselves.
+/// Observing threads can call the store.
 public protocol CallableOnSite: DrivenStore {
-    /// What an application calls where it observes; on the thread or queue of `site`, where somebody has subscribed.
-    /// `granted()` is called as soon as the call is through with waiting: when the write has begun (it is cancelled after
-    /// that), or when the refresh is over.
+    /// Makes a call of an application on its observing thread. Runs on the thread or queue of `site`, which has
+    /// subscriptions. `granted()` is called when the wait is over: when the write has begun (it is then cancelled),
+    /// or when the refresh has finished.
     func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws
 }
 
-/// A read transaction can be held while other things are done.
+/// A read transaction can be held open while other code runs.
 public protocol TransactionalReading: DrivenStore {
-    /// Runs `body` while a version is being read, as an application reads; any thread, inside a read too.
+    /// Runs `body` inside a read transaction. Any thread; may be nested.
     func read(_ body: () throws -> Void) throws
 }
 
-/// Writes can be handed over.
+/// Writes can be queued.
 public protocol AsynchronousWriting: DrivenStore {
-    /// Begins a transaction that nobody waits for, in which `within` runs and then `changes` are made; on the thread or
-    /// queue of `site`. Returns before.
+    /// Queues a transaction that runs `within` and then makes `changes`, and returns without waiting. On the thread
+    /// or queue of `site`.
     func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws
 }
 
 /// A snapshot can be held while others write.
 public protocol Pinning: DrivenStore {
-    /// Holds the newest version until the result is released; any thread.
+    /// Holds the newest version until the result is released. Any thread.
     func pin() throws -> any HeldVersion
-    /// Versions that are kept, the newest one included. Any thread.
+    /// Returns the number of versions that are kept, including the newest. Any thread.
     func activeVersions() throws -> Int
 }
 
-/// A version of a `Pinning` store that is held. Any thread.
+/// A held version of a `Pinning` store. Any thread.
 public protocol HeldVersion: AnyObject, Sendable {
     var version: Int64 { get }
-    /// What `contents(of:)` gave at that version.
+    /// Returns the result that `contents(of:)` had at this version.
     func contents(of query: Query) throws -> [Item]
 }
 
-/// A store can be rewritten without what its versions have left behind.
+/// The store can be compacted, without the pages of older versions.
 public protocol Compacting: DrivenStore {
-    /// Bytes that its newest version takes in a file without anything else.
+    /// Returns the size in bytes of the newest version in a compacted file.
     func compactedBytes() throws -> Int
 }
 
-/// Threads that observe may come and go while the store is open.
+/// Observing threads may start and end while the store is open.
 public protocol SiteForgetting: DrivenStore {
-    /// The thread or queue of `site` is about to end: lets go of what belongs to it. Called there, when all that was
-    /// subscribed there is cancelled.
+    /// Releases everything that belongs to `site`, whose thread or queue is about to end. Called there, after all its
+    /// subscriptions were cancelled.
     func forget(_ site: DeliverySite) throws
 }
 
-/// Rows can hold text and bytes, and stand in several tables (`StoreConfiguration.rows`).
+/// Rows can hold text and bytes and can have counterparts in further tables (`StoreConfiguration.rows`).
 public protocol WholeRowStore: DrivenStore {
-    /// What `contents(of:)` gives, in its order, with all that rows hold. Any thread; `body` is called on it.
+    /// Calls `body` with each row of `contents(of:)`, in the same order and with all values. Any thread; `body` runs
+    /// on the calling thread.
     func forEachRow(of query: Query, _ body: (WholeRow) -> Void) throws
 }
 
 /// A subscription of a `WholeRowStore`.
 public protocol WholeRowSubscription: DriverSubscription {
-    /// As `forEachShown`, with all that rows hold; where `EngineFacts.shows` is `keys`, as they are in the store by now.
+    /// Like `forEachShown`, with all values of the rows. If `EngineFacts.shows` is `keys`, the values are the store's
+    /// current ones.
     func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws
 }
 
-/// What it has subscribed can be asked more than what a delivery tells (`observers.reads`): subscriptions are
-/// `AnsweringSubscription`s, but for those of lists and of rows behind links.
+/// Observers can read more than a delivery contains (`observers.reads`). Subscriptions are `AnsweringSubscription`s,
+/// except those of lists and of rows behind links.
 public protocol AnsweringStore: DrivenStore {}
 
 /// A subscription of an `AnsweringStore`.
 public protocol AnsweringSubscription: DriverSubscription {
-    /// What an application reads inside a callback; called on the site, inside callbacks. What the callback shows already is
-    /// read from there, at its version; what an engine reads in a transaction of its own may be of a newer one.
+    /// Reads as an application does inside a callback. Called on the site, inside callbacks. Data of the callback is
+    /// read at its version. A read in a transaction of its own may be of a newer version.
     /// - Throws: the engine's error.
     func answer(_ question: ReadQuestion) throws -> ReadAnswer
 }
 
-/// Which version a commit has made, and at which a delivery stands, is known only when all is over: a server that writers turn to
-/// at once has an order of commits, and no number that a commit could return. Until then both are tokens, of two kinds.
+/// The version of a commit or a delivery is known only after the load: the server orders commits but returns no
+/// number for them. Until then commits and deliveries carry tokens, of two kinds.
 public protocol LateVersions: DrivenStore {
-    /// The order of commits, of which all have returned, as far as deliveries tell it that were made until now. Any thread.
-    /// O(commits log commits + deliveries).
+    /// Returns the order of commits, as far as the deliveries so far show it. All `commits` have returned. Any
+    /// thread. O(commits log commits + deliveries).
     /// - Parameters:
-    ///   - commits: what the writers of all processes were given.
-    ///   - others: what processes that have the store open by its address have shown (`shown`).
+    ///   - commits: tokens returned to the writers of all processes.
+    ///   - others: results of `shown` in processes that opened the store by its address.
     func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder
-    /// What deliveries of this process have stood at, for the `order` of another one. Any thread.
+    /// Returns the states that deliveries of this process had, for the `order` of another process. Any thread.
     func shown() throws -> Data
-    /// Whether what a delivery shows contains a commit. Any thread, at any time.
+    /// Returns whether the state of a delivery contains a commit. Any thread, at any time.
     func shows(delivery: Int64, commit: Int64) -> Bool
 }
 
-/// Versions in place of tokens.
+/// Versions that replace the tokens of a `LateVersions` store.
 public struct LateOrder: Sendable {
-    /// By a commit's token: from 1, without gaps.
+    /// Version by commit token, from 1 without gaps.
     public var versions: [Int64: Int64]
-    /// By a delivery's token: the version that it stands at, 0 before the first commit.
+    /// Returns the version of a delivery by its token; 0 before the first commit.
     public var standing: @Sendable (Int64) -> Int64
-    /// The same of deliveries of others, in the order in which what they have shown was given.
+    /// The same function for the deliveries of each other process, in the order of the argument `alsoShown`.
     public var standingElsewhere: [@Sendable (Int64) -> Int64]
-    /// What there is no order for, as a sentence: the store has shown two states of which none contains the other.
+    /// Reason why no order exists, as a sentence: two states were shown of which neither contains the other.
     public var problem: String?
 
     public init(
@@ -110,58 +112,60 @@ public struct LateOrder: Sendable {
     }
 }
 
-/// Does its work in processes beside this one, which have to be counted with it.
+/// Part of the work is done in server processes, whose cost is counted too.
 public protocol ServedStore: DrivenStore {
-    /// CPU time so far by kind of process; nil where they cannot be looked at, as on another machine. Any thread.
+    /// Returns the CPU time in ns so far by kind of server process, or nil if they cannot be inspected (on another
+    /// machine). Any thread.
     func serverCPU() -> [String: Int64]?
 }
 
-/// Can be opened by processes of other hosts, which share no file system with this one.
+/// Processes on other hosts, which share no file system, can open the store.
 public protocol ReachableStore: DrivenStore {
-    /// What another process is given as `StoreConfiguration.address`, to open this very store. Without a password.
+    /// Value of `StoreConfiguration.address` with which another process opens this store. Without a password.
     var address: String { get }
-    /// What it is given as `StoreConfiguration.secret`; nil: none is needed, or whoever is there has it.
+    /// Value of `StoreConfiguration.secret` for the other process; nil: none is needed, or the process has it
+    /// already.
     var secret: String? { get }
-    /// Why a process there cannot reach the store, and what to do about it; nil: as far as is known, it can.
+    /// Returns why a process there cannot reach the store and what to do, or nil if no obstacle is known.
     func obstacle(from place: ProcessPlace) -> String?
 }
 
-/// Where a process is that is to open a store, as seen from the one that has made it.
+/// Location of a process that opens a store, relative to the process that created it.
 public enum ProcessPlace: Sendable, CaseIterable {
-    /// On this machine, with the same network.
+    /// This machine and the same network.
     case near
-    /// On this machine, in another network: that of a container, say.
+    /// This machine in another network, such as a container's.
     case otherNetwork
     case otherMachine
 }
 
-/// Has a server of its own, to which things can be done that happen to servers. On the thread that has opened the store, but where it
-/// says otherwise.
+/// Has its own server, into which faults can be injected. On the thread that opened the store, unless a method says
+/// otherwise.
 public protocol HarmableServer: DrivenStore {
-    /// Ends the server, and starts it again with what it has kept. Returns when it can be reached.
+    /// Shuts the server down and starts it again with its data. Returns when the server accepts connections.
     func restartServer() throws
-    /// Ends the connections by which observers hear of changes. Any thread.
+    /// Closes the connections over which observers are notified. Any thread.
     func cutObservers() throws
-    /// One more observer, which has begun to look and does not go on until the result is released. Any thread.
+    /// Adds an observer that starts reading and then stands still until the result is released. Any thread.
     func stopListener() throws -> AnyObject
-    /// One transaction that writes so many rows which nobody watches; returns when it is made. Any thread.
+    /// Commits one transaction that writes `rows` unobserved rows, and returns when it is committed. Any thread.
     func commitLarge(rows: Int) throws
 }
 
-/// Keeps no rows that could be read back: only versions are checked. For stores that are none, and for nothing else.
+/// Keeps no rows, so only versions are checked. Only for drivers without a real store.
 public protocol RowlessStore: DrivenStore {}
 
 extension RowlessStore {
     public func contents(of query: Query) throws -> [Item] { throw StoreHasNoRows() }
 }
 
-/// Thrown by a store that keeps none.
+/// Error of a store that keeps no rows.
 public struct StoreHasNoRows: Error, CustomStringConvertible {
     public init() {}
     public var description: String { "the store keeps no rows: ask for versions only" }
 }
 
-/// The protocols of this file.
+/// The ability protocols of this file.
 public enum Ability: CaseIterable, Sendable {
     case callableOnSite
     case transactionalReading
@@ -177,7 +181,7 @@ public enum Ability: CaseIterable, Sendable {
     case harmableServer
     case rowless
 
-    /// Whether stores of a type have it.
+    /// Returns whether stores of a type have the ability.
     public func isHeld(by store: any DrivenStore.Type) -> Bool {
         switch self {
         case .callableOnSite: store is any CallableOnSite.Type
@@ -198,8 +202,9 @@ public enum Ability: CaseIterable, Sendable {
 }
 
 extension DrivenStore {
-    /// The store as one that has an ability: `try store.conforming(to: (any Pinning).self)`.
-    /// - Throws: `DriverUnavailable` where it has not. Scenarios that need it are skipped before (`Capabilities`).
+    /// Returns the store as a type with an ability: `try store.conforming(to: (any Pinning).self)`.
+    /// - Throws: `DriverUnavailable` if it does not conform. Scenarios that need the ability are skipped before
+    ///   (`Capabilities`).
     public func conforming<Able>(to ability: Able.Type) throws -> Able {
         guard let able = self as? Able else { throw DriverUnavailable("the driver's store is no '\(ability)'") }
         return able

@@ -1,8 +1,8 @@
-// A sink that can be turned off from any thread, for drivers whose engine leaves a gap between asking whether a
-// subscription is still wanted and calling it: here the two are one atomic step.
+// A sink that any thread can turn off. It is for drivers whose engine checks for cancellation and calls the sink in
+// two steps: here both are one atomic step.
 import Synchronization
 
-/// Stands before a sink. Deliveries on the site, one at a time; `cancel` from any thread.
+/// Forwards to a sink until cancelled. `deliver` runs on the site, one call at a time; `cancel` on any thread.
 public final class CancellableSink: DeliverySink {
     private enum State: Int, AtomicRepresentable { case idle, running, cancelled }
 
@@ -11,7 +11,7 @@ public final class CancellableSink: DeliverySink {
 
     public init(_ sink: any DeliverySink) { self.sink = sink }
 
-    /// Passes the delivery on unless cancelled.
+    /// Forwards the delivery unless cancelled.
     public func deliver(_ delivery: borrowing Delivery) {
         let start = state.compareExchange(
             expected: State.idle, desired: State.running, ordering: .acquiringAndReleasing)
@@ -20,7 +20,7 @@ public final class CancellableSink: DeliverySink {
         _ = state.compareExchange(expected: State.running, desired: State.idle, ordering: .acquiringAndReleasing)
     }
 
-    /// Passes an error on unless cancelled.
+    /// Forwards the error unless cancelled.
     public func fail(_ error: any Error) { if !isCancelled { sink.fail(error) } }
 
     /// No delivery starts once this has returned.

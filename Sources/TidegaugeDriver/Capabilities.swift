@@ -1,14 +1,15 @@
-// What scenarios are held against: the abilities that a driver's store conforms to, and the facts that are no method.
+// Capabilities that scenarios are checked against: the abilities of a driver's store and facts that no method
+// expresses.
 
-/// How an engine behaves, where no method shows it.
+/// Behaviour of an engine that no method expresses.
 public struct EngineFacts: Sendable {
-    /// What a callback has in its hands of the rows at its version.
+    /// Data that a callback can read at its version.
     public enum Shown: Sendable {
-        /// That something has changed; rows are read later, at whatever version there is then.
+        /// No data. Rows are read later, at the version that is then current.
         case nothing
-        /// Their keys, in their order.
+        /// Keys of the rows, in order.
         case keys
-        /// All of them.
+        /// Complete rows.
         case rows
     }
 
@@ -16,45 +17,48 @@ public struct EngineFacts: Sendable {
 
     public var durabilities: Set<DurabilityLevel>
     public var keyKinds: Set<KeyKind> = [.ascending]
-    /// Keeps what it is told on a disk.
+    /// Whether data is stored on a disk.
     public var persists: Bool
-    /// Keeps rows in a list with an order of its own, too (`StoreConfiguration.hasList`).
+    /// Whether rows can also be kept in a list with an explicit order (`StoreConfiguration.hasList`).
     public var hasLists = false
-    /// Most links that change detection looks through (`StoreConfiguration.links`); 0: it has none.
+    /// Highest number of links that change detection follows (`StoreConfiguration.links`); 0: none.
     public var deepestLinks = 0
-    /// Has publishers, on which operators can stand (`StoreConfiguration.operators`).
+    /// Whether it has publishers that operators can be applied to (`StoreConfiguration.operators`).
     public var hasPublishers = false
-    /// A subscription can read what it will watch before it observes it (`StoreConfiguration.readsFirst`).
+    /// Whether a subscription can read its query before it observes it (`StoreConfiguration.readsFirst`).
     public var canReadFirst = false
-    /// Several processes can have one store open, and tell one another of commits.
+    /// Whether several processes can open one store and notify one another of commits.
     public var isShared = false
 
     // MARK: How it delivers
 
     public var sites = Set(DeliverySite.Kind.allCases)
-    /// Deliveries carry index lists; without them, as of an engine that hands out whole values, only the data is checked.
+    /// Whether deliveries carry index lists. Without them, as in engines that deliver whole values, only the data is
+    /// checked.
     public var hasChangeSets: Bool
-    /// Commits and deliveries carry versions; without them coverage is read from the rows' stamps.
+    /// Whether commits and deliveries carry versions. Without them, coverage is derived from the rows' stamps.
     public var hasVersions = true
-    /// What the oracle may read inside callbacks (`DriverSubscription.forEachShown`) and compare with the version they claim.
+    /// Data that the oracle may read inside callbacks (`DriverSubscription.forEachShown`) and compare with the
+    /// claimed version.
     public var shows = Shown.rows
-    /// All subscriptions of a site go to a version together: none is called at an older one after another was called at a
-    /// newer. Without it each has its own pace, and what two queries show of one transaction is not compared.
+    /// Whether all subscriptions of a site advance together: none is called at an older version after another was
+    /// called at a newer one. Otherwise the results of two queries are not compared.
     public var advancesTogether = true
-    /// Observers are delivered to while a writer holds the write lock.
+    /// Whether observers are called while a writer holds the write lock.
     public var readsBesideWriter = true
 
     // MARK: For people and reports
 
-    /// The driver of a store that does nothing over the same way to its callers: what the harness costs is read beside it, where a
+    /// Driver of an empty store that delivers in the same way. The harness's own cost is measured on it, if the
     /// program has it.
     public var emptyDriver = "noop"
-    /// What to know before comparing figures: short phrases for people.
+    /// Remarks to know before comparing figures: short phrases for people.
     public var remarks: [String] = []
-    /// Names (as in `/proc/self/task/*/comm`) that the engine's own background threads start with: the `upkeep` role.
+    /// Prefixes of the names of the engine's background threads (as in `/proc/self/task/*/comm`), which form the
+    /// `upkeep` role.
     public var upkeepThreadPrefixes: [String] = []
 
-    /// - Parameter change: says what is otherwise than most engines have it.
+    /// - Parameter change: sets the facts that differ from their defaults.
     public init(
         durabilities: Set<DurabilityLevel>, persists: Bool, hasChangeSets: Bool,
         change: (inout EngineFacts) -> Void = { _ in }
@@ -64,13 +68,13 @@ public struct EngineFacts: Sendable {
     }
 }
 
-/// What an engine can do. A scenario that asks for more is listed as skipped with the reason, never run.
+/// The capabilities of an engine. A scenario that needs more is reported as skipped, with the reason.
 @dynamicMemberLookup
 public struct Capabilities: Sendable {
     public var facts: EngineFacts
     public let abilities: Set<Ability>
 
-    /// - Parameter store: what is opened.
+    /// - Parameter store: type of the driver's stores.
     public init(_ facts: EngineFacts, of store: any DrivenStore.Type) {
         self.facts = facts
         abilities = Set(Ability.allCases.filter { $0.isHeld(by: store) })
@@ -78,7 +82,7 @@ public struct Capabilities: Sendable {
 
     public func can(_ ability: Ability) -> Bool { abilities.contains(ability) }
 
-    /// Keeps rows that can be read back. Without them only versions are checked.
+    /// Whether rows can be read back. Otherwise only versions are checked.
     public var hasContents: Bool { !can(.rowless) }
 
     public subscript<Value>(dynamicMember fact: WritableKeyPath<EngineFacts, Value>) -> Value {
@@ -88,6 +92,6 @@ public struct Capabilities: Sendable {
 }
 
 extension StoreDriver {
-    /// The facts it states, and the abilities that its store conforms to.
+    /// The driver's facts and the abilities of its store type.
     public var capabilities: Capabilities { Capabilities(facts, of: Opened.self) }
 }

@@ -1,5 +1,5 @@
-// A store that stands in front of another one and changes what its writers and its observers see. It has the abilities of
-// the one behind, and no others: it conforms to each where that does.
+// A store that wraps another store and its writers and sinks. It conforms to each ability protocol that the wrapped
+// store conforms to.
 import Foundation
 
 public final class ForwardingStore<Base: DrivenStore>: DrivenStore {
@@ -8,8 +8,8 @@ public final class ForwardingStore<Base: DrivenStore>: DrivenStore {
     private let sink: @Sendable (any DeliverySink) -> any DeliverySink
 
     /// - Parameters:
-    ///   - writer: stands in front of each writer that is made; on its thread.
-    ///   - sink: stands in front of each sink that subscribes; on its site.
+    ///   - writer: wraps each new writer, on the writer's thread.
+    ///   - sink: wraps the sink of each subscription, on its site.
     public init(
         _ base: Base, writer: @escaping @Sendable (any StoreWriter) -> any StoreWriter = { $0 },
         sink: @escaping @Sendable (any DeliverySink) -> any DeliverySink = { $0 }
@@ -90,7 +90,7 @@ extension ForwardingStore: HarmableServer where Base: HarmableServer {
 extension ForwardingStore: RowlessStore where Base: RowlessStore {}
 
 extension DrivenStore {
-    /// The store behind one that forwards to it.
+    /// Returns a store that forwards to this one.
     public func forwarded(
         writer: @escaping @Sendable (any StoreWriter) -> any StoreWriter = { $0 },
         sink: @escaping @Sendable (any DeliverySink) -> any DeliverySink = { $0 }

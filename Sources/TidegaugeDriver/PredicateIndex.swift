@@ -1,5 +1,5 @@
-// Which of many queries a row matches, without asking each: used by the harness to know whom a commit concerns and by
-// drivers that have no query language of their own. Immutable after `init`, so any thread may read it.
+// Finds the queries that a row matches without evaluating each one. Used by the harness, to know which observers a
+// commit affects, and by drivers without a query language. Immutable after `init`; any thread.
 import StillingWellBasis
 
 extension Query {
@@ -12,19 +12,19 @@ extension Query {
     }
 }
 
-/// A static index over queries, by their position in the array it was made from.
+/// A static index over queries. Results are positions in the array of queries.
 public struct PredicateIndex: Sendable {
     private let queries: [Query]
-    /// Ascending; the interval i reaches from `cuts[i]` up to `cuts[i + 1]`.
+    /// Bounds of the score intervals, ascending. Interval i reaches from `cuts[i]` to `cuts[i + 1]`.
     private var cuts: ContiguousArray<Int64> = []
     /// Queries without a group whose score range covers interval i.
     private var byInterval: [[Int32]] = []
     private var byGroup: [Int64: [Int32]] = [:]
-    /// With a range of keys: asked one by one.
+    /// Queries with a range of keys, which are evaluated one by one.
     private var byKey: [Int32] = []
     private var everywhere: [Int32] = []
 
-    /// O(q log q) for q queries whose ranges do not overlap, up to O(q²) where all of them do.
+    /// O(q log q) for q queries whose ranges do not overlap, O(q²) if all overlap.
     public init(_ queries: [Query]) {
         self.queries = queries
         let ranged = queries.indices.filter {
@@ -51,7 +51,7 @@ public struct PredicateIndex: Sendable {
         }
     }
 
-    /// Calls `body` once with each query that the row is in. O(log q + matches + queries with a range of keys).
+    /// Calls `body` once per query that the row matches. O(log q + matches + queries with a range of keys).
     public func forEachMatch(key: Int64, group: Int64, score: Int64, _ body: (Int) -> Void) {
         for index in everywhere { body(Int(index)) }
         let interval = upperBound(score) - 1
@@ -66,6 +66,6 @@ public struct PredicateIndex: Sendable {
         for index in byKey where queries[Int(index)].matches(key: key, group: group, score: score) { body(Int(index)) }
     }
 
-    /// The first cut above `score`.
+    /// Returns the index of the first cut above `score`.
     private func upperBound(_ score: Int64) -> Int { cuts.partitioningIndex { $0 > score } }
 }

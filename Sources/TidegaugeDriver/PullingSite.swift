@@ -1,26 +1,26 @@
-// How a store delivers that only says that something was committed: a commit raises the site, and there all who observe
-// look at what is newest, together. However many commits came meanwhile, they look once.
+// Delivery for stores that only signal that a commit happened. A commit raises the site, where all observers then
+// read the newest version together. Commits in between are coalesced.
 //
-// Nothing is called under the lock.
+// No callback runs under the lock.
 import StillingWellSync
 
-/// A subscription that is asked to look.
+/// A subscription that reads the newest version when asked to.
 public protocol PullingSubscription: DriverSubscription {
     /// Any thread.
     var isCancelled: Bool { get }
 }
 
-/// Those who observe on one site.
+/// The observers of one site.
 public final class PullingSite<Observer: PullingSubscription>: Sendable {
     private let observers = Guarded<[Observer]>("pulling site", [])
     /// Set by `init`, before anybody else has the object.
     nonisolated(unsafe) private var signal: SiteSignal?
 
-    /// On the site.
+    /// Creates the object on the site.
     /// - Parameters:
-    ///   - name: in reports of waits.
-    ///   - pull: shows what is newest to all who observe here and are not cancelled; on the site. It is held until the
-    ///     site ends, so it should hold the store weakly.
+    ///   - name: name of the signal in reports of waits.
+    ///   - pull: delivers the newest version to all given observers, on the site. It is retained until the site ends,
+    ///     so it should hold the store weakly.
     public init(_ site: DeliverySite, _ name: String, pull: @escaping @Sendable ([Observer]) -> Void) {
         signal = SiteSignal(site, name) { [weak self] in self.map { pull($0.living()) } }
     }
@@ -32,16 +32,16 @@ public final class PullingSite<Observer: PullingSubscription>: Sendable {
         }
     }
 
-    /// The observer is shown what there is soon, and what comes then.
+    /// Adds an observer, which soon gets its initial delivery.
     public func add(_ observer: Observer) {
         observers.withLock { $0.append(observer) }
         raise()
     }
 
-    /// After a commit; any thread.
+    /// Schedules a delivery after a commit. Any thread.
     public func raise() { signal?.raise() }
 
-    /// Cancels everyone. No delivery starts after it returns. Any thread.
+    /// Cancels all observers. No delivery starts after it returns. Any thread.
     public func end() {
         signal?.invalidate()
         for observer in observers.replace(with: []) { observer.cancel() }

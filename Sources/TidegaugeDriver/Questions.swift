@@ -1,54 +1,54 @@
-// What an application reads in its callbacks beside what a delivery tells it: the rows it shows, their sum, how many there
-// are, one of them by its key. Every answer is a number that follows from the rows of one version, so that it can be held
-// against a model. Values only.
+// Reads that an application makes in its callbacks besides the delivery itself: rows, their sum or number, or one row
+// by its key. Each answer is a number that follows from the rows of one version, so that a model can check it. Values
+// only.
 
-/// What is asked of an `AnsweringSubscription`, about the rows of its query.
+/// A question to an `AnsweringSubscription` about the rows of its query.
 public enum ReadQuestion: Sendable, Equatable {
-    /// The row with this key, found by it: its stamp where the query has it, else `ReadAnswer.noRow`.
+    /// Finds the row with this key. The answer is its stamp if the query contains it, else `ReadAnswer.noRow`.
     case lookup(key: Int64)
-    /// How many rows the query finds, evaluated as by somebody who observes nothing.
+    /// Number of rows of the query, evaluated independently of the subscription.
     case count
-    /// Of their stamps, by what the engine has for sums.
+    /// Sum of the stamps, computed by the engine's own sum.
     case sum
-    /// `ReadAnswer.add` of two properties of the first `ReadAnswer.windowRows` rows. Only of queries with an order.
+    /// `ReadAnswer.add` of two properties of the first `ReadAnswer.windowRows` rows. Only for queries with an order.
     case window
-    /// The sum of their stamps, row after row, as an application adds up what it is shown.
+    /// Sum of the stamps, added row by row as an application does.
     case iterate
 }
 
-/// A number, and the version whose rows it follows from.
+/// An answer and the version that it follows from.
 public struct ReadAnswer: Sendable, Equatable {
-    /// Rows that an interface shows at once.
+    /// Number of rows of a window.
     public static let windowRows = 50
-    /// Of a lookup that finds nothing; no stamp is negative.
+    /// Answer of a lookup without a result. Stamps are never negative.
     public static let noRow: Int64 = -1
 
     public var value: Int64
-    /// Of a version at or after that of the callback.
+    /// Version of the rows, equal to or newer than that of the callback.
     public var version: Int64
 
     public init(_ value: Int64, at version: Int64) { (self.value, self.version) = (value, version) }
 
-    /// One more row of a window, whose order counts.
+    /// Adds a row of a window to a checksum that depends on the order of rows.
     @inlinable
     public static func add(score: Int64, stamp: Int64, to sum: inout Int64) { sum = sum &* 31 &+ score &+ stamp }
 }
 
 extension Query {
-    /// The answer to a lookup that has found a row of those that writers change.
+    /// Returns the answer to a lookup that found a row.
     public func looked(_ key: Int64, score: Int64, stamp: Int64) -> Int64 {
         matches(key: key, group: group ?? 0, score: score) ? stamp : ReadAnswer.noRow
     }
 }
 
-/// The statements that answer questions about a query. Text is made once for each, as an application's stands in its source.
+/// SQL statements for the questions about a query. Texts are cached, like constant statements of an application.
 public struct QuestionStatements {
     private let query: Query
     private var last: (question: ReadQuestion, sql: String)?
 
     public init(_ query: Query) { self.query = query }
 
-    /// One row per row of the answer, for `AnswerFold`.
+    /// Returns a statement whose result rows are passed to `AnswerFold`.
     public mutating func statement(_ question: ReadQuestion) -> (sql: String, values: [Int64]) {
         if let last, last.question == question { return (last.sql, []) }
         var unordered = query
@@ -66,7 +66,7 @@ public struct QuestionStatements {
     }
 }
 
-/// Makes an answer of the rows that SQL found for it.
+/// Computes an answer from the rows that SQL returned.
 public struct AnswerFold {
     private let question: ReadQuestion
     private let query: Query
@@ -77,8 +77,8 @@ public struct AnswerFold {
         value = if case .lookup = question { ReadAnswer.noRow } else { 0 }
     }
 
-    /// Takes a row of `QuestionStatements.statement`.
-    /// - Parameter column: gives the integer of a column, from 0.
+    /// Adds a row of `QuestionStatements.statement`.
+    /// - Parameter column: returns the integer of a column, counted from 0.
     public mutating func add(_ column: (Int) -> Int64) {
         switch question {
         case .lookup(let key): value = query.looked(key, score: column(0), stamp: column(1))

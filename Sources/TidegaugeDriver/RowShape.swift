@@ -1,19 +1,19 @@
-// What rows hold beside the four numbers that a trial counts by, and in how many tables they stand: a function of the seed, the
-// key and the stamp. Whoever reads a row can say what has to be in it, and nothing has to be remembered. Values only.
+// Contents of rows beyond the four numbers, and their tables. They are a function of seed, key and stamp, so that a
+// reader can check a row without any stored state. Values only.
 import Foundation
 import StillingWellBasis
 
-/// What the rows of a store look like: `plain`, unless a scenario asks for rows like an application's (`WholeRowStore`).
+/// Shape of a store's rows: `plain` unless a scenario asks for rows like an application's (`WholeRowStore`).
 public struct RowShape: Sendable, Equatable {
     /// Four numbers in one table.
     public static let plain = RowShape()
 
-    /// Characters of the text in each row, a few of two bytes. Each change of a row writes its text anew.
+    /// Number of characters of the text in each row; a few take two bytes. Each change rewrites the text.
     public var textCharacters: Int
-    /// Bytes in each row, which no compression makes fewer. They come with the row and stay as they are.
+    /// Number of incompressible bytes in each row, written at insertion and never changed.
     public var payloadBytes: Int
-    /// Beside the rows that are watched. Each of those has a counterpart in one of the other tables, under the same key, which
-    /// comes, changes and goes with it in the same transaction, as an application's transactions seldom keep to one table.
+    /// Number of tables besides the observed one. Each observed row has a counterpart with the same key in one of
+    /// them. It is inserted, changed and deleted in the same transaction.
     public var furtherTables: Int
     public var seed: UInt64
 
@@ -24,20 +24,20 @@ public struct RowShape: Sendable, Equatable {
 
     public var isPlain: Bool { textCharacters == 0 && payloadBytes == 0 && furtherTables == 0 }
 
-    /// About what a row holds beside its numbers, in bytes.
+    /// Approximate bytes of a row besides its numbers.
     public var bytesPerRow: Int { textCharacters + payloadBytes }
 
-    /// Which of the further tables has the row's counterpart, from 0; nil where there are none.
+    /// Returns the index of the table with the row's counterpart, from 0, or nil without further tables.
     public func counterpart(of key: Int64) -> Int? { furtherTables > 0 ? Int(key % Int64(furtherTables)) : nil }
 
-    /// The row with all that it holds. O(its bytes).
+    /// Returns the row with all its values. O(bytes of the row).
     public func whole(_ item: Item) -> WholeRow {
         WholeRow(
             item, text: text(of: item), payload: payload(ofKey: item.key),
             counterpartStamp: furtherTables > 0 ? item.stamp : nil)
     }
 
-    /// Of a row as the commit has left it that its stamp names. O(its characters).
+    /// Returns the text of a row as written by the commit that its stamp names. O(characters).
     public func text(of item: Item) -> String {
         var random = source(item.key, item.stamp, stream: 1)
         return String(unsafeUninitializedCapacity: 2 * textCharacters) { buffer in
@@ -54,14 +54,14 @@ public struct RowShape: Sendable, Equatable {
         }
     }
 
-    /// Of the row with this key, whatever is done to it. O(its bytes).
+    /// Returns the payload of the row with this key, which never changes. O(bytes).
     public func payload(ofKey key: Int64) -> Data {
         var random = source(key, 0, stream: 2)
         let words = (0..<(payloadBytes + 7) / 8).map { _ in random.next().littleEndian }
         return words.withUnsafeBytes { Data($0.prefix(payloadBytes)) }
     }
 
-    /// 32 letters: one drawn from five bits.
+    /// 32 letters, each drawn with five bits.
     private static let alphabet = Array("etaoinshrdlu cmfwyp vbgkjqxz.äöé").map { Array($0.utf8) }
 
     private func source(_ key: Int64, _ stamp: Int64, stream: UInt64) -> SplitMix64 {
@@ -70,12 +70,12 @@ public struct RowShape: Sendable, Equatable {
     }
 }
 
-/// A row with all that it holds.
+/// A row with all its values.
 public struct WholeRow: Sendable, Equatable {
     public var item: Item
     public var text: String
     public var payload: Data
-    /// The stamp of its counterpart; nil where none was found.
+    /// Stamp of its counterpart; nil if there is none.
     public var counterpartStamp: Int64?
 
     public init(_ item: Item, text: String, payload: Data, counterpartStamp: Int64?) {

@@ -1,13 +1,13 @@
-// The table of items and a query as SQL, for the drivers of engines that speak it: one schema with the same indexes, so
-// that what is compared are the engines.
+// SQL for the table of items and for queries, shared by the drivers of relational engines so that all use the same
+// schema and indexes.
 
-/// How the items stand in a relational engine.
+/// Schema and statements of the table of items.
 public enum ItemTable {
-    /// Makes, where there is none, the table, its indexes, and a table of one row that holds the version; in that order, one
-    /// statement a line.
+    /// Creates the table, its indexes and a one-row table with the version, if they do not exist. One statement per
+    /// line, in this order.
     public static let schema = schema("")
 
-    /// - Parameter further: columns that follow an item's.
+    /// - Parameter further: columns after those of an item.
     static func schema(_ further: String) -> String {
         """
         CREATE TABLE IF NOT EXISTS item (key INTEGER PRIMARY KEY, grp INTEGER NOT NULL, score INTEGER NOT NULL, stamp INTEGER NOT NULL\(further));
@@ -18,8 +18,7 @@ public enum ItemTable {
         """
     }
 
-    /// As `schema`, of rows that also stand in a list: with a number each by which the list is in order, as an application keeps
-    /// one that has no lists.
+    /// Like `schema`, with an indexed position column, as an application keeps an order in an engine without lists.
     public static let listedSchema =
         schema(", place INTEGER NOT NULL") + "\nCREATE INDEX IF NOT EXISTS item_place ON item (place);"
 
@@ -38,7 +37,7 @@ public enum ItemTable {
     private static let moveToFront =
         "UPDATE item SET stamp = ?, place = (SELECT MIN(place) FROM item) - 1 WHERE key = ?"
 
-    /// As `statement`, of rows of `listedSchema`.
+    /// Like `statement`, for rows of `listedSchema`.
     public static func listedStatement(_ change: Change) -> (sql: String, values: [Int64]) {
         let (sql, values) = statement(change)
         return switch change.operation {
@@ -48,7 +47,7 @@ public enum ItemTable {
         }
     }
 
-    /// What makes a change, and what is bound to it. It changes one row, or none where the row is missing.
+    /// Returns the statement of a change and its bound values. It changes one row, or none if the row is missing.
     public static func statement(_ change: Change) -> (sql: String, values: [Int64]) {
         let item = change.item
         return switch change.operation {
@@ -61,7 +60,8 @@ public enum ItemTable {
 }
 
 extension Query {
-    /// `SELECT` of `columns` from the table of items. The numbers are the harness's own, so they stand in the text.
+    /// Returns a `SELECT` of `columns` from the table of items. Numbers come from the harness, so they are part of
+    /// the text.
     public func select(_ columns: String) -> String {
         var conditions: [String] = []
         if let group { conditions.append("grp = \(group)") }

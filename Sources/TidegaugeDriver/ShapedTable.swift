@@ -1,20 +1,21 @@
-// The tables of rows that hold more than numbers as SQL: those of `ItemTable` with two more columns, and tables of counterparts.
+// SQL for rows that hold more than numbers: the table of `ItemTable` with two more columns, and the tables of
+// counterparts.
 import Foundation
 
-/// A value that is bound to a statement.
+/// A value bound to a statement.
 public enum SQLValue: Sendable {
     case integer(Int64)
     case text(String)
     case bytes(Data)
 }
 
-/// How rows of a shape stand in a relational engine. Where it is plain, `ItemTable` makes the changes, with less ado.
+/// Schema and statements for rows of a shape. For plain rows it uses `ItemTable`.
 public struct ShapedTable: Sendable {
     public let shape: RowShape
-    /// Rows stand in a list too. Only where they are plain.
+    /// Whether rows also have a list position. Only for plain rows.
     public let hasList: Bool
-    /// The columns of a `WholeRow`, in the order of its fields: an item's, text, payload, and the counterpart's stamp, which is
-    /// null where there is none.
+    /// The columns of a `WholeRow` in the order of its fields: those of an item, text, payload, and the counterpart's
+    /// stamp (null if there is none).
     public let columns: String
 
     public init(_ shape: RowShape, hasList: Bool = false) {
@@ -32,7 +33,7 @@ public struct ShapedTable: Sendable {
 
     private static func name(_ counterpart: Int) -> String { "counterpart_\(counterpart + 1)" }
 
-    /// As `ItemTable.schema`.
+    /// Like `ItemTable.schema`.
     public var schema: String {
         if shape.isPlain { return hasList ? ItemTable.listedSchema : ItemTable.schema }
         let counterparts = (0..<shape.furtherTables).map {
@@ -42,15 +43,16 @@ public struct ShapedTable: Sendable {
             .joined(separator: "\n")
     }
 
-    /// What makes a change of plain rows, and what is bound to it.
+    /// Returns the statement of a change of a plain row and its bound values.
     public func statement(_ change: Change) -> (sql: String, values: [Int64]) {
         hasList ? ItemTable.listedStatement(change) : ItemTable.statement(change)
     }
 
-    /// The whole row with a key.
+    /// Selects the whole row with a key.
     public var find: String { "SELECT \(columns) FROM item WHERE key = ?" }
 
-    /// What makes a change of rows that are not plain, in order, and what is bound. Each changes one row, or none where the row is missing.
+    /// Returns the statements of a change of a row that is not plain, in order, with bound values. Each changes one
+    /// row, or none if the row is missing.
     public func statements(_ change: Change) -> [(sql: String, values: [SQLValue])] {
         let item = change.item
         let (key, stamp) = (SQLValue.integer(item.key), SQLValue.integer(item.stamp))

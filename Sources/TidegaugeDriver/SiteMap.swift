@@ -1,19 +1,20 @@
-// What a store keeps for each site that observes: a connection, a signal, those who subscribed there. Nothing is called under
-// the lock, and what is taken out is released without it.
+// State that a store keeps per observing site: a connection, a signal, the subscriptions. No callback runs under the
+// lock, and removed values are released outside it.
 import Foundation
 import StillingWellSync
 
-/// One value per site. Any thread, but where it says otherwise.
+/// A map with one value per site. Any thread, unless a method says otherwise.
 public final class SiteMap<Value>: Sendable {
     // Unchecked because a value belongs to its site, which alone asks for it; others list values, and let go of them.
     private struct Kept: @unchecked Sendable { let value: Value }
 
     private let values: Guarded<[ObjectIdentifier: Kept]>
 
-    /// - Parameter name: of its lock, in reports of waits.
+    /// - Parameter name: name of the lock in reports of waits.
     public init(_ name: String) { values = Guarded(name, [:]) }
 
-    /// The site's value, made when it is asked for first. On the site, so that nobody else makes it meanwhile.
+    /// Returns the site's value and creates it on first use. On the site, so that no other thread creates it
+    /// concurrently.
     public func value(at site: DeliverySite, make: () throws -> Value) rethrows -> Value {
         let key = site.identity
         if let known = values.withLock({ $0[key] }) { return known.value }
@@ -24,7 +25,7 @@ public final class SiteMap<Value>: Sendable {
 
     public var all: [Value] { values.withLock { Array($0.values) }.map(\.value) }
 
-    /// On the site.
+    /// Removes the site's value and returns it. On the site.
     public func remove(_ site: DeliverySite) -> Value? {
         let key = site.identity
         return values.withLock { $0.removeValue(forKey: key) }?.value
@@ -34,7 +35,7 @@ public final class SiteMap<Value>: Sendable {
 }
 
 extension Guarded where State: Sendable {
-    /// - Returns: what it was until then, to be used, and released, without the lock.
+    /// - Returns: the previous state, to be used and released outside the lock.
     package func replace(with new: State) -> State {
         withLock { state in
             defer { state = new }
@@ -44,7 +45,7 @@ extension Guarded where State: Sendable {
 }
 
 extension DeliverySite {
-    /// What tells this site from others: the queue, or the run loop of the calling thread. On the site.
+    /// Identity of the site: its queue, or the run loop of the calling thread. On the site.
     public var identity: ObjectIdentifier {
         switch self {
         case .runLoop: ObjectIdentifier(RunLoop.current)

@@ -1,11 +1,11 @@
-// The way to a delivery site from any thread, for drivers whose engine has none of its own: a handler that runs on the
-// site soon after it was asked for, once however often it was asked.
+// Signals a delivery site from any thread, for drivers whose engine has no such signal. The handler runs on the site
+// soon after a request, once for all requests made before it starts.
 //
-// `isRaised` is an atomic. The handler is held by the signal and runs on the site alone.
+// `isRaised` is an atomic. The signal retains the handler, which runs only on the site.
 import StillingWellSync
 import Synchronization
 
-/// Calls a handler on a site. `raise` and `invalidate` from any thread.
+/// Calls a handler on a site. `raise` and `invalidate` may be called on any thread.
 public final class SiteSignal: Sendable {
     private enum Target {
         case runLoop(RunLoopSignal)
@@ -17,9 +17,9 @@ public final class SiteSignal: Sendable {
     private let isRaised = Atomic<Bool>(false)
     private let isOver = Atomic<Bool>(false)
 
-    /// On the site: the run loop is that of the calling thread. The handler holds whatever it captures until the signal is
-    /// gone, so it should hold the store weakly.
-    /// - Parameter name: in reports of waits.
+    /// Creates the signal on the site, because a run loop is that of the calling thread. The handler is retained
+    /// until the signal is released, so it should hold the store weakly.
+    /// - Parameter name: name in reports of waits.
     public init(_ site: DeliverySite, _ name: String, handler: @escaping @Sendable () -> Void) {
         self.handler = handler
         switch site {
@@ -28,7 +28,7 @@ public final class SiteSignal: Sendable {
         }
     }
 
-    /// The handler runs soon; calls before it starts are one.
+    /// Schedules the handler. Calls before the handler starts are coalesced.
     public func raise() {
         switch target {
         case .runLoop(let signal): signal.signal()
@@ -41,7 +41,7 @@ public final class SiteSignal: Sendable {
         }
     }
 
-    /// The handler does not start again.
+    /// Prevents further starts of the handler.
     public func invalidate() {
         isOver.store(true, ordering: .sequentiallyConsistent)
         if case .runLoop(let signal) = target { signal.invalidate() }

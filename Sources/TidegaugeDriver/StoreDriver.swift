@@ -1,50 +1,50 @@
-// A store seen from the harness: four small protocols (`StoreDriver`, `DrivenStore`, `StoreWriter`, `DriverSubscription`) and
-// the sink that receives what an engine delivers. What only some engines can do are protocols of their own (Abilities.swift).
-// A driver translates; it never measures, batches or repairs.
+// A store as the harness sees it: four small protocols (`StoreDriver`, `DrivenStore`, `StoreWriter`,
+// `DriverSubscription`) and the sink that receives deliveries. Optional abilities have protocols of their own
+// (Abilities.swift). A driver translates; it never measures, batches or repairs.
 
 /// Opens stores of one engine. Stateless; any thread.
 public protocol StoreDriver: Sendable {
-    /// What `open` gives. The abilities it conforms to are the driver's.
+    /// Type of the opened store. Its conformances define the driver's abilities.
     associatedtype Opened: DrivenStore
-    /// The name on the command line and in the `driver` column: lower case with hyphens, such as `stillingwell`.
+    /// Name on the command line and in the `driver` column: lower case with hyphens, such as `stillingwell`.
     var name: String { get }
-    /// What there is to know of the engine beside what its store conforms to.
+    /// Facts about the engine besides the conformances of its store.
     var facts: EngineFacts { get }
-    /// Opens a store in `configuration.directory`, which exists and is empty; where `EngineFacts.isShared`, another
-    /// process may have made one there with the same configuration. Throws the engine's error.
+    /// Opens a store in `configuration.directory`, which exists and is empty. If `EngineFacts.isShared`, another
+    /// process may already have created a store there with the same configuration.
+    /// - Throws: the engine's error.
     func open(_ configuration: StoreConfiguration) throws -> Opened
 }
 
-/// One open store. Methods say which thread the harness calls them on.
+/// An open store. Each method says which thread the harness calls it on.
 public protocol DrivenStore: AnyObject, Sendable {
-    /// Loads `count` items in as few transactions as the engine likes; called once, before anything else.
-    /// `item(i)` for i in 0 ..< count gives ascending keys.
+    /// Loads `count` items in as few transactions as suits the engine. Called once, before anything else. `item(i)`
+    /// for i in 0 ..< count returns ascending keys.
     func load(count: Int, item: (Int) -> Item) throws
-    /// A writer for the calling thread, which is the only one to use it.
+    /// Creates a writer for the calling thread, which is the only one that uses it.
     func makeWriter() throws -> any StoreWriter
-    /// Starts watching `query`; called on the thread or queue of `site`, where every delivery must run as well.
-    /// The first delivery is the initial one. The sink is held until `cancel()`.
+    /// Starts observing `query`. Called on the thread or queue of `site`, where every delivery must run. The first
+    /// delivery is the initial one. The sink is retained until `cancel()`.
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any DriverSubscription
-    /// What `query` finds in the latest committed state, evaluated from scratch; any thread. The oracle's reference.
+    /// Evaluates `query` from scratch on the latest committed state. Any thread. The oracle compares results with it.
     func contents(of query: Query) throws -> [Item]
-    /// Bytes the store occupies on its file system.
+    /// Returns the bytes that the store occupies on its file system.
     func fileBytes() throws -> Int
-    /// Ends everything. No delivery starts after it returns.
+    /// Closes the store. No delivery starts after it returns.
     func close() throws
 }
 
 /// Commits transactions; used by one thread.
 public protocol StoreWriter: AnyObject {
-    /// Applies `changes` in one transaction and returns its version once it is committed.
-    /// `locked()` is called as soon as the transaction holds the engine's write lock. It may take its time: others go on
-    /// subscribing, and being delivered to, meanwhile. `changes` may be empty.
-    /// - Returns: the store's version after the commit, strictly increasing over all commits that change something; `nil`
-    ///   where an engine has none; a token where the store is one of `LateVersions`.
-    /// - Throws: `MissingItem` for a change of a row that is not there, or the engine's error; nothing is changed then.
+    /// Applies `changes`, which may be empty, in one transaction. `locked()` is called as soon as the transaction
+    /// holds the engine's write lock. It may block: subscriptions and deliveries on other threads continue meanwhile.
+    /// - Returns: the version after the commit, strictly increasing over all commits that change something; `nil` if
+    ///   the engine has no versions; a token if the store conforms to `LateVersions`.
+    /// - Throws: `MissingItem` for a change of a missing row, or the engine's error. The store is then unchanged.
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64?
 }
 
-/// A writer of a store that commits by itself.
+/// A writer of a store whose commits are a closure.
 public final class CommittingWriter: StoreWriter {
     private let body: (_ changes: UnsafeBufferPointer<Change>, _ locked: () -> Void) throws -> Int64?
 
@@ -55,14 +55,14 @@ public final class CommittingWriter: StoreWriter {
     }
 }
 
-/// What keeps a sink attached. `cancel()` may be called from any thread; no delivery starts once it has returned.
+/// Keeps a sink attached. `cancel()` may be called on any thread; no delivery starts after it returns.
 public protocol DriverSubscription: AnyObject, Sendable {
     func cancel()
-    /// The rows this subscription shows now, read through the live collection itself; called on its site.
+    /// Returns the rows of this subscription, read through the live collection itself. Called on its site.
     func currentItems() throws -> [Item]
-    /// Gives `body` those of the rows at `indices` that there are, as the delivery shows them that is being made: called on
-    /// the site, inside some of the callbacks. Where `EngineFacts.shows` is `keys`, the other columns say nothing. Costs
-    /// the callback what it costs to read so many rows, so that who has to make rows should make no others.
+    /// Calls `body` with the existing rows at `indices`, at the version of the current delivery. Called on the site,
+    /// inside some callbacks. If `EngineFacts.shows` is `keys`, other columns are undefined. The read counts as part
+    /// of the callback, so a driver should materialise only these rows.
     /// - Throws: the engine's error.
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws
 }
@@ -73,34 +73,34 @@ extension DriverSubscription {
         for item in items[indices.clamped(to: 0..<items.count)] { body(item) }
     }
 
-    /// The same where a delivery shows keys, and nothing else.
+    /// The same for a delivery that contains only keys.
     package func forEachShown(_ indices: Range<Int>, of keys: [Int64], _ body: (Item) -> Void) {
         for key in keys[indices.clamped(to: 0..<keys.count)] { body(Item(key: key, group: 0, score: 0, stamp: 0)) }
     }
 }
 
-/// Receives deliveries, on the site of the subscription, one at a time.
+/// Receives the deliveries of a subscription on its site, one at a time.
 public protocol DeliverySink: AnyObject, Sendable {
     func deliver(_ delivery: borrowing Delivery)
-    /// The engine gave up on this subscription.
+    /// Called when the engine ended this subscription with an error.
     func fail(_ error: any Error)
 }
 
-/// One callback of an engine, in terms of rows. Arrays are the engine's own where it has them: nothing is copied.
+/// One callback of an engine, in terms of rows. Arrays are the engine's own if it has them; nothing is copied.
 public struct Delivery {
-    /// The store version the data of this callback stands at; `nil` where an engine has none, a token where
-    /// the store is one of `LateVersions`.
+    /// Store version of the callback's data; `nil` if the engine has no versions; a token if the store conforms to
+    /// `LateVersions`.
     public var version: Int64?
     public var isInitial: Bool
-    /// Rows in the collection after this delivery.
+    /// Number of rows in the collection after this delivery.
     public var count: Int
-    /// Indices in the old collection, ascending; those of moved rows included.
+    /// Indices in the old collection, ascending, including moved rows.
     public var deletions: [Int]
-    /// Indices in the new collection, ascending; those of moved rows included.
+    /// Indices in the new collection, ascending, including moved rows.
     public var insertions: [Int]
-    /// Indices in the new collection of rows that stayed and changed, ascending.
+    /// Indices in the new collection of rows that changed in place, ascending.
     public var modifications: [Int]
-    /// How many of the deletions and insertions are the two ends of one moved row.
+    /// Number of moved rows. Each is counted in both `deletions` and `insertions`.
     public var moveCount: Int
 
     public init(
@@ -112,16 +112,16 @@ public struct Delivery {
     }
 }
 
-/// Thrown by `StoreDriver.open` where the engine cannot run on this machine at all: a missing library, kernel feature
-/// or permission. The scenario is then reported as unavailable, not as failed.
+/// Thrown by `StoreDriver.open` if the engine cannot run on this machine: a missing library, kernel feature or
+/// permission. The scenario is then reported as unavailable, not as failed.
 public struct DriverUnavailable: Error, CustomStringConvertible, Sendable {
-    /// What is missing and how to get it.
+    /// Missing requirement and its remedy.
     public var description: String
 
     public init(_ description: String) { self.description = description }
 }
 
-/// Thrown by a writer that was asked to change an item which is not there.
+/// Thrown by a writer that was asked to change a missing item.
 public struct MissingItem: Error, CustomStringConvertible, Sendable {
     public let key: Int64
 

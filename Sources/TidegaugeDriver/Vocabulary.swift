@@ -1,16 +1,17 @@
-// The words in which a scenario asks something of a store: items, changes, queries, places of delivery. Each driver
-// turns them into its own model and its own query language.
+// Data types in which a scenario addresses a store: items, changes, queries, delivery sites. Each driver maps them to
+// its own model and query language.
 import Foundation
 
-/// One row of the table that every scenario watches, as far as it is counted by. `RowShape` says what it holds beside.
+/// One row of the table that every scenario observes: the four numbers that the harness uses. `RowShape` defines its
+/// other values.
 public struct Item: BitwiseCopyable, Sendable, Equatable {
     /// Primary key.
     public var key: Int64
-    /// 0 for rows that are written to; bystander queries watch groups of their own (1, 2, …).
+    /// 0 for rows that writers change. Idle queries observe groups of their own (1, 2, …).
     public var group: Int64
-    /// What queries filter and sort by. Unique over the whole store, so that no order depends on an engine's tie rule.
+    /// Value that queries filter and sort by. Unique in the store, so that no order depends on an engine's tie rule.
     public var score: Int64
-    /// Names the commit that last wrote the row.
+    /// Identifies the commit that last wrote the row.
     public var stamp: Int64
 
     public init(key: Int64, group: Int64, score: Int64, stamp: Int64) {
@@ -18,18 +19,19 @@ public struct Item: BitwiseCopyable, Sendable, Equatable {
     }
 }
 
-/// One row's part of a transaction. A plain value, so that a writer can fill a buffer it owns and allocate nothing.
+/// Change of one row in a transaction. A plain value, so that a writer can reuse a buffer without allocating.
 public struct Change: Sendable, Equatable {
     public enum Operation: UInt8, Sendable {
-        /// A new row with all of `item`.
+        /// Inserts a row with all values of `item`.
         case insert
-        /// Sets `score` and `stamp` of the row `item.key`.
+        /// Sets `score` and `stamp` of the row with `item.key`.
         case updateScore
-        /// Sets `stamp` alone: the row keeps its place in every order.
+        /// Sets only `stamp`: the row keeps its position in every order.
         case touch
-        /// Deletes the row `item.key`.
+        /// Deletes the row with `item.key`.
         case delete
-        /// Puts the row `item.key` to the front of the list and sets its `stamp`. Only where `EngineFacts.hasLists`.
+        /// Moves the row with `item.key` to the front of the list and sets its `stamp`. Only if
+        /// `EngineFacts.hasLists`.
         case moveToFront
     }
 
@@ -39,21 +41,21 @@ public struct Change: Sendable, Equatable {
     public init(_ operation: Operation, _ item: Item) { (self.operation, self.item) = (operation, item) }
 }
 
-/// What an observer watches: the conjunction of the conditions that are set, in the order given.
+/// A query: the conjunction of all conditions that are set, with a sort order.
 public struct Query: Sendable, Hashable {
     public enum Order: Sendable, Hashable {
-        /// None asked for: rows stand in the order they were inserted, the loaded ones by key.
+        /// No order requested: order of insertion, with the loaded rows by key.
         case none
         case scoreAscending
         case scoreDescending
-        /// The list of all rows of group 0, at first by key; new rows come last. Only where `EngineFacts.hasLists`.
+        /// The list of all rows of group 0: initially by key, new rows last. Only if `EngineFacts.hasLists`.
         case list
     }
 
     /// `lowerBound <= score < upperBound`.
     public var scores: Range<Int64>?
     public var group: Int64?
-    /// `lowerBound <= key < upperBound`. Never asked for where keys are `.uuid`.
+    /// `lowerBound <= key < upperBound`. Not used with `.uuid` keys.
     public var keys: Range<Int64>?
     public var order: Order
 
@@ -62,68 +64,69 @@ public struct Query: Sendable, Hashable {
     }
 }
 
-/// Where deliveries run. The harness makes and owns the thread or queue and calls `subscribe` there.
+/// The place that deliveries run on. The harness creates and owns the thread or queue, and calls `subscribe` there.
 public enum DeliverySite: Sendable {
-    /// The run loop of the thread `subscribe` is called on.
+    /// The run loop of the thread that calls `subscribe`.
     case runLoop
-    /// A serial queue; `subscribe` is called inside a block of it.
+    /// A serial queue. `subscribe` is called inside a block of it.
     case queue(DispatchQueue)
 
-    /// A site without its queue.
+    /// Kind of a site.
     public enum Kind: Sendable, CaseIterable {
         case runLoop
         case queue
     }
 }
 
-/// How hard a commit is promised. Names as in StillingWell; a driver maps them to its engine's settings.
+/// Durability of a commit. Names are those of StillingWell; a driver maps them to its engine's settings.
 public enum DurabilityLevel: String, Sendable, Codable, CaseIterable {
-    /// Survives a power cut once commit has returned.
+    /// Survives a power cut after the commit returned.
     case full
-    /// Survives a killed process, not a power cut.
+    /// Survives a killed process but not a power cut.
     case relaxed
-    /// Lives as long as the processes that have it open.
+    /// Lives as long as the processes that have the store open.
     case memory
 }
 
-/// What primary keys look like in the store. An `Item` names them by number either way.
+/// Primary keys as the store has them. An `Item` uses numbers in both cases.
 public enum KeyKind: String, Sendable, CaseIterable {
     /// The number itself.
     case ascending
-    /// 16 bytes that look random and follow from the number.
+    /// 16 bytes that look random and are derived from the number.
     case uuid
 }
 
-/// What an application does on its observing thread between deliveries.
+/// A call that an application makes on its observing thread between deliveries.
 public enum SiteCall: Sendable {
-    /// Begins a write and cancels it.
+    /// Begins a write transaction and cancels it.
     case beginWrite
-    /// Moves to the latest version.
+    /// Advances to the latest version.
     case refresh
 }
 
-/// The server that a driver's stores are kept by.
+/// The server that keeps a driver's stores.
 public struct ServerConfiguration: Sendable, Equatable {
     public enum Transport: Sendable {
-        /// A socket of the file system.
+        /// A Unix socket in the file system.
         case unix
-        /// The loopback interface.
+        /// TCP over the loopback interface.
         case tcp
     }
 
-    /// Of one that is there already; nil: a store has one of its own.
+    /// URL of an existing server; nil: the store starts its own.
     public var url: String?
-    /// How one's own is reached.
+    /// Transport to the store's own server.
     public var transport = Transport.unix
-    /// Where it is reached from other hosts, over TCP: a name or number of this machine's. nil: from nowhere else.
+    /// Host name or address of this machine for TCP connections from other hosts; nil: not reachable from other
+    /// hosts.
     public var reachedAt: String?
-    /// So many processes of other hosts are going to open the store.
+    /// Number of processes on other hosts that will open the store.
     public var guests = 0
-    /// Further connections that listen, to what nobody says.
+    /// Number of additional connections that listen on unused channels.
     public var listeners = 0
-    /// Further readers that are sent every commit, and throw it away.
+    /// Number of additional readers that receive every commit and discard it.
     public var slots = 0
-    /// So long a standby, which every commit waits for, takes to answer; 0: there is none.
+    /// Delay in ns of a standby that every commit waits for; 0: no standby.
     public var standbyNs: Int64 = 0
 
     public init() {}
@@ -132,31 +135,32 @@ public struct ServerConfiguration: Sendable, Equatable {
 }
 
 public struct StoreConfiguration: Sendable {
-    /// An existing, empty folder of this trial's own. `.memory` stores are given one on a memory file system.
+    /// An existing, empty folder for this trial alone. For `.memory` stores it is on a memory file system.
     public var directory: String
     public var durability: DurabilityLevel
     public var keys: KeyKind
-    /// So many links lie between the rows that queries find and those that writers change; 0: they are the same.
+    /// Number of links between the rows that queries find and the rows that writers change; 0: they are the same
+    /// rows.
     public var links: Int
-    /// Whether rows of group 0 also stand in a list.
+    /// Whether rows of group 0 are also kept in a list.
     public var hasList: Bool
-    /// What rows hold beside their numbers; not plain only where the store is a `WholeRowStore`, keys ascend, and there are
-    /// neither links nor a list.
+    /// Contents of rows besides their numbers. Not plain only if the store is a `WholeRowStore` with ascending keys,
+    /// no links and no list.
     public var rows: RowShape
-    /// Publisher operators between a notification and the sink.
+    /// Number of publisher operators between a notification and the sink.
     public var operators: Int
-    /// A subscription reads what it will watch before it observes it.
+    /// Whether a subscription reads its query before it observes it.
     public var readsFirst: Bool
-    /// Address space that the store may reserve for its file; nil: as much as it likes.
+    /// Address space in bytes that the store may reserve for its file; nil: no limit.
     public var mapBytes: Int?
-    /// Of drivers that have one.
+    /// Server settings, for drivers with a server.
     public var server = ServerConfiguration()
-    /// Of the store that a process of another host has made, as a `ReachableStore` says it; nil: this one makes it. Who opens it so
-    /// neither loads it nor takes it away when it closes.
+    /// Address of a store that a process on another host created, as in `ReachableStore`; nil: this process creates
+    /// the store. A store opened by its address is neither loaded nor deleted at close.
     public var address: String?
-    /// What whoever opens it by its address has to know besides, and nobody else may.
+    /// Secret needed to open the store by its address.
     public var secret: String?
-    /// Instructions are counted: what the engine can leave undone that goes by the clock, it leaves.
+    /// Whether instructions are counted. The engine then leaves out optional work that depends on the clock.
     public var isCounted: Bool
 
     public init(

@@ -14,6 +14,6 @@ public struct BeforeAfter<Cost: AdditiveArithmetic & Sendable & Equatable>: Addi
 }
 
 extension BeforeAfter<Double> {
-    /// Growth as a share of the base; nil where there was nothing.
+    /// Growth as a share of the base; nil if the base is 0.
     public var relative: Double? { before == 0 ? nil : growth / before }
 }

@@ -1,4 +1,5 @@
-// A text as bytes, taken line by line and word by word: profiles have millions of lines, too many for a String each.
+// Reads bytes line by line and token by token. Profiles have millions of lines, too many to allocate a String for
+// each.
 
 struct ByteLines {
     private let bytes: [UInt8]
@@ -11,7 +12,7 @@ struct ByteLines {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Goes on to the next line; false behind the last.
+    /// Advances to the next line; returns false after the last one.
     mutating func advance() -> Bool {
         guard next < bytes.count else { return false }
         (start, place) = (next, next)
@@ -24,13 +25,13 @@ struct ByteLines {
     /// The next byte of the line; nil at its end.
     var first: UInt8? { place < end ? bytes[place] : nil }
 
-    /// The line from its beginning, cut where it is long.
+    /// The first 80 bytes of the line.
     var text: String { String(decoding: bytes[start..<end].prefix(80), as: UTF8.self) }
 
-    /// What is left of the line.
+    /// The unread part of the line.
     var rest: String { String(decoding: bytes[place..<end], as: UTF8.self) }
 
-    /// False where there was no blank.
+    /// Skips blanks and tabs; returns false if there are none.
     @discardableResult
     mutating func skipBlanks() -> Bool {
         let before = place
@@ -45,8 +46,8 @@ struct ByteLines {
         return true
     }
 
-    /// The letters before a `=` or a `:`, and which of the two it was; nil, and nothing is taken, where the line does not
-    /// begin so. Keys are so short that no memory is asked for.
+    /// Reads letters before `=` or `:` and returns them with that byte. Returns nil, and reads nothing, if the line
+    /// does not continue so. Keys are short enough for inline strings, without allocation.
     mutating func takeKey() -> (key: String, mark: UInt8)? {
         var index = place
         while index < end, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[index]) { index += 1 }
@@ -56,7 +57,7 @@ struct ByteLines {
         return (String(decoding: bytes[place..<index], as: UTF8.self), bytes[index])
     }
 
-    /// A number from 0, decimal or with `0x`; nil, and nothing is taken, where there is none or it is too large.
+    /// Reads a decimal or `0x` number ≥ 0. Returns nil, and reads nothing, if there is none or it is too large.
     mutating func takeNumber() -> Int? {
         let before = place
         if let bits = takeBits(), let number = Int(exactly: bits) { return number }
@@ -64,7 +65,7 @@ struct ByteLines {
         return nil
     }
 
-    /// One of 64 bits.
+    /// Reads an unsigned 64-bit number.
     mutating func takeBits() -> UInt? {
         let isHexadecimal = place + 1 < end && bytes[place] == UInt8(ascii: "0") && bytes[place + 1] | 0x20 == 0x78
         let radix = isHexadecimal ? 16 : 10
@@ -82,7 +83,7 @@ struct ByteLines {
         return value
     }
 
-    /// `(12)`; nil, and nothing is taken, where there is no such thing.
+    /// Reads `(12)`. Returns nil, and reads nothing, if the line does not continue so.
     mutating func takeID() -> Int? {
         let before = place
         if take("("), let id = takeNumber(), take(")") { return id }

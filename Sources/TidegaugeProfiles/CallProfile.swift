@@ -1,11 +1,11 @@
-// Where the instructions of one thread went, or of several added up: by function, and by chain of calls. A value.
+// Instructions of one or more threads by function and by call chain. A value.
 
 public struct CallProfile: Codable, Sendable {
-    /// By `FunctionName.short`. Recursion counts nothing twice where callers were kept (`--separate-callers`). Where
-    /// they were not, a function's inclusive cost is what it executed itself and what the calls from it to others took:
-    /// a turn that comes back to it by way of another function counts in both turns; and helpers keep their own cost.
+    /// Costs by `FunctionName.short`. With recorded callers (`--separate-callers`), recursion is not counted twice.
+    /// Without them, the inclusive cost is the function's own cost plus that of its calls to others. Indirect
+    /// recursion then counts twice, and helpers keep their own cost.
     public private(set) var functions: [String: FunctionCost]
-    /// Only roots where callers were not kept.
+    /// Call chains; only roots if callers were not recorded.
     public private(set) var tree: CallTree<Double>
 
     public static let empty = CallProfile(functions: [:], tree: CallTree())
@@ -14,7 +14,7 @@ public struct CallProfile: Codable, Sendable {
         (self.functions, self.tree) = (functions, tree)
     }
 
-    /// Specialisations and other versions of a function are one. O(sum of the lengths of all chains).
+    /// Merges all specialisations and versions of a function. O(sum of the lengths of all chains).
     public init(_ part: CallgrindPart) {
         var tree = CallTree<Double>()
         let places = part.symbols.map { tree.function(FunctionName.short($0)) }
@@ -38,10 +38,10 @@ public struct CallProfile: Codable, Sendable {
         self.init(functions: functions, tree: tree)
     }
 
-    /// Instructions altogether.
+    /// Total number of instructions.
     public var total: Double { tree.nodes.reduce(0) { $0 + $1.exclusive } }
 
-    /// Two threads, or two parts of one, added up.
+    /// Adds the profiles of two threads or of two parts.
     public static func + (a: Self, b: Self) -> Self {
         var sum = a
         sum.functions.merge(b.functions, uniquingKeysWith: +)
@@ -49,8 +49,8 @@ public struct CallProfile: Codable, Sendable {
         return sum
     }
 
-    /// Instructions per operation, such as a commit.
-    /// - Parameter count: operations that the profile is of, at least 1.
+    /// Returns the cost per operation, such as a commit.
+    /// - Parameter count: number of operations in the profile, at least 1.
     public func perOperation(_ count: Int) -> CallProfile {
         precondition(count > 0, "a profile of no operation has no cost per operation")
         var tree = CallTree<Double>()

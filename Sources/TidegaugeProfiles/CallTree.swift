@@ -1,13 +1,13 @@
-// Who ran, called by whom: chains of calls with a common beginning share it (a trie). A value.
+// Call chains that share common prefixes (a trie). A value.
 
-/// - Parameter Cost: what a function costs: of one profile, or of two side by side.
+/// - Parameter Cost: cost of a function in one profile, or in two.
 public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
     public struct Node: Sendable {
-        /// A place in `functions`.
+        /// Index in `functions`.
         public var function: Int
-        /// A place in `nodes`, before this one; nil: the outermost caller that is known.
+        /// Index of the caller in `nodes`, lower than this node's; nil for the outermost known caller.
         public var parent: Int?
-        /// Of the function itself, on this way.
+        /// Cost of the function itself in this call chain.
         public var exclusive: Cost
     }
 
@@ -16,16 +16,16 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
         var function: Int
     }
 
-    /// Names, each once.
+    /// Distinct function names.
     public private(set) var functions: [String] = []
-    /// Each behind its parent.
+    /// Nodes, each after its parent.
     public private(set) var nodes: [Node] = []
     private var places: [String: Int] = [:]
     private var edges: [Edge: Int] = [:]
 
     public init() {}
 
-    /// The place of a function in `functions`, added where it is new.
+    /// Returns the index of a function in `functions`, adding it if it is new.
     public mutating func function(_ name: String) -> Int {
         if let place = places[name] { return place }
         places[name] = functions.count
@@ -33,7 +33,7 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
         return functions.count - 1
     }
 
-    /// The place in `nodes` of what a node calls, added where it is new. A function that calls itself stays one node.
+    /// Returns the index of a called function's node, adding it if it is new. Direct recursion stays in one node.
     public mutating func node(_ function: Int, calledBy parent: Int?) -> Int {
         if let parent, nodes[parent].function == function { return parent }
         let edge = Edge(parent: parent, function: function)
@@ -43,15 +43,15 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
         return nodes.count - 1
     }
 
-    /// Adds what a function executed itself, called as `chain` says.
-    /// - Parameter chain: places in `functions`, outermost first.
+    /// Adds the exclusive cost of the last function of a chain.
+    /// - Parameter chain: indices in `functions`, outermost first.
     public mutating func add(_ cost: Cost, chain: some Sequence<Int>) {
         var last: Int?
         for function in chain { last = node(function, calledBy: last) }
         if let last { nodes[last].exclusive += cost }
     }
 
-    /// Adds another tree, its costs made into those of this one. O(nodes of the other).
+    /// Adds another tree with converted costs. O(nodes of the other).
     public mutating func add<Other>(_ other: CallTree<Other>, _ cost: (Other) -> Cost) {
         let functions = other.functions.map { function($0) }
         var places: [Int] = []
@@ -61,12 +61,12 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
         }
     }
 
-    /// The functions on the way to a node, outermost first, and the node's own.
+    /// Returns the functions of the chain to a node, outermost first, including the node's own.
     public func path(to node: Int) -> [String] {
         sequence(first: node) { nodes[$0].parent }.map { functions[nodes[$0].function] }.reversed()
     }
 
-    /// Of each node with everything it called, in the order of `nodes`. O(n).
+    /// Inclusive cost of each node, in the order of `nodes`. O(n).
     public var inclusive: [Cost] {
         var costs = nodes.map(\.exclusive)
         for (place, node) in nodes.enumerated().reversed() {
@@ -75,8 +75,8 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
         return costs
     }
 
-    /// Of each function, in the order of `functions`: the cost of all chains that it is part of, each once, so that
-    /// recursion counts nothing twice. O(n · depth).
+    /// Inclusive cost of each function, in the order of `functions`: the cost of all chains that contain it, each
+    /// counted once. O(n · depth).
     public var inclusiveByFunction: [Cost] {
         var sums = [Cost](repeating: .zero, count: functions.count)
         for (node, cost) in zip(nodes, inclusive) where !callers(of: node).contains(where: { $0 == node.function }) {
@@ -85,12 +85,12 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
         return sums
     }
 
-    /// Of each function, in the order of `functions`: what its nodes executed themselves.
+    /// Exclusive cost of each function, in the order of `functions`.
     public var exclusiveByFunction: [Cost] { exclusive { _ in false } }
 
-    /// Of each function, in the order of `functions`: what it executed itself, and what helpers executed on its behalf.
-    /// A helper's cost goes to the nearest caller that is none, and stays where it is if there is no such caller.
-    /// O(n · depth).
+    /// Returns the exclusive cost of each function including that of helpers called on its behalf, in the order of
+    /// `functions`. A helper's cost is attributed to the nearest caller that is not a helper, or to itself without
+    /// one. O(n · depth).
     public func exclusive(attributing isHelper: (String) -> Bool) -> [Cost] {
         let helpers = functions.map(isHelper)
         var sums = [Cost](repeating: .zero, count: functions.count)
@@ -101,7 +101,7 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
         return sums
     }
 
-    /// Functions, the nearest first.
+    /// Calling functions, nearest first.
     private func callers(of node: Node) -> some Sequence<Int> {
         sequence(state: node.parent) { (next: inout Int?) -> Int? in
             guard let place = next else { return nil }

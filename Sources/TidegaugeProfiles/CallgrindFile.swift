@@ -1,10 +1,10 @@
-// Files of `valgrind --tool=callgrind` ("Callgrind Format Specification", valgrind 3.19). What is kept is which
-// function executed how many instructions and whom it called; lines of sources and jumps are read past.
+// Reads files of `valgrind --tool=callgrind` ("Callgrind Format Specification", valgrind 3.19). Keeps instructions
+// and calls per function, and skips source lines and jumps.
 import Foundation
 
 public enum CallgrindFile {
-    /// The parts of a file, in its order: one, unless it was written with `--combine-dumps=yes`.
-    /// - Throws: `CallgrindError` where the file cannot be read, is no such profile or is damaged.
+    /// Reads the parts of a file in order. There is one part unless the file was written with `--combine-dumps=yes`.
+    /// - Throws: `CallgrindError` if the file cannot be read, is not a callgrind profile or is damaged.
     public static func read(_ path: String) throws -> [CallgrindPart] {
         let data: Data
         do {
@@ -15,9 +15,9 @@ public enum CallgrindFile {
         return try parts([UInt8](data), path: path)
     }
 
-    /// The same of a file's bytes. O(n).
-    /// - Parameter path: for errors.
-    /// - Throws: `CallgrindError`, also where costs do not add up to the total that the file states.
+    /// Parses the bytes of a file. O(n).
+    /// - Parameter path: path for error messages.
+    /// - Throws: `CallgrindError`, also if costs do not add up to the stated total.
     public static func parts(_ bytes: [UInt8], path: String) throws(CallgrindError) -> [CallgrindPart] {
         var parser = CallgrindParser(bytes, path: path)
         return try parser.parts()

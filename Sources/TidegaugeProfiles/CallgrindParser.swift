@@ -1,9 +1,9 @@
-// Reads callgrind's format line by line. A value: one thread, one file.
+// Parser of callgrind's format. Used for one file by one thread.
 
 struct CallgrindParser {
     private let path: String
     private var lines: ByteLines
-    // Numbers of names hold for the whole file, whatever part defines them.
+    // IDs of names are valid for the whole file, in whichever part they are defined.
     private var functions = NameTable()
     private var files = NameTable()
     private var objects = NameTable()
@@ -13,27 +13,27 @@ struct CallgrindParser {
     private var done: [CallgrindPart] = []
     private var part = CallgrindPart()
     private var sum = 0
-    /// Calls of the part.
+    /// Sum of the calls in the part.
     private var callCount = 0
-    /// Most instructions, calls or system calls of a part: a month of a processor. A Double holds them exactly, and a thousand
-    /// parts add up to 63 bits.
+    /// Highest number of instructions, calls or system calls of a part, about a month of CPU time. A Double
+    /// represents them exactly, and 1,000 parts add up to 63 bits.
     private static let mostOfPart = 1 << 53
-    /// The sum that `totals:` states, behind the costs. `summary:`, before them, is counted elsewhere in valgrind and
-    /// may be some instructions off, as with `--dump-instr=yes`.
+    /// Total stated by `totals:` after the costs. `summary:` before them comes from another counter of valgrind and
+    /// can differ by a few instructions, as with `--dump-instr=yes`.
     private var stated: Int?
-    /// Numbers before the costs of a line, how many costs may follow, and which of them are instructions.
+    /// Numbers before the costs of a line, maximum number of costs, and index of the instruction count.
     private var positionCount = 1
     private var eventCount = 0
     private var instructionsColumn: Int?
-    /// Where `--collect-systime` counts system calls.
+    /// Index of the system calls counted by `--collect-systime`, or nil.
     private var systemCallsColumn: Int?
 
-    /// Whether costs or their total were read, so that a header begins another part.
+    /// Whether costs or totals were read, so that the next header starts another part.
     private var isBody = false
-    /// Contexts: whose costs the lines are, and who was named to be called.
+    /// Contexts of the current cost lines and of the next call.
     private var function: Int?
     private var callee: Int?
-    /// A call whose cost is the next line.
+    /// A call whose cost is on the next line.
     private var call: (callee: Int, count: Int)?
 
     init(_ bytes: [UInt8], path: String) {
@@ -94,7 +94,7 @@ struct CallgrindParser {
             stated = totals.instructions
             part.systemCalls = systemCallsColumn == nil ? nil : try total(0, totals.systemCalls, "system calls")
             isBody = true
-        // `creator:`, `cmd:`, `summary:` and what later versions add say nothing that is asked for.
+        // `creator:`, `cmd:`, `summary:` and keys of later versions are not needed.
         default: break
         }
     }
@@ -126,7 +126,7 @@ struct CallgrindParser {
             isBody = true
         case "cfn": callee = try context()
         case "jfn": _ = try context()
-        // What was inlined from another file (fi, fe) is still of the function.
+        // Code inlined from another file (fi, fe) belongs to the function.
         case "fl", "fi", "fe", "cfi", "cfl", "jfi":
             let (id, name) = takeName()
             guard files.place(id: id, name: name) != nil else { throw unknownName() }
@@ -140,7 +140,7 @@ struct CallgrindParser {
             call = (callee, count)
             self.callee = nil
             try skipPositions()
-        // The line behind a jump has a position and no cost.
+        // The line after a jump has a position but no cost.
         case "jump", "jcnd": break
         default: throw unexpected("a line of callgrind's format")
         }
@@ -169,7 +169,7 @@ struct CallgrindParser {
 
     private mutating func instructions() throws(CallgrindError) -> Int { try costs().instructions }
 
-    /// Of the costs that the line ends with. Zeros at the end may be left out.
+    /// Reads the costs at the end of the line. Trailing zeros may be omitted.
     private mutating func costs() throws(CallgrindError) -> (instructions: Int, systemCalls: Int) {
         guard let instructionsColumn else { throw unexpected("events: before the first cost") }
         var (column, instructions, systemCalls) = (0, 0, 0)
@@ -187,7 +187,7 @@ struct CallgrindParser {
         return (instructions, systemCalls)
     }
 
-    /// `16`, `0x4a0`, or relative to the position before: `+3`, `-2`, `*`.
+    /// Skips positions: `16`, `0x4a0`, or relative to the previous position: `+3`, `-2`, `*`.
     private mutating func skipPositions() throws(CallgrindError) {
         for _ in 0..<positionCount {
             lines.skipBlanks()
@@ -200,19 +200,19 @@ struct CallgrindParser {
 
     // MARK: Names
 
-    /// `(id) name`, later `(id)` alone, or a name without number.
+    /// Reads `(id) name`, a later reference `(id)`, or a name without ID.
     private mutating func takeName() -> (id: Int?, name: String?) {
         let id = lines.takeID()
         lines.skipBlanks()
         return (id, lines.first == nil ? nil : lines.rest)
     }
 
-    /// A function with its callers: `f'caller'itsCaller`, or `f'2` where it calls itself.
+    /// Reads a function with its callers: `f'caller'itsCaller`, or `f'2` for a recursive call.
     private mutating func context() throws(CallgrindError) -> Int {
         let (id, name) = takeName()
         guard let place = functions.place(id: id, name: name) else { throw unknownName() }
         if place == contexts.count {
-            // Names of Swift and C have no apostrophe, and what valgrind makes of those of C++ has none either.
+            // Swift and C names contain no apostrophe, and neither do C++ names as valgrind writes them.
             let chain = functions.names[place].utf8.split(separator: UInt8(ascii: "'")).filter { name in
                 !name.allSatisfy { (0x30...0x39).contains($0) }
             }

@@ -1,43 +1,43 @@
-// One part of a profile as callgrind wrote it: of one thread with `--separate-threads=yes`, else of all. Plain values.
+// One part of a callgrind profile: of one thread with `--separate-threads=yes`, else of all threads. Plain values.
 
 public struct CallgrindPart: Sendable, Equatable {
-    /// All calls from one place.
+    /// All calls from one context to another.
     public struct Call: Sendable, Equatable {
-        /// Contexts.
+        /// Indices of caller and callee in `contexts`.
         public var caller: Int
         public var callee: Int
         public var count: Int
-        /// Instructions from call to return, of all of them together. Under zero where one began before the part did: what
-        /// earlier parts have of it is taken off all the same.
+        /// Inclusive instructions of all these calls. Negative if a call began before the part: costs in earlier
+        /// parts are subtracted too.
         public var instructions: Int
     }
 
     public var pid: Int?
-    /// From 1; nil where threads are not kept apart.
+    /// Thread number from 1; nil if threads were not separated.
     public var thread: Int?
-    /// From 1: a process writes another part whenever it is asked to.
+    /// Part number from 1. A process writes a part at each request.
     public var number: Int?
-    /// Why the part was written, such as `Program termination`.
+    /// Reason for writing the part, such as `Program termination`.
     public var trigger: String?
-    /// Names of functions as the profile has them: symbols, or what valgrind made of those of C++.
+    /// Function names in the profile: symbols, or C++ names demangled by valgrind.
     public var symbols: [String] = []
-    /// Who ran, called by whom: places in `symbols`, the function itself first, then its callers as far as
-    /// `--separate-callers` keeps them. Marks of recursion (`f'2`) are left out, so that a chain may be there twice.
+    /// Call chains as indices in `symbols`: the function first, then its callers as recorded by `--separate-callers`.
+    /// Recursion marks (`f'2`) are removed, so a chain may occur twice.
     public var contexts: [[Int]] = []
-    /// Instructions that each of `contexts` executed itself.
+    /// Exclusive instructions of each of `contexts`.
     public var exclusive: [Int] = []
     public var calls: [Call] = []
     /// Instructions of the part: the sum of `exclusive`.
     public var total = 0
-    /// Nil where they were not counted (`--collect-systime`).
+    /// System calls; nil unless counted (`--collect-systime`).
     public var systemCalls: Int?
 
-    /// How often functions were called, by their names as the profile has them.
+    /// Returns the number of calls to functions with these names, spelled as in the profile.
     public func calls(to names: Set<String>) -> Int {
         let wanted = Set(symbols.indices.filter { names.contains(symbols[$0]) })
         return calls.reduce(0) { $0 + (wanted.contains(contexts[$1.callee][0]) ? $1.count : 0) }
     }
 
-    /// Whether callers were kept (`--separate-callers`).
+    /// Whether callers were recorded (`--separate-callers`).
     public var hasChains: Bool { contexts.contains { $0.count > 1 } }
 }

@@ -1,8 +1,9 @@
-// The grammar of demangled Swift as far as names need it: brackets, arguments, and what stands around them. Pure.
+// Parses demangled Swift names as far as needed: brackets, arguments and their context. Pure.
 
 enum DemangledText {
-    /// Without generic arguments and constraints, hashes of private names, modules of extensions and suffixes: of
-    /// `(extension in M):Swift.Array< where A: P>.(f in _0A1B)<B>(B) -> ()` remains `Swift.Array.f(B) -> ()`.
+    /// Removes generic arguments and constraints, discriminators of private names, modules of extensions and
+    /// suffixes: `(extension in M):Swift.Array< where A: P>.(f in _0A1B)<B>(B) -> ()` becomes `Swift.Array.f(B) ->
+    /// ()`.
     static func plain(_ text: Substring) -> Substring {
         let bytes = Array(before(" with unmangled suffix ", in: text).utf8)
         var kept: [UInt8] = []
@@ -27,7 +28,8 @@ enum DemangledText {
         return Substring(decoding: kept, as: UTF8.self)
     }
 
-    /// Words that say what is made for something, and the thing: `type metadata accessor for ` and `M.T`.
+    /// Splits the description of a compiler-made entity from its subject: `type metadata accessor for ` and `M.T`.
+    /// Returns nil if there is none.
     static func kind(_ text: Substring) -> (words: Substring, rest: Substring)? {
         for mark in [" for type ", " for ", " of "] {
             let words = before(mark, in: text)
@@ -42,7 +44,7 @@ enum DemangledText {
         return nil
     }
 
-    /// `closure #1` or `implicit closure #2`; nil where there is none.
+    /// Returns `closure #1` or `implicit closure #2`, or nil for other text.
     static func closure(_ text: Substring) -> String? {
         for word in ["closure #", "implicit closure #"] where text.hasPrefix(word) {
             return word + text.dropFirst(word.count).prefix { $0.isNumber }
@@ -50,7 +52,7 @@ enum DemangledText {
         return nil
     }
 
-    /// `M.T.f` and `A, to: B` of `M.T.f(A, to: B) -> C`; no arguments where nothing is called.
+    /// Splits `M.T.f(A, to: B) -> C` into `M.T.f` and `A, to: B`. Arguments are nil if it is not a function.
     static func call(_ text: Substring) -> (path: Substring, arguments: Substring?) {
         guard let open = text.firstIndex(of: "(") else { return (before(" -> ", in: text), nil) }
         let inner = text[text.index(after: open)...]
@@ -63,25 +65,25 @@ enum DemangledText {
         return (path.last == " " ? path.dropLast() : path, inner[..<(close ?? inner.endIndex)])
     }
 
-    /// `(_:to:)` of `A, to: B`.
+    /// Returns `(_:to:)` for `A, to: B`.
     static func labels(_ arguments: Substring) -> String {
         if arguments.isEmpty { return "()" }
         let labels = split(arguments, at: ", ").map { argument -> Substring in
             let label = before(": ", in: argument)
-            // A type may have a colon in it too, as a dictionary's does, but only in brackets.
+            // A type can also contain a colon, as in a dictionary, but only within brackets.
             return label.endIndex < argument.endIndex && !label.contains { "[( .".contains($0) } ? label : "_"
         }
         return "(" + labels.map { $0 + ":" }.joined() + ")"
     }
 
-    /// `T.f` of `M.T.f`.
+    /// Returns `T.f` for `M.T.f`.
     static func withoutModule(_ path: Substring) -> Substring {
         let module = path.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
         let rest = path[module.endIndex...]
         return module.isEmpty || !rest.hasPrefix(".") ? path : rest.dropFirst()
     }
 
-    /// At every `mark` that stands in no brackets.
+    /// Splits at each `mark` outside brackets.
     static func split(_ text: Substring, at mark: String) -> [Substring] {
         var (parts, depth): ([Substring], Int) = ([], 0)
         let bytes = text.utf8
@@ -113,7 +115,7 @@ enum DemangledText {
         }
     }
 
-    /// Behind the operator that begins here, such as `<` in `M.T.< infix(A, A)`; nil where there is none.
+    /// Returns the end of an operator that starts here, such as `<` in `M.T.< infix(A, A)`, or nil.
     private static func operatorEnd(_ bytes: [UInt8], _ start: Int) -> Int? {
         guard start == 0 || [UInt8(ascii: "."), UInt8(ascii: "("), UInt8(ascii: " ")].contains(bytes[start - 1]) else {
             return nil
@@ -124,7 +126,7 @@ enum DemangledText {
         return isFunction || bytes[end...].starts(with: " in _".utf8) ? end : nil
     }
 
-    /// Behind the `>` that closes the `<` here; nil where there is none.
+    /// Returns the index after the `>` that closes the `<` here, or nil.
     private static func angleEnd(_ bytes: [UInt8], _ start: Int) -> Int? {
         var depth = 0
         for index in start..<bytes.count {
@@ -135,7 +137,7 @@ enum DemangledText {
         return nil
     }
 
-    /// `name` of `name in _0A1B)…`; nil where this is no private name.
+    /// Returns `name` of `name in _0A1B)…`, or nil if it is not a private name.
     private static func privateName(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let blank = bytes.firstIndex(where: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "(") }),
             bytes[blank...].starts(with: " in _".utf8), let close = bytes.firstIndex(of: UInt8(ascii: ")")),

@@ -1,11 +1,11 @@
-// What a function cost, in instructions.
+// Cost of a function in instructions.
 
 public struct FunctionCost: AdditiveArithmetic, Codable, Sendable, Equatable {
-    /// Executed by the function itself.
+    /// Instructions of the function itself.
     public var exclusive: Double
-    /// With everything it called.
+    /// Instructions of the function and all its callees.
     public var inclusive: Double
-    /// Executed by the function itself, and by helpers of the runtime (`RuntimeHelper`) on its behalf.
+    /// Instructions of the function itself and of runtime helpers (`RuntimeHelper`) on its behalf.
     public var own: Double
 
     public static let zero = FunctionCost(exclusive: 0, inclusive: 0, own: 0)

@@ -1,11 +1,11 @@
-// Names of one kind, each once, and the numbers by which callgrind's name compression calls them.
+// Distinct names of one kind, and the IDs of callgrind's name compression.
 
 struct NameTable {
     private(set) var names: [String] = []
     private var places: [String: Int] = [:]
     private var numbered: [Int: Int] = [:]
 
-    /// The place of a name in `names`, added where it is new.
+    /// Returns the index of a name in `names`, adding it if it is new.
     mutating func place(of name: String) -> Int {
         if let place = places[name] { return place }
         places[name] = names.count
@@ -13,7 +13,7 @@ struct NameTable {
         return names.count - 1
     }
 
-    /// The place of what `(id) name`, `(id)` or `name` stands for; nil where a number has no name, or another one.
+    /// Returns the index for `(id) name`, `(id)` or `name`. Returns nil if the ID has no name or another one.
     mutating func place(id: Int?, name: String?) -> Int? {
         let place = name.map { self.place(of: $0) }
         guard let id else { return place }

@@ -1,13 +1,13 @@
-// Which functions cost more in one profile than in another, and on which ways. A value.
+// Functions and call chains that cost more in one profile than in another. A value.
 
 public struct ProfileDifference: Sendable {
-    /// A function; without cost in a profile that it is not part of.
+    /// A function and its costs, 0 in a profile that lacks it.
     public struct Row: Sendable, Equatable {
         /// `FunctionName.short`.
         public var name: String
         public var exclusive: BeforeAfter<Double>
         public var inclusive: BeforeAfter<Double>
-        /// With what helpers of the runtime executed on its behalf.
+        /// Cost including runtime helpers on its behalf.
         public var own: BeforeAfter<Double>
     }
 
@@ -15,16 +15,16 @@ public struct ProfileDifference: Sendable {
     public struct Path: Sendable, Equatable {
         /// Functions, outermost first.
         public var names: [String]
-        /// Of the last of them.
+        /// Exclusive cost of the last function.
         public var exclusive: BeforeAfter<Double>
     }
 
-    /// Every function of either profile, by the growth of its exclusive cost, the largest first.
+    /// Functions of both profiles, by descending growth of the exclusive cost.
     public let rows: [Row]
-    /// Both profiles' chains.
+    /// Call chains of both profiles.
     public let tree: CallTree<BeforeAfter<Double>>
 
-    /// Both of the same number of operations, or per operation. O(n log n).
+    /// Compares two profiles of the same number of operations, or per operation. O(n log n).
     public init(base: CallProfile, head: CallProfile) {
         rows = Set(base.functions.keys).union(head.functions.keys).map { name in
             let (before, after) = (base.functions[name] ?? .zero, head.functions[name] ?? .zero)
@@ -39,24 +39,24 @@ public struct ProfileDifference: Sendable {
         self.tree = tree
     }
 
-    /// Instructions altogether.
+    /// Total instructions.
     public var total: BeforeAfter<Double> { tree.nodes.reduce(.zero) { $0 + $1.exclusive } }
 
-    /// The rows whose exclusive cost grew by so many instructions or more.
+    /// Returns the rows whose exclusive cost grew by at least `instructions`.
     public func grown(atLeast instructions: Double) -> [Row] {
         Array(rows.prefix { $0.exclusive.growth >= instructions })
     }
 
-    /// The functions that grew, ranked by what they cost themselves with the helpers that they made run: the first is the
-    /// one to look at. A retain more is its caller's doing.
+    /// Functions that grew, by descending growth of `own`, so that an additional retain counts for its caller. The
+    /// first is the most likely cause.
     public var culprits: [Row] {
         rows.filter { $0.own.growth > 0 }.sorted { ($1.own.growth, $0.name) < ($0.own.growth, $1.name) }
     }
 
-    /// The chains whose last function's exclusive cost grew most, the largest first.
+    /// Returns the chains with the largest growth of the last function's exclusive cost, largest first.
     public func paths(most count: Int) -> [Path] {
         let grown = tree.nodes.indices.map { ($0, tree.nodes[$0].exclusive) }.filter { $0.1.growth > 0 }
-        // Sorted before they are written out: of many nodes only few are asked for. Places are the same for equal input.
+        // Sorted before the paths are built, because only a few are needed. Indices make the order deterministic.
         let largest = grown.sorted { ($1.1.growth, $0.0) < ($0.1.growth, $1.0) }.prefix(count)
         return largest.map { Path(names: tree.path(to: $0.0), exclusive: $0.1) }
     }

@@ -1,8 +1,10 @@
-// Functions that nobody's source calls by name: what they cost is the doing of whoever made the compiler call them.
+// Functions that source code does not call by name. Their cost is attributed to the function that made the compiler
+// call them.
 
 public enum RuntimeHelper {
-    /// Whether a function (`FunctionName.short`) is a helper: reference counts, accesses, casts and metadata of the
-    /// Swift runtime, what the compiler makes for values, memory from the C library, and the dynamic linker's lookups.
+    /// Returns whether a function (`FunctionName.short`) is a helper: reference counting, accesses, casts and
+    /// metadata of the Swift runtime, compiler-made value operations, memory functions of the C library, and lookups
+    /// of the dynamic linker.
     public static func contains(_ name: String) -> Bool {
         exact.contains(name) || prefixes.contains { name.hasPrefix($0) }
             || [" value witness for ", "swift::"].contains { name.contains($0) }

@@ -1,5 +1,5 @@
-// A trial's process under callgrind: how it is started, and what it leaves. Of the program a copy without debug information
-// runs, which valgrind cannot read in the form that Swift writes; the names of functions stay.
+// Runs a trial under callgrind and reads its output. Runs a copy of the program without debug information, because
+// valgrind cannot read Swift's. Function names stay.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeProfiles
@@ -10,11 +10,11 @@ enum CallgrindChild {
         var description: String
     }
 
-    /// How many callers of a function are told apart, where it is asked who called it.
+    /// Maximum number of callers recorded per function, if call paths are profiled.
     private static let deepestCallers = 40
     private static let stripTimeoutNs: Int64 = 300_000_000_000
 
-    /// A copy of a program that valgrind can run.
+    /// Copies a program without debug information.
     static func strip(_ program: String, to copy: String) throws {
         guard let strip = Subprocess.find("strip") else { throw InstructionCounter.Missing() }
         let ran = try Subprocess.run(
@@ -25,8 +25,8 @@ enum CallgrindChild {
     }
 
     /// - Parameters:
-    ///   - results: the folder for what callgrind writes.
-    ///   - callPaths: whether the profile says who called a function, which takes a third more time and changes no count.
+    ///   - results: folder for callgrind's output.
+    ///   - callPaths: whether the profile records callers. Recording takes a third more time and changes no count.
     static func command(
         _ program: String, _ arguments: [String], results: String, callPaths: Bool
     ) throws -> (path: String, arguments: [String]) {
@@ -39,15 +39,15 @@ enum CallgrindChild {
         return (valgrind, options + [program] + arguments)
     }
 
-    /// What callgrind counted, and where, by role.
+    /// Counts and profiles by role of threads.
     struct Counts {
         var inCommits: [String: CountAccount.Amounts] = [:]
         var atRest: [String: CountAccount.Amounts] = [:]
-        /// Of the counted commits.
+        /// Profiles of the counted commits.
         var profiles: [ThreadRole: CallProfile] = [:]
     }
 
-    /// Reads what a child has left in `results`.
+    /// Reads callgrind's output from `results`.
     static func counts(in results: String) throws -> Counts {
         let files = try FileManager.default.contentsOfDirectory(atPath: results)
             .filter { $0.hasPrefix(Callgrind.fileName + ".") }.sorted()
@@ -77,13 +77,13 @@ enum CallgrindChild {
 }
 
 extension CallgrindPart {
-    /// What the trial calls it; nil of what callgrind writes when the process ends.
+    /// Name that the trial gave the part; nil for the part written at process exit.
     fileprivate var label: Callgrind.Part? {
         trigger.flatMap { $0.split(separator: " ").last }.flatMap { Callgrind.Part(rawValue: String($0)) }
     }
 
-    /// Without what goes by where things happen to lie in memory: how far the Swift runtime looks in its hash tables of types,
-    /// which is the same for all commits of a process and another in the next, by one or two per cent of what a role executes.
+    /// The part without costs that depend on memory addresses: lookups in the Swift runtime's hash tables of types.
+    /// They are constant within a process but vary by 1 or 2 % of a role's instructions between processes.
     fileprivate var withoutChance: CallgrindPart {
         let isChance = symbols.map {
             $0.contains("swift::ConcurrentReadableHashMap<") || $0.hasPrefix("swift::MetadataCacheKey::operator==")
@@ -96,11 +96,11 @@ extension CallgrindPart {
         return part
     }
 
-    /// What allocators are called by: each call counts once, whoever is behind it.
+    /// Allocation functions. Each call counts once, even if one calls another.
     private static let allocators: Set = [
         "malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign", "je_malloc", "je_calloc",
     ]
-    /// What storage engines are asked for rows and entries by.
+    /// Functions that read rows and entries from a storage engine.
     private static let reads: Set = ["mdb_get", "mdb_cursor_get", "sqlite3_step"]
 
     fileprivate var amounts: CountAccount.Amounts {

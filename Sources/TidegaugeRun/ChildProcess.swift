@@ -1,31 +1,31 @@
-// Runs each trial in a process of its own, so that a crash or a hang in one cannot touch the next, and watches over it:
-// a child that says nothing for longer than its phase may take is killed, with everything it started.
+// Runs each trial in a child process, so that a crash or a hang cannot affect other trials. A child that reports no
+// progress within its phase's time limit is killed together with its descendants.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeProfiles
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// A `TrialExecutor` that starts this binary again, as `trial`, or another one.
+/// A `TrialExecutor` that runs the `trial` command of this binary or of another one.
 public final class ChildProcess: TrialExecutor {
     private let directory: String
     private let interruption: Interruption
     private let other: OtherBinary?
     private let hosts: [HostEntry]
     private var number = 0
-    /// A copy for valgrind, once one was needed.
+    /// Copy of the program for valgrind, made on first use.
     private var stripped: String?
-    /// Of the last trial, where callgrind counted it: what the threads of each role did.
+    /// Profiles of the last trial by role, if callgrind counted it.
     public private(set) var profiles: [ThreadRole: CallProfile] = [:]
-    /// Whether the profiles of counted trials say who called a function. The counts are the same.
+    /// Whether profiles of counted trials record callers. Counts are not affected.
     public var profilesCallPaths = false
-    /// So much environment more, which moves where a child's stack begins.
+    /// Bytes added to the child's environment, which shift the start of its stack.
     public var paddingBytes = 0
 
     /// - Parameters:
-    ///   - directory: where the folders of trials go; only those of trials that went wrong stay there.
-    ///   - other: the binary to start instead of this one.
-    ///   - hosts: for trials that ask for several; none: processes of this machine.
+    ///   - directory: parent of the trials' folders. Only folders of failed trials are kept.
+    ///   - other: binary to run instead of this one.
+    ///   - hosts: hosts for trials that need several; empty: processes on this machine.
     public init(
         directory: String, interruption: Interruption, other: OtherBinary? = nil, hosts: [HostEntry] = []
     ) {
@@ -38,7 +38,7 @@ public final class ChildProcess: TrialExecutor {
         do {
             let folder = try TrialFolder(in: directory, number: number, spec)
             defer { folder.removeStore() }
-            // This very binary, even if the file has been replaced since.
+            // The running binary itself, even if its file was replaced meanwhile.
             let program = other?.path ?? "/proc/\(getpid())/exe"
             let isUnderCallgrind = spec.count?.counter == InstructionCounter.callgrind.rawValue
             var arguments = ["trial", "--result-dir=\(folder.results)", "--store-dir=\(folder.store)"]
@@ -94,15 +94,15 @@ private final class Child {
         (self.spec, self.folder, self.other, self.report) = (spec, folder, other, report)
         var environment: [String: String] = [:]
         if paddingBytes > 0 { environment["TIDEGAUGE_PADDING"] = String(repeating: "x", count: paddingBytes) }
-        // The runtime's backtrace takes seconds on a busy machine, in which a crash would be taken for a hang. Who wants
-        // one sets this.
+        // The runtime's backtrace takes seconds on a busy machine, so that a crash would be reported as a hang. It
+        // can be enabled by setting the variable.
         let own = ProcessInfo.processInfo.environment
         if own["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
-        // How sets and dictionaries lie is drawn anew in each process, and would be counted.
+        // Hash seeds differ between processes and would change the counts.
         if spec.count != nil {
             environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
-            // When jemalloc gives pages back goes by the clock. What one thread frees of another's it gives back in lots: where
-            // the count begins in one is chance, so that one lot more or less must not be much.
+            // jemalloc returns pages by the clock, so that is turned off. Memory freed by another thread is returned
+            // in batches whose phase is random, so batches are kept small.
             environment["MALLOC_CONF"] = "dirty_decay_ms:-1,muzzy_decay_ms:-1,tcache_nslots_small_max:20"
         }
         let json =
@@ -113,7 +113,7 @@ private final class Child {
         deadline = Timeouts.deadline(.loading, spec, of: process.pid)
     }
 
-    /// A line of JSON; what is none (an engine that prints) is passed over.
+    /// Parses a line of JSON. Other lines, such as output of an engine, are ignored.
     private func hear(_ line: [UInt8]) {
         guard let progress = try? JSONDecoder().decode(TrialProgress.self, from: Data(line)) else { return }
         deadline = Timeouts.deadline(progress.phase, spec, of: process.pid)
@@ -141,7 +141,7 @@ private final class Child {
         }
     }
 
-    /// A process that stopped itself: where that is what a choreography expects, it has been played to its end.
+    /// Records a trap or crash. A trap that the interleaving test expects counts as completion.
     private func note(_ signal: SignalName, in result: inout TrialResult) {
         let words = folder.reasonOfTrap() ?? "the process was stopped by \(signal.text)"
         let expected = signal.isDeliberate && spec.choreography?.ending(on: spec.driver) == .trap
@@ -174,9 +174,9 @@ private final class Child {
     }
 }
 
-/// Runs one trial at a time and always comes back.
+/// Runs one trial at a time and always returns a result.
 public protocol TrialExecutor: AnyObject {
-    /// - Parameter report: called now and then, on any thread.
-    /// - Returns: a result whatever happened; its `fate` says what.
+    /// - Parameter report: called from time to time, on any thread.
+    /// - Returns: a result in every case; its `fate` says how the trial ended.
     func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult
 }

@@ -1,7 +1,7 @@
-// Work in parts on several threads, for parts that do not mind each other: counted trials.
+// Runs independent parts of work, such as counted trials, on several threads.
 import StillingWellSync
 
-/// Threads that share work of numbered parts, whose results are asked for in order. Used by one thread.
+/// Threads that process numbered parts. Results are requested in order, by one thread.
 public final class Crew<Result: Sendable> {
     private struct State {
         var next = 0
@@ -14,9 +14,9 @@ public final class Crew<Result: Sendable> {
     private var threads: [TracedThread] = []
 
     /// - Parameters:
-    ///   - parts: numbered from 0, and begun in that order.
-    ///   - hands: threads at work.
-    ///   - hand: called on each of them with its number, for what it does with a part.
+    ///   - parts: number of parts, which are started in order from 0.
+    ///   - hands: number of threads.
+    ///   - hand: called once on each thread with its number; returns the function that processes a part.
     public init(_ parts: Int, hands: Int, hand: @escaping @Sendable (Int) -> (Int) -> Result) {
         self.parts = parts
         let state = Guarded("work of a crew", State())
@@ -42,13 +42,13 @@ public final class Crew<Result: Sendable> {
         return state.next
     }
 
-    /// Returns when that part is done. Not to be asked for behind `dismiss`.
+    /// Waits for a part and returns its result. Must not be called after `dismiss`.
     public func result(_ part: Int) -> Result {
         state.wait(for: changed) { $0.results[part] != nil }
         return state.withLock { $0.results.removeValue(forKey: part)! }
     }
 
-    /// Returns when parts that were begun are done; no other is begun.
+    /// Starts no further parts, and returns when the running ones have finished.
     public func dismiss() {
         state.withLock { $0.next = parts }
         for thread in threads { thread.join() }

@@ -1,4 +1,4 @@
-// A scenario's limits against its figures: one judgement per limit, driver and sweep point that was measured. Pure.
+// Checks a scenario's limits against its figures: one judgement per limit, driver and measured sweep point. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -9,9 +9,9 @@ struct LimitCheck {
         var driver: String
         var variant: String
         var figure: Figure
-        /// What disturbed the trial, as its flag says; nil: nothing that counts.
+        /// Disturbance of the trial, from its flag; nil: none.
         var noise: String?
-        /// The distribution that the figure is of, if there is one and this run has measured it.
+        /// Samples of the figure's distribution, if this run measured them.
         var samples: HistogramRecord?
         /// The smallest sample of that distribution.
         var lowest: Double?
@@ -20,7 +20,7 @@ struct LimitCheck {
     let scenario: String
     let limits: [Limit]
     let entries: [Entry]
-    /// Of the limits that are multiples of one.
+    /// Readings of the yardsticks that the limits use.
     var yardsticks: [Yardstick: YardstickReading] = [:]
 
     func judgements() -> [Judgement] {
@@ -29,7 +29,7 @@ struct LimitCheck {
                 $0.figure.metric == limit.metric && $0.figure.statistic.rawValue == limit.statistic
                     && limit.applies(to: $0.variant)
             }
-            // A figure over the sweep comes once per family, with the family among its flags.
+            // A figure over the sweep exists once per family, which one of its flags names.
             return Dictionary(grouping: meant) { entry in
                 let family = entry.figure.flags.filter { $0.word == .at && limit.metric.isOverSweep }
                 return ([entry.driver, entry.variant] + family.map(\.text)).filter { !$0.isEmpty }.joined(
@@ -40,11 +40,11 @@ struct LimitCheck {
         }
     }
 
-    /// Counts must hold in every trial; of a measured quantity the median over trials is judged, as it is reported.
+    /// Judges events in every trial, and the median over trials of other quantities.
     private func judge(_ limit: Limit, _ entries: [Entry], _ place: String) -> Judgement {
         let driver = entries[0].driver
-        // What was counted was counted on a noisy machine too. Clocks of disturbed trials say something only where there are no
-        // others, and then nothing against the store.
+        // Counts stay valid on a noisy machine. Clock figures of disturbed trials are used only if there are no
+        // others, and then cannot break a limit.
         let quiet = entries.filter { $0.noise == nil }
         let isCounted = limit.metric.entry.kind.isCounted
         let isDisturbed = !isCounted && quiet.isEmpty
@@ -72,7 +72,7 @@ struct LimitCheck {
         let yardstickNs = reading?.meanNs ?? 1
         let bound = limit.boundInUnit(yardstickNs: yardstickNs)
         func isKept(_ value: Double) -> Bool { limit.holds(for: value, yardstickNs: yardstickNs) }
-        // A time between two hosts is an interval.
+        // A time between two hosts is only known to ± the clocks' uncertainty.
         let uncertaintyNs = figures.lazy.flatMap(\.flags).compactMap(\.uncertaintyNs).max() ?? 0
         let samples = LimitSamples(limit, counting) { value in
             !isKept(value - uncertaintyNs) && !isKept(value + uncertaintyNs)
@@ -110,7 +110,7 @@ struct LimitCheck {
             Self.text(limit, worst) + one + (reason.map { " (\($0))" } ?? ""), worst, bound: bound, because: reason)
     }
 
-    /// The limit and the figure, with as many digits as it takes to tell them apart.
+    /// Formats the limit and the figure with enough digits to distinguish them.
     private static func text(_ limit: Limit, _ value: Double) -> String {
         func shown(_ value: Double, _ digits: Int) -> String {
             Humanised.text(value, unit: limit.metric.unit, digits: digits)

@@ -1,11 +1,12 @@
-// A limit on a percentile against the samples themselves, whose number says more than a percentile read off them. Pure.
+// Tests a limit on a percentile by the number of samples beyond it, which is more reliable than the percentile
+// itself. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 
 extension Limit {
-    /// Share of samples that may lie on the wrong side of the bound: a hundredth of `p99 < 5 ms`. Nil if the limit is on no
-    /// percentile.
+    /// Share of samples that may lie on the wrong side of the bound: 0.01 for `p99 < 5 ms`. Nil if the limit is not
+    /// on a percentile.
     var allowedShare: Double? {
         guard let denominator = Statistic(rawValue: statistic)?.tailDenominator else { return nil }
         return switch comparison {
@@ -18,15 +19,16 @@ extension Limit {
     var isUpper: Bool { comparison == .less || comparison == .lessOrEqual }
 }
 
-/// Samples of the trials that a limit is judged by, and how many of them are on its wrong side.
+/// Number of samples of the judged trials, and of those beyond a limit.
 struct LimitSamples {
     let counts: SamplesBeyond
     let isBroken: Bool
 
-    /// Nil if the limit is on no percentile, or if a trial has neither samples nor a smallest one that is beyond the bound.
+    /// Returns nil if the limit is not on a percentile, or if a trial has neither samples nor a minimum beyond the
+    /// bound.
     /// - Parameters:
-    ///   - entries: figures of the trials that count.
-    ///   - isBeyond: whether a sample is on the wrong side for sure.
+    ///   - entries: figures of the judged trials.
+    ///   - isBeyond: whether a sample is certainly on the wrong side.
     init?(_ limit: Limit, _ entries: [LimitCheck.Entry], isBeyond: (Double) -> Bool) {
         guard let share = limit.allowedShare else { return nil }
         var counts = SamplesBeyond(samples: 0, beyond: 0, stalls: 0)
@@ -41,7 +43,7 @@ struct LimitSamples {
             }
         }
         self.counts = counts
-        // A store that falls behind is one stall that does not end.
+        // For a store that falls behind, all samples belong to one stall without an end.
         let fallsBehind = entries.contains { $0.figure.flags.contains(.notSteady) }
         isBroken = QuantileRule.isBroken(counts, tail: share, countsStallsOnce: !fallsBehind)
     }
@@ -59,12 +61,12 @@ struct LimitSamples {
         }
         func beyond(_ distribution: ValueDistribution) -> Int { distribution.count { isBeyond(Double($0)) } }
         let all = beyond(samples)
-        // Samples that are quicker than a limit allows share no stall.
+        // With a lower limit, the samples beyond it are fast ones, which form no stalls.
         let stalls = countsStalls && slowest.total > 0 ? max(1, beyond(slowest) - beyond(joined)) : all
         return SamplesBeyond(samples: Int(clamping: samples.total), beyond: all, stalls: min(stalls, all))
     }
 
-    /// `109 of 109 samples are beyond it`, with the stalls where they are fewer.
+    /// Text such as `109 of 109 samples are beyond it`, with the number of stalls if it is lower.
     var text: String {
         let shared =
             counts.stalls < counts.beyond ? " (\(Humanised.count(counts.stalls, "stall")))" : ""

@@ -1,26 +1,26 @@
-// Whether the machine was the same for all trials of which one figure, by clocks, is made: a line through the points of a sweep, a
-// trial beside its companions or beside another driver's. Where it became slower between them, the figure tells of the machine.
+// Checks that the machine kept its speed during all trials from which one clock figure is computed: the points of a
+// sweep, a trial and its companions, or trials of two drivers. Otherwise the figure would depend on the machine.
 import TidegaugeMeasure
 import TidegaugeSpec
 
 struct MachinePace {
-    /// Of what nearly every trial does: commits, and loads from memory.
+    /// Yardsticks for what nearly every trial does: commits and memory loads.
     static let yardsticks: [Yardstick] = [.rawCommit, .memoryWalk]
 
     private var readingsNs: [Yardstick: [Double]] = [:]
     private var failure: String?
 
-    /// Whether a figure of it is made of several trials, and by clocks.
+    /// Returns whether the metric is measured by clocks over several trials.
     static func isMade(ofSeveral metric: Metric) -> Bool {
         if metric.entry.kind.isCounted { return false }
         return metric.isOverSweep || metric.entry.source == .companions || metric.entry.source == .peers
     }
 
-    /// Whether one of the limits is held against such a figure.
+    /// Returns whether one of the limits is on such a metric.
     static func isNeeded(for limits: [Limit]) -> Bool { limits.contains { isMade(ofSeveral: $0.metric) } }
 
-    /// Before each trial, and after the last one.
-    /// - Parameter readNs: takes a yardstick; where that fails, nothing is known of the machine.
+    /// Reads the yardsticks. Called before each trial and after the last one.
+    /// - Parameter readNs: measures a yardstick. After an error, trials are not comparable.
     mutating func read(_ readNs: (Yardstick) throws -> Double) {
         for yardstick in Self.yardsticks {
             do {
@@ -31,10 +31,10 @@ struct MachinePace {
         }
     }
 
-    /// A trial that was made in an earlier part of the run.
+    /// Records that a trial was measured in an earlier part of the run.
     mutating func meetEarlierTrial() { failure = failure ?? "trials were kept from an earlier part of the run" }
 
-    /// Why trials cannot be held against each other; nil where they can.
+    /// Reason why the trials are not comparable, or nil.
     var obstacle: String? {
         if let failure { return failure }
         for yardstick in Self.yardsticks {

@@ -1,11 +1,11 @@
-// How a run ends, as the number a shell sees. The worst of everything that happened wins.
+// The exit code of a run: the worst of everything that happened.
 import Synchronization
 import TidegaugeMeasure
 
-/// The exit codes of `tidegauge`, from good to bad.
+/// The exit codes of `tidegauge`, from best to worst.
 public enum Outcome: Int32, Sendable, CaseIterable {
     case pass = 0
-    /// Of a comparison: a gate could not be decided.
+    /// A comparison could not decide a gate.
     case inconclusive = 2
     case unavailable = 69
     case limitBroken = 1
@@ -17,7 +17,7 @@ public enum Outcome: Int32, Sendable, CaseIterable {
     case badScenario = 65
     case interrupted = 130
 
-    /// What a trial contributes.
+    /// Exit code of a trial with this fate.
     public init(_ fate: TrialFate, isUnavailable: Bool) {
         self =
             switch fate {
@@ -30,14 +30,14 @@ public enum Outcome: Int32, Sendable, CaseIterable {
             }
     }
 
-    /// The one that stands further down the list.
+    /// Returns the worse of two codes: the later one in the order of cases.
     public func worse(_ other: Outcome) -> Outcome {
         let order = Self.allCases
         return order.firstIndex(of: self)! >= order.firstIndex(of: other)! ? self : other
     }
 }
 
-/// The wish to stop, from a signal handler's queue to the thread that runs trials. Raised once, seen by everyone.
+/// A stop request from a signal handler's queue to the thread that runs trials. It is never withdrawn.
 public final class Interruption: Sendable {
     private let flag = Atomic<Bool>(false)
 

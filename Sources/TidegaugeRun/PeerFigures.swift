@@ -1,10 +1,10 @@
-// Figures that compare one driver with another: each trial with the reference's trial of the same point and repetition,
-// which had the same seed and ran next to it. Pure.
+// Figures that compare drivers: each trial with the reference driver's trial of the same point and repetition, which
+// used the same seed and ran next to it. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 
 struct PeerFigures {
-    /// Of a trial and of the reference's; which has none where it did not run.
+    /// Computes a figure from a trial's figures and the reference's, which are nil if the reference did not run.
     static let providers: [Metric: @Sendable (_ own: [Figure], _ reference: [Figure]?) -> Figure] = [
         .upkeepRatio: { ratio(.upkeepRatio, of: .upkeepCost, $0, $1) }
     ]
@@ -12,7 +12,7 @@ struct PeerFigures {
     let reference: String?
     let trials: [KnownTrial]
 
-    /// One for each trial that asks and is not the reference's own.
+    /// Returns the figures of all trials that request them, except the reference's.
     func figures() -> [(spec: TrialSpec, figure: Figure)] {
         trials.flatMap { trial -> [(spec: TrialSpec, figure: Figure)] in
             let spec = trial.spec
@@ -26,7 +26,7 @@ struct PeerFigures {
 
     private static func ratio(_ metric: Metric, of part: Metric, _ own: [Figure], _ reference: [Figure]?) -> Figure {
         let reference = reference?.first { $0.metric == part }
-        // At the floor it is the harness that is compared with, and the ratio too small.
+        // At the floor, the base is the harness's cost and the ratio is too small.
         let flags = reference.map { $0.flags.filter { $0 == .atFloor } } ?? [.noReference]
         guard let value = own.first(where: { $0.metric == part })?.value, let base = reference?.value, base > 0 else {
             return Figure(metric, .value, nil, n: 0, flags: flags)

@@ -1,5 +1,5 @@
-// Where the two sides of a pair that takes turns wait for one another before each of their trials: turns are worth
-// something only while both are at work.
+// Rendezvous of the two sides of an interleaved pair before each of their trials. Time slices are useful only while
+// both sides run.
 import StillingWellSync
 
 public final class Rendezvous: Sendable {
@@ -17,7 +17,7 @@ public final class Rendezvous: Sendable {
         changed = TracedCondition("sides of a pair", state)
     }
 
-    /// Returns once all who have not left are here.
+    /// Waits until all parties that have not left have arrived.
     public func meet() {
         let meeting = state.withLock { state in
             state.arrived += 1
@@ -27,7 +27,7 @@ public final class Rendezvous: Sendable {
         state.wait(for: changed) { $0.meetings != meeting }
     }
 
-    /// Nobody waits for the caller any more.
+    /// Removes the caller from the parties.
     public func leave() {
         state.withLock {
             $0.parties -= 1

@@ -1,22 +1,23 @@
-// A whole run: every trial of every scenario, one after the other, with its companions; figures handed on as soon as they
-// are known, limits judged when a scenario is through. Knows nothing of files, terminals or processes.
+// Runs every trial of every scenario with its companions, one after the other. Reports figures as soon as they are
+// known, and judges limits after each scenario. Independent of files, terminals and processes.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// What a run tells as it goes: on the running thread, but for `progressed`.
+/// Receives the events of a run, on the running thread except for `progressed`.
 public protocol RunnerDelegate: AnyObject, Sendable {
     func began(_ spec: TrialSpec, role: String, index: Int, of total: Int)
-    /// Called before a trial begins: what all trials from this one on take, by their specs alone.
+    /// Called before a trial begins, with the planned time of this and all later trials.
     func planned(leftNs: Int64)
     /// Any thread.
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress)
     func ended(_ spec: TrialSpec, _ result: TrialResult)
     func skipped(_ record: SkippedRecord)
-    /// Figures to be reported under `spec`, and the trial they are of (nil: figures over a sweep); durable when it returns.
+    /// Receives figures to report under `spec` and the trial that they are from (nil: figures over a sweep). They
+    /// must be durable on return.
     func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) throws
-    /// What is known of a trial from an earlier part of the run, so that it is not run again.
+    /// Returns the result of a trial from an earlier part of the run, which is then not run again.
     func known(_ spec: TrialSpec) -> KnownTrial?
     func judged(_ judgement: Judgement) throws
 }
@@ -28,20 +29,20 @@ extension RunnerDelegate {
 
 /// Runs scenarios. One thread.
 public final class Runner {
-    /// A scenario and its trials in the order to run them.
+    /// A scenario and its trials in the order of execution.
     public struct Job: Sendable {
         public var scenario: String
         public var limits: [Limit]
         public var trials: [TrialSpec]
-        /// The driver that others are compared with, where they are.
+        /// Driver that others are compared with, or nil.
         public var reference: String?
-        /// Trials on each driver, beside those listed, with which the bracket of the sustainable rate is narrowed.
+        /// Number of additional trials per driver that narrow the bracket of the sustainable rate.
         public var searchSteps: Int
-        /// Drivers that run beside those the scenario is about. Limits are not held against them.
+        /// Drivers that are run besides the scenario's own. Limits do not apply to them.
         public var unjudged: Set<String>
-        /// Drivers that the scenario names and nobody has here, with the reason; each is told as skipped.
+        /// Drivers of the scenario that are not available, with the reason. Each is reported as skipped.
         public var leftOut: [(name: String, reason: String)]
-        /// Whether trials that the machine disturbed are run again, a fifth of them at most.
+        /// Whether trials that the machine disturbed are repeated, at most one fifth of them.
         public var repeatsVoid: Bool
 
         public init(
@@ -60,18 +61,18 @@ public final class Runner {
     private let interruption: Interruption
     private unowned let delegate: any RunnerDelegate
     private let noiseLimits: NoiseLimits
-    /// Nil where this machine counts no instructions.
+    /// nil if this machine cannot count instructions.
     private let counter: InstructionCounter?
-    /// Takes a yardstick.
+    /// Measures a yardstick.
     private let yardstickNs: (Yardstick) throws -> Double
     private var outcome = Outcome.pass
     private var index = 0
     private var total = 0
-    /// What trials that have not begun take, by their specs.
+    /// Planned time in ns of the trials that have not begun.
     private var leftNs: Int64 = 0
-    /// Of the job under way.
+    /// Repetitions left for disturbed trials of the current job.
     private var repeatsLeft = 0
-    /// Of the job under way: trials on the no-op driver, which all drivers at one point share.
+    /// Trials of the current job on the no-op driver, which all drivers at one point share.
     private var noops: [(spec: TrialSpec, result: TrialResult)] = []
 
     public init(
@@ -85,8 +86,8 @@ public final class Runner {
         (self.executor, self.interruption, self.delegate) = (executor, interruption, delegate)
     }
 
-    /// Runs everything, or up to an interruption.
-    /// - Throws: only what the delegate throws when figures cannot be kept.
+    /// Runs all jobs, or stops at an interruption.
+    /// - Throws: only errors of the delegate when figures cannot be stored.
     public func run(_ jobs: [Job]) throws -> Outcome {
         let jobs = jobs.map(feasible)
         total = jobs.reduce(0) { $0 + processes($1) }
@@ -104,21 +105,21 @@ public final class Runner {
         return TrialGroup(spec, counter: counter, beside: empty.flatMap { drivers[$0] }?.name ?? "noop")
     }
 
-    /// Child processes of a job, all steps of its searches included.
+    /// Number of child processes of a job, including all steps of its search.
     private func processes(_ job: Job) -> Int {
         let listed = job.trials.reduce(0) { $0 + makeGroup($1).members.count }
         let searching = Set(job.trials.map(\.driver)).count * job.searchSteps
         return listed + searching * (job.trials.first.map { makeGroup($0).members.count } ?? 0)
     }
 
-    /// A process that starts and ends, and loads a small dataset.
+    /// Time to start and end a process and to load a small dataset.
     private static let overheadNs: Int64 = 200_000_000
 
     private func plannedNs(_ spec: TrialSpec) -> Int64 { spec.warmUpNs + spec.durationNs + Self.overheadNs }
 
     private func plannedNs(_ group: TrialGroup) -> Int64 { group.members.reduce(0) { $0 + plannedNs($1.spec) } }
 
-    /// Without the trials that their driver cannot do.
+    /// Returns the job without the trials that its drivers cannot run, and reports those as skipped.
     private func feasible(_ job: Job) -> Job {
         for (driver, reason) in job.leftOut {
             delegate.skipped(SkippedRecord(scenario: job.scenario, driver: driver, reason: reason))
@@ -139,7 +140,7 @@ public final class Runner {
     private func run(_ job: Job) throws {
         var entries: [LimitCheck.Entry] = []
         var trials: [KnownTrial] = []
-        /// Driver and variant of disturbed trials, with what disturbed them.
+        /// Disturbance of disturbed trials by driver and variant.
         var noise: [[String]: String] = [:]
         noops = []
         let readings = Yardstick.allCases.filter(Set(job.limits.compactMap(\.yardstick)).contains).map { yardstick in
@@ -149,10 +150,10 @@ public final class Runner {
         let needsPace = MachinePace.isNeeded(for: job.limits)
         var pace = MachinePace()
         repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
-        /// Whether it came to its end.
+        /// Runs a trial or takes its earlier result. Returns false if it was interrupted.
         func measure(_ spec: TrialSpec) throws -> Bool {
             let known = self.known(spec)
-            // What was measured at another time is held against no yardstick of this one.
+            // Results from an earlier part of the run cannot be compared with this part's yardsticks.
             if known != nil {
                 yardsticks = yardsticks.mapValues { _ in YardstickReading { throw OtherPart() } }
                 pace.meetEarlierTrial()
@@ -181,7 +182,7 @@ public final class Runner {
         if needsPace { pace.read(yardstickNs) }
         for (driver, points) in Dictionary(grouping: trials, by: \.spec.driver).sorted(by: { $0.key < $1.key }) {
             let figures = try overSweep(job, driver, points)
-            // One disturbed point bends the line through all of them.
+            // One disturbed point affects the fit through all points.
             let reason = noise.filter { $0.key[0] == driver }.map(\.value).min()
             entries += figures.map { .init(driver: driver, variant: "*", figure: $0, noise: reason) }
         }
@@ -201,13 +202,13 @@ public final class Runner {
         let description = "trials were kept from an earlier part of the run"
     }
 
-    /// Narrows the bracket of the sustainable rate: each step is a trial at a rate that the sweep does not have.
+    /// Narrows the bracket of the sustainable rate. Each step is a trial at a rate that the sweep lacks.
     private func search(
         _ job: Job, _ driver: String, trials: () -> [KnownTrial], _ measure: (TrialSpec) throws -> Bool
     ) throws {
         guard let first = job.trials.first(where: { $0.driver == driver }) else { return }
         for _ in 0..<job.searchSteps where !interruption.isRaised {
-            // Whole commits per second: the variant names the rate.
+            // Whole commits per second, because the variant contains the rate.
             guard let rateHz = RateBracket(trials()).next?.rounded(), rateHz >= 1,
                 !trials().contains(where: { $0.spec.writers.rateHz == rateHz })
             else { return }
@@ -228,13 +229,13 @@ public final class Runner {
         return known
     }
 
-    /// Runs a trial with its companions and hands on its figures; nil when interrupted before it was through.
+    /// Runs a trial with its companions and reports its figures. Returns nil if it was interrupted before its end.
     private func run(_ spec: TrialSpec) throws -> KnownTrial? {
         var voids: [String] = []
         var run: GroupFigures?
         repeat {
             guard var group = self.run(makeGroup(spec)) else { return nil }
-            // What a figure is the difference to is disturbed no less than the trial itself.
+            // A disturbed baseline affects a difference as much as a disturbed trial.
             let disturbance =
                 [group.measured, group.baseline].lazy
                 .compactMap { $0?.disturbance(self.noiseLimits) }.first
@@ -255,7 +256,7 @@ public final class Runner {
             samples: group.measured.recordings.histograms)
     }
 
-    /// nil when interrupted before the measured trial was through.
+    /// Returns nil if it was interrupted before the end of the measured trial.
     private func run(_ group: TrialGroup) -> GroupFigures? {
         var results: [TrialGroup.Role: TrialResult] = [:]
         for (role, spec) in group.members {
@@ -278,7 +279,7 @@ public final class Runner {
         return results[.measured].map { GroupFigures(group.spec, $0, beside: results) }
     }
 
-    /// Of so many trials one may be repeated.
+    /// Share of trials that may be repeated: one in five.
     private static let voidOneIn = 5
 
     private func overSweep(_ job: Job, _ driver: String, _ points: [SweepFigures.Point]) throws -> [Figure] {
@@ -299,7 +300,7 @@ public final class Runner {
         for judgement in check.judgements() {
             try delegate.judged(judgement)
             switch judgement.verdict {
-            // What a busy machine cannot tell is said, and is nothing against the store.
+            // An undecided limit is reported, but does not count against the store.
             case .kept, .unknown: break
             case .broken: outcome = outcome.worse(.limitBroken)
             }

@@ -1,15 +1,15 @@
-// One side of a pair: a trial with the companions its figures need, on one binary, and what the machine did meanwhile.
+// Runs one side of a pair: a trial with its companions on one binary, with the disturbances of the machine meanwhile.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// What came of it.
+/// Results of one side.
 public struct SideRun: Sendable {
     public var result: TrialResult
     public var figures: [Figure]
-    /// The worst of the trial and its companions.
+    /// The worst noise of the trial and its companions.
     public var noise: NoiseAccount?
-    /// How often its processes gave their processor away.
+    /// Number of voluntary context switches of its processes.
     public var voluntarySwitches: Int64
 }
 
@@ -19,10 +19,11 @@ public final class SideRunner {
 
     public init(_ executor: any TrialExecutor) { self.executor = executor }
 
-    /// Where it takes turns with another side: what is called before each trial, to begin it together.
+    /// Called before each trial, to begin it together with the other side if time slices are shared.
     public var begin: () -> Void = {}
 
-    /// Always comes back; `result.fate` says how. A companion that does not complete is the side's fate.
+    /// Runs a trial and its companions, and always returns; `result.fate` says how it ended. A companion that does
+    /// not complete sets the side's fate.
     public func run(_ spec: TrialSpec) -> SideRun {
         let group = TrialGroup(spec)
         let before = PressureProbe.read()

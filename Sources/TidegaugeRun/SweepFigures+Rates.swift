@@ -1,12 +1,12 @@
-// How many commits per second a store carries: the bracket between the highest rate it sustains and the lowest that it does
-// not, and the rate from which on it merges notifications to keep up. Pure.
+// Rates that a store carries: the bracket between the highest sustained and the lowest unsustained rate, and the rate
+// above which it coalesces notifications. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 
 extension KnownTrial {
-    /// Whether a trial kept up with its rate: nearly all of the schedule was begun in time, neither the observers' lag nor
-    /// its age grew, and nothing broke. nil where the trial was too short to say.
+    /// Whether a trial kept up with its rate: it began nearly all commits in time, neither lag nor staleness grew,
+    /// and nothing failed. Nil if the trial was too short.
     var isSustained: Bool? {
         guard record.fate == .completed else { return false }
         guard let started = value(.scheduleStarted) else { return nil }
@@ -16,22 +16,22 @@ extension KnownTrial {
     }
 
     private static let leastStarted = 0.99
-    /// Versions per second, per commit per second.
+    /// Highest growth of the lag in versions per second, per commit per second.
     private static let mostLagGrowth = 0.001
-    /// In ns per second.
+    /// Highest growth of the staleness in ns per second.
     private static let mostAgeGrowthNs = 1e6
 }
 
-/// What is known of the rates of one family of points.
+/// The sustained and unsustained rates of one family of points.
 struct RateBracket: Equatable {
-    /// The highest rate sustained below every one that was not.
+    /// The highest sustained rate below all unsustained ones.
     var low: Double?
     /// The lowest rate that was not sustained.
     var high: Double?
-    /// A higher rate was sustained all the same: the machine disturbed one of them.
+    /// False if a rate above `high` was sustained: the machine disturbed one of the trials.
     var isMonotone = true
 
-    /// - Parameter points: rates, ascending, and whether most of their trials were sustained.
+    /// - Parameter points: rates in ascending order, and whether most of their trials were sustained.
     init(_ points: [(rateHz: Double, isSustained: Bool)]) {
         high = points.first { !$0.isSustained }?.rateHz
         low = points.prefix { $0.isSustained }.last?.rateHz
@@ -47,7 +47,8 @@ struct RateBracket: Equatable {
             })
     }
 
-    /// Where to look next: in the middle, by ratio; beyond the end as long as there is only one.
+    /// Next rate to try: the geometric mean of the bracket, or twice or half of its only end. Nil if the bracket is
+    /// narrow enough or empty.
     var next: Double? {
         switch (low, high) {
         case (let low?, let high?): high / low > Self.fineEnough ? (low * high).squareRoot() : nil
@@ -57,12 +58,12 @@ struct RateBracket: Equatable {
         }
     }
 
-    /// A twentieth apart is as near as trials of seconds can tell.
+    /// Ratio that ends the search. Trials of seconds cannot resolve less than 5 %.
     private static let fineEnough = 1.05
 }
 
 extension SweepFigures {
-    /// `low` and `high` are the ends of the bracket; either is missing where the sweep does not reach so far.
+    /// Returns the ends of the bracket as `low` and `high`. An end is missing if the sweep does not reach it.
     func sustainableRate(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let bracket = RateBracket(points.flatMap { $0 })
         var flags = flags + (bracket.isMonotone ? [] : [.notMonotone])

@@ -1,18 +1,18 @@
-// Figures over the points of a sweep, from the figures of all trials of one driver: the exponent of upkeep over the
-// collection's size, how much it grows along a sweep, and the cost of one more observer. Points are medians over trials. Pure.
+// Figures over the points of a sweep, from all trials of one driver: growth exponents, growth factors, and the cost
+// per observer. Points are medians over trials. Pure.
 //
-// A sweep may hold several families (the same query, ranges, bystanders): points that differ in the one setting alone. Each
-// family has its own figure, and where there is more than one, a flag `at:…` says which.
+// A sweep may contain several families (same query, ranges, bystanders) of points that differ only in the swept
+// setting. Each family has its own figure. If there is more than one, a flag `at:…` names the family.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 
-/// A trial that is through, now or in an earlier part of a resumed run.
+/// A finished trial, of this run or of an earlier part of a resumed run.
 public struct KnownTrial: Sendable {
     public var figures: [Figure]
     public var record: TrialRecord
-    /// Samples of its distributions; empty of a trial of an earlier part of the run, of which figures alone are kept.
+    /// Samples of its distributions; empty for trials of an earlier part, of which only figures are kept.
     public var samples: [HistogramRecord]
 
     public init(figures: [Figure], record: TrialRecord, samples: [HistogramRecord] = []) {
@@ -29,12 +29,12 @@ public struct KnownTrial: Sendable {
 }
 
 struct SweepFigures {
-    /// One trial of a point.
+    /// A trial of one point.
     typealias Point = KnownTrial
 
     let points: [Point]
 
-    /// Computes a figure over one family of points: where they stand on the axis, the trials of each, and flags to put on it.
+    /// Computes figures over one family of points, from x values, the trials at each x, and flags to add.
     typealias Provider = @Sendable (SweepFigures) -> (_ x: [Double], [[Point]], [FigureFlag]) -> [Figure]
 
     static let providers: [Metric: Provider] = [
@@ -47,7 +47,7 @@ struct SweepFigures {
         .kneeRate: { $0.kneeRate },
     ]
 
-    /// Over each of the settings that the metric's entry names, as far as the sweep varies it.
+    /// Returns the figures over each setting that the metric's entry names and the sweep varies.
     func figures(_ metric: Metric) -> [Figure] {
         guard case .sweep(let settings) = metric.entry.source, let provider = Self.providers[metric] else { return [] }
         return settings.flatMap { setting in Self.axes[setting].map { over(setting.rawValue, $0, provider(self)) } ?? []
@@ -61,7 +61,7 @@ struct SweepFigures {
         .rate: { $0.spec.writers.rateHz },
     ]
 
-    /// β, the slope of log(cost) over log(items).
+    /// Slope β of log(cost) over log(items).
     private func exponent(
         _ metric: Metric, of cost: Metric
     ) -> (_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
@@ -77,8 +77,8 @@ struct SweepFigures {
         }
     }
 
-    /// The cost at the last point over that at the first. Of each trial by itself, and then the median: the points of a
-    /// trial are measured next to one another, so that a drift of the machine is in both.
+    /// Ratio of the cost at the last point to that at the first, per repetition, then the median. The points of one
+    /// repetition are measured close together, so that drift of the machine cancels.
     private func growth(
         _ metric: Metric, of cost: Metric
     ) -> (_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
@@ -95,7 +95,8 @@ struct SweepFigures {
         }
     }
 
-    /// `value`: ns of process CPU per observer and commit; `low`: what a commit costs with nobody watching.
+    /// Theil–Sen line: `value` is ns of process CPU per observer and commit, `low` the cost of a commit without
+    /// observers.
     private func fanoutCost(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let (x, y) = Self.medians(x, points, \.record.processCPUPerCommitNs)
         let line = TheilSen.fit(x: x, y: y)
@@ -105,7 +106,7 @@ struct SweepFigures {
         ]
     }
 
-    /// Of the points that have a value, where they stand and the median over trials.
+    /// Returns x and the median over trials for all points with a value.
     static func medians(_ x: [Double], _ points: [[Point]], _ value: (Point) -> Double?) -> (x: [Double], y: [Double]) {
         let usable = zip(x, points).compactMap { x, trials in median(trials.compactMap(value)).map { (x, $0) } }
         return (usable.map(\.0), usable.map(\.1))
@@ -124,7 +125,7 @@ struct SweepFigures {
         }
     }
 
-    /// The variant without one of its keys; commas, because a flag holds no semicolon.
+    /// Removes a key from a variant. Separates with commas, because flags cannot contain semicolons.
     private static func rest(_ variant: String, without key: String) -> String {
         variant.split(separator: ";").filter { !$0.hasPrefix(key + "=") }.joined(separator: ",")
     }

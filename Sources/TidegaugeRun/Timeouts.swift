@@ -1,19 +1,18 @@
-// How long a child may say nothing before it counts as hung. It says something at the start of every phase and twice a
-// second while it measures; the child itself looks for hangs of single threads and is quicker.
+// Time limits for silent children. A child reports at the start of each phase and twice a second while it measures.
+// The child's own watchdog for single threads is faster.
 import TidegaugeSpec
 import TidegaugeTrial
 
 enum Timeouts {
-    /// Inserting or comparing a row, generously: a loaded machine and a debug build.
+    /// Time to insert or compare a row on a loaded machine with a debug build.
     private static let nsPerItem: Int64 = 200_000
     private static let nsPerObserver: Int64 = 10_000_000
-    /// What a child takes to look at a hang and to write it down, on a machine that has no core for it.
+    /// Time to inspect and report a hang on a machine without a free core.
     private static let nsPerReport: Int64 = 5_000_000_000
-    /// Until agents have been reached, have opened the store and are ready, or have sent what was observed there; the child itself
-    /// is quicker.
+    /// Time for agents to be reached and open the store, or to send their records. The child's own limit is lower.
     private static let nsOfAgents: Int64 = 120_000_000_000
 
-    /// Where the child is at work after all that time, it gets it some more times.
+    /// Returns the deadline of a phase. It is extended up to 8 times while the child has runnable threads.
     static func deadline(_ phase: TrialProgress.Phase, _ spec: TrialSpec, of child: Int32) -> HangDeadline {
         HangDeadline(timeoutNs: limitNs(phase, spec), mostExtensions: 8, child: child)
     }
@@ -29,11 +28,11 @@ enum Timeouts {
     }
 }
 
-/// A signal by its name, and whether a process brings it on itself.
+/// Name of a signal, and whether a process causes it itself.
 struct SignalName {
     let text: String
     let isTrap: Bool
-    /// A check of its own stopped it, and not the processor over a bad address.
+    /// Whether a check in the program stopped it, not an invalid memory access.
     let isDeliberate: Bool
 
     init(_ number: Int32) {

@@ -1,6 +1,6 @@
-// The two folders of a trial: one for its result and log, in the run's own; one for the store, on a memory file system
-// where the store is to live in memory. The parent makes and removes them, because a killed child cannot; what is left of a
-// killed parent, the next one sweeps.
+// The two folders of a trial: one for its result and log below the run's folder, and one for the store, on a memory
+// file system for `memory` stores. The parent creates and removes them, because a killed child cannot. Leftovers of a
+// killed parent are removed by the next run.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -9,13 +9,14 @@ import TidegaugeTrial
 
 struct TrialFolder {
     let results: String
-    /// Of one length for both sides of a pair, as everything is that a process is told.
+    /// Private folder whose path has the same length on both sides of a pair, like everything that a process is
+    /// given.
     private let ownStore: PrivateFolder
 
-    /// Below the private folder, which is locked: an engine may lock the one that it is given.
+    /// A subfolder of the private folder, which is locked: an engine may lock the folder that it is given.
     var store: String { "\(ownStore.path)/store" }
 
-    /// - Parameter parent: the run's folder for trials, made if it is not there.
+    /// - Parameter parent: the run's folder for trials, created if missing.
     init(in parent: String, number: Int, _ spec: TrialSpec) throws {
         results = "\(parent)/\(number)"
         try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
@@ -30,13 +31,13 @@ struct TrialFolder {
     func removeStore() { ownStore.remove() }
     func removeResults() { try? FileManager.default.removeItem(atPath: results) }
 
-    /// What a child that stopped itself said last about it; nil where it said nothing.
+    /// Returns the message of a child that trapped, or nil.
     func reasonOfTrap() -> String? {
         let words = ["Fatal error", "BUG IN CLIENT", "Program crashed"]
         return log.first { line in words.contains { line.contains($0) } }?.filter { $0 != "\u{1B}" }
     }
 
-    /// The last lines the child wrote, for people.
+    /// Returns the last 6 lines of the child's log.
     func logTail() -> [String] { Array(log.suffix(6)) }
 
     private var log: [String] {

@@ -1,12 +1,12 @@
-// A measured trial and the companions that its figures need: the same without observers, for what subscriptions cost, and
-// the same on the no-op driver, for what the harness costs. Which goes first alternates, so that drift of the machine
-// cancels over trials.
+// A measured trial and the companions that its figures need: the same trial without observers (cost of subscriptions)
+// and on the no-op driver (cost of the harness). The order alternates, so that drift of the machine cancels over
+// trials.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
 struct TrialGroup {
-    /// In words for people.
+    /// Role of a trial in the group, as shown to people.
     enum Role: String {
         case measured
         case baseline = "without observers"
@@ -15,12 +15,12 @@ struct TrialGroup {
     }
 
     let spec: TrialSpec
-    /// In the order to run.
+    /// Trials in the order of execution.
     let members: [(role: Role, spec: TrialSpec)]
 
     /// - Parameters:
-    ///   - counter: of this machine; nil where it has none, and nothing is counted.
-    ///   - empty: the driver of a store that does nothing (`EngineFacts.emptyDriver`).
+    ///   - counter: counter of this machine; nil: nothing is counted.
+    ///   - empty: driver of an empty store (`EngineFacts.emptyDriver`).
     init(_ spec: TrialSpec, counter: InstructionCounter? = nil, beside empty: String = "noop") {
         self.spec = spec
         let asked = spec.metrics
@@ -32,11 +32,11 @@ struct TrialGroup {
         if asked.contains(where: \.needsNoop), !Self.isEmpty(spec.driver) {
             var noop = spec
             noop.driver = empty
-            // It is the trial's own, and as quick as can be.
+            // The no-op trial uses its own server, without the delay of a standby.
             (noop.serverURL, noop.serverStandbyNs) = (nil, nil)
             members.append((.noop, noop))
         }
-        // Another repetition would count the same.
+        // Further repetitions would give the same counts.
         if let counter, spec.count == nil, spec.trial == 0, asked.contains(where: \.isOfCountedTrial) {
             members.append((.counted, spec.counted(by: counter.rawValue)))
         }
@@ -50,24 +50,24 @@ struct TrialGroup {
         (baseline.observers.count, baseline.observers.bystanders, baseline.observers.operators) = (0, 0, 0)
         (baseline.observers.calls, baseline.observers.subscribe, baseline.observers.audit) = (.none, .idle, .none)
         (baseline.observers.besideWriters, baseline.observers.hosts) = (nil, nil)
-        // What counts allocations allocates nothing itself, but asks for them to be counted.
+        // Metrics that count allocations are requested so that allocations of the baseline are counted.
         let counting = spec.metrics.filter(\.countsAllocations)
         baseline.measure = ([.processCPU, .achievedRate, .writeServiceTime] + counting).map(\.rawValue)
         return baseline
     }
 }
 
-/// The figures of a group, under the measured trial's name.
+/// The figures of a group, reported under the measured trial.
 struct GroupFigures {
     let spec: TrialSpec
     let measured: TrialResult
     let baseline: TrialResult?
     let noop: TrialResult?
-    /// The same trial or, where it is timed, the one beside it.
+    /// The counted trial: the measured trial itself, or a companion if that is timed.
     let counted: TrialResult?
-    /// Why the trial was run again, each time.
+    /// Reasons for repeating the trial.
     var voids: [String] = []
-    /// What disturbed the trial that stands.
+    /// Disturbance of the trial that counts, or nil.
     var disturbance: String?
 
     init(_ spec: TrialSpec, _ measured: TrialResult, beside results: [TrialGroup.Role: TrialResult]) {
@@ -75,10 +75,10 @@ struct GroupFigures {
         counted = measured.count == nil ? results[.counted] : measured
     }
 
-    /// In the order of the rows; nil where the trial does not have the metric.
+    /// Providers in the order of rows. They return nil if the metric does not apply.
     static let providers: [(key: Metric, value: @Sendable (GroupFigures) -> Figure?)] = uncounted.map { $0 } + counted
 
-    /// Every quantity of every role.
+    /// Providers of all counted metrics.
     private static let counted = Metric.allCases.filter(\.isOfCountedTrial).map { metric in
         (key: metric, value: { @Sendable (group: GroupFigures) in group.counted(metric) })
     }
@@ -114,18 +114,18 @@ struct GroupFigures {
         return voids.isEmpty ? nil : Figure(.voidedTrials, .value, Double(voids.count), n: 1, flags: flags)
     }
 
-    /// Process CPU with subscriptions less that without, per affecting commit.
+    /// Process CPU with subscriptions minus that without, per affecting commit.
     private var upkeepCost: Figure {
         guard let with = measured.cpu, let without = baseline?.cpu?.perCommitNs, with.affectingCommits > 0 else {
             return Figure(.upkeepCost, .value, nil, n: 0, flags: [.noBaseline])
         }
-        // Per commit and not in all: in a closed loop the two do not make the same number of commits.
+        // Scaled per commit, because in a closed loop the two trials make different numbers of commits.
         let cost = (Double(with.processNs) - without * Double(with.commits)) / Double(with.affectingCommits)
         let floor = harnessCost.value.map { $0 * Figure.floorFactor } ?? 0
         return Figure(.upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? [.atFloor] : [])
     }
 
-    /// A figure with subscriptions, over that without.
+    /// Ratio of a figure with subscriptions to that without.
     private func ratio(_ metric: Metric, of part: Metric, _ statistic: Statistic, n: Int? = nil) -> Figure {
         func find(_ result: TrialResult?) -> Figure? {
             result?.figures.first { $0.metric == part && $0.statistic == statistic }
@@ -137,12 +137,12 @@ struct GroupFigures {
         return Figure(metric, .value, value / without, n: n ?? with?.n ?? 0)
     }
 
-    /// What subscriptions allocate per affecting commit, as `upkeepCost` does for the CPU.
+    /// Allocations by subscriptions per affecting commit, computed like `upkeepCost`.
     private func allocations(_ metric: Metric, _ part: (AllocationTotals) -> Int64) -> Figure {
         guard let with = measured.allocations, let without = baseline?.allocations, without.commits > 0,
             with.affectingCommits > 0
         else {
-            // A build that does not count says so by the missing figure; one that counts misses its companion.
+            // Without counters the figure has no flag; with counters only the companion is missing.
             let flags: [FigureFlag] = measured.allocations != nil ? [.noBaseline] : []
             return Figure(metric, .value, nil, n: 0, flags: flags)
         }
@@ -151,8 +151,8 @@ struct GroupFigures {
         return Figure(metric, .value, extra / Double(with.affectingCommits), n: with.affectingCommits)
     }
 
-    /// A quantity of a role, per commit of a counted trial. Nil of repetitions, which would count the same; where the first has
-    /// none, that is said, or a limit on it would be silent.
+    /// A quantity of a role per commit of a counted trial. Nil for later repetitions, which have the same counts. The
+    /// first repetition always has a figure, flagged if uncounted, so that limits on it are reported.
     private func counted(_ metric: Metric) -> Figure? {
         guard let (quantity, role) = metric.counted else { return nil }
         guard let count = counted?.count else {
@@ -162,7 +162,7 @@ struct GroupFigures {
         return Figure(metric, .value, value, n: count.commits, flags: [.counted(by: count.counter)])
     }
 
-    /// CPU of a commit when all observers have gone, less that of a store that nobody ever observed.
+    /// CPU per commit after all observers have gone, minus that of a store that was never observed.
     private var unsubscribedCost: Figure {
         guard let with = measured.cpu, let after = with.perCommitNs, let never = baseline?.cpu?.perCommitNs else {
             return Figure(.unsubscribedCost, .value, nil, n: 0, flags: [.noBaseline])
@@ -175,7 +175,7 @@ struct GroupFigures {
         return Figure(.harnessCost, .value, account?.perCommitNs, n: account?.commits ?? 0)
     }
 
-    /// Marks a time that the no-op driver nearly reaches too.
+    /// Flags a time that is within the floor factor of the no-op driver's.
     private func atFloor(_ figure: Figure) -> Figure {
         guard let value = figure.value, [.ns, .nsPerCommit].contains(figure.metric.entry.unit),
             figure.statistic != .count, figure.metric != .harnessHiccup,

@@ -1,10 +1,10 @@
-// Which specs a binary reads: asked before it is sent any, because it may be of another commit.
+// Protocol versions and drivers of a binary, queried before it is given a spec, because it may be of another commit.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 
-/// What a binary says of its `trial` command.
+/// The answer of a binary to `trial --protocols`.
 public struct TrialProtocol: Codable, Sendable, Equatable {
     public var specVersion: Int
     public var drivers: [String]
@@ -15,13 +15,13 @@ public struct TrialProtocol: Codable, Sendable, Equatable {
         return try encoder.encode(self)
     }
 
-    /// Why a file is no binary to compare.
+    /// Error for a file that is not a comparable binary.
     public struct Refusal: Error, CustomStringConvertible {
         public var description: String
     }
 
-    /// Asks the binary at `path`.
-    /// - Throws: `Refusal` where it does not answer as a tidegauge does.
+    /// Queries the binary at `path`.
+    /// - Throws: `Refusal` if it cannot be run or does not answer as a tidegauge does.
     public static func ask(_ path: String) throws -> TrialProtocol {
         let answer = try output(of: path, ["trial", "--protocols"])
         do {
@@ -43,13 +43,13 @@ public struct TrialProtocol: Codable, Sendable, Equatable {
 }
 
 extension TrialProtocol {
-    /// Of this binary.
+    /// The protocol of this binary.
     public init(_ drivers: [any StoreDriver]) {
         self.init(specVersion: TrialSpec.currentVersion, drivers: drivers.map(\.name))
     }
 }
 
-/// A binary that is not this one, and what it understands.
+/// Another binary and its protocol.
 public struct OtherBinary: Sendable {
     public var path: String
     public var talks: TrialProtocol

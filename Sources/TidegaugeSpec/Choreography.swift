@@ -1,31 +1,31 @@
-// A scenario that is no load but a play: named threads with steps and meeting points, over any store, and how it must end.
-// Values only; they are part of a trial's spec.
+// An interleaving test: named threads with steps and barriers, run on any store, and the expected ending per driver.
+// Values only; part of a trial's spec.
 
-/// Threads, what each does, and the end that is expected of each driver.
+/// An interleaving test: its actors and the ending expected of each driver.
 public struct Choreography: Codable, Sendable, Equatable {
-    /// How a play ends.
+    /// How an interleaving test ends.
     public enum Ending: String, Codable, Sendable, CaseIterable {
         case completes
-        /// Threads wait for one another in a closed circle.
+        /// Threads wait for one another in a cycle.
         case deadlock
-        /// Nobody waits for anybody who is known, and nothing moves.
+        /// Nothing moves, and no cycle of waits is known.
         case stall
         /// The process is stopped by a trap.
         case trap
     }
 
-    /// Where an actor's steps run.
+    /// The thread or queue that an actor's steps run on.
     public enum Place: String, Codable, Sendable, CaseIterable {
-        /// A thread of its own.
+        /// A thread without a run loop.
         case thread
-        /// A thread with a run loop: a site, where deliveries come and others can have things done.
+        /// A thread with a run loop. It is a delivery context: other actors can run blocks there.
         case runLoop = "run-loop"
-        /// A serial queue: a site too.
+        /// A serial queue, which is also a delivery context.
         case queue
     }
 
     public struct Actor: Codable, Sendable, Equatable {
-        /// At most 15 bytes, which the kernel keeps of it.
+        /// Thread name, at most 15 bytes: the kernel keeps no more.
         public var name: String
         public var place: Place
         public var steps: [Step]
@@ -34,47 +34,47 @@ public struct Choreography: Codable, Sendable, Equatable {
             (self.name, self.place, self.steps) = (name, place, steps)
         }
 
-        /// All its steps, those inside others too.
+        /// All steps, including nested ones.
         public var allSteps: [Step] { steps.flatMap(\.all) }
     }
 
-    /// One thing that an actor does, before it does the next.
+    /// One action of an actor. Steps of an actor run one after the other.
     public indirect enum Step: Codable, Sendable, Equatable {
-        /// So many commits, each changing a row that everybody watches.
+        /// Number of commits. Each changes a row that every observer watches.
         case commit(Int)
-        /// A commit during which the steps run, holding the write lock.
+        /// Runs the steps inside a write transaction, then commits.
         case hold([Step])
-        /// So many observers on this site, the first of everything, others of the rows that have been changed; what the initial callback of each does, and
-        /// what the first update does.
+        /// Adds `count` observers on this actor's delivery context. The first watches all rows, the others the rows
+        /// that commits change. `initial` runs in the initial callback of each, `update` in its first update.
         case subscribe(name: String, count: Int, initial: [Step], update: [Step])
-        /// Ends the subscriptions of this name.
+        /// Cancels the subscriptions of this name.
         case cancel(String)
-        /// Ends them and watches something else in their place.
+        /// Cancels the subscriptions of this name and subscribes to another query.
         case requery(String)
-        /// Waits until the subscriptions of this name have been called for the last commit.
+        /// Waits until every subscription of this name has been called for the last commit.
         case covered(String)
         case beginWrite
         case refresh
-        /// The steps run while a version is being read.
+        /// Runs the steps inside a read transaction.
         case read([Step])
-        /// Has the steps run in a transaction some time, on this site, and goes on.
+        /// Queues a write transaction that runs the steps, and continues without waiting.
         case writeLater([Step])
         case close
-        /// Waits until everybody who names this point is there.
+        /// Barrier: waits until every actor that names it has arrived.
         case meet(String)
-        /// Waits until another actor is blocked, or through with its steps.
+        /// Waits until the named actor is blocked or has finished its steps.
         case blocked(String)
-        /// The steps run holding a lock of the program's own.
+        /// Runs the steps while holding a lock of the harness.
         case lock(String, [Step])
-        /// The steps run on a site, which is waited for.
+        /// Runs the steps on another actor's delivery context and waits for them.
         case sync(String, [Step])
-        /// The steps run on a site some time.
+        /// Queues the steps on another actor's delivery context and continues.
         case async(String, [Step])
-        /// The store may refuse these with an error.
+        /// Runs steps that the store may refuse with an error.
         case refusable([Step])
         case times(Int, [Step])
 
-        /// The steps inside.
+        /// The nested steps, or an empty array.
         public var inner: [Step] {
             switch self {
             case .hold(let steps), .read(let steps), .writeLater(let steps), .lock(_, let steps), .sync(_, let steps),
@@ -85,18 +85,18 @@ public struct Choreography: Codable, Sendable, Equatable {
             }
         }
 
-        /// This step and all inside, each once.
+        /// This step and all nested steps, each once.
         public var all: [Step] { [self] + inner.flatMap(\.all) }
     }
 
-    /// Rows in the store when it begins.
+    /// Number of rows in the store at the start.
     public static let items = 10
 
     public var actors: [Actor]
-    /// By driver; `fallback` for those that are not named.
+    /// Expected ending by driver. `fallback` applies to drivers without an entry.
     public var endings: [String: Ending] = [:]
     public var fallback: Ending?
-    /// `thread>resource`, one per link of the circle that a deadlock must be; empty where any will do.
+    /// Expected links of the deadlock's cycle as `thread>resource`. Empty: any cycle is accepted.
     public var cycle: [String] = []
 
     package init(
@@ -105,6 +105,6 @@ public struct Choreography: Codable, Sendable, Equatable {
         (self.actors, self.endings, self.fallback, self.cycle) = (actors, endings, fallback, cycle)
     }
 
-    /// How it must end on a driver.
+    /// Returns the expected ending on a driver (default: `completes`).
     public func ending(on driver: String) -> Ending { endings[driver] ?? fallback ?? .completes }
 }

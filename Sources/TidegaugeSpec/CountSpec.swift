@@ -1,20 +1,20 @@
-// A trial whose instructions are counted: so many commits instead of seconds, one after the other, each thread in its turn.
-// Which of two threads comes first would be counted too, and is no property of a store.
+// Counted trials: a fixed number of commits is counted instead of timed, and threads run one at a time. Otherwise the
+// order of threads would change the counts.
 
-/// How a trial is counted.
+/// Settings of a counted trial.
 public struct CountSpec: Codable, Sendable, Equatable {
-    /// Counted, after as many as `warmUpCommits`.
+    /// Number of counted commits, which follow `warmUpCommits` uncounted ones.
     public var commits: Int
-    /// What the first commits of a store fill and later ones find.
+    /// Number of uncounted commits at the start. They fill caches that the counted commits then use.
     public var warmUpCommits: Int
-    /// The name of an `InstructionCounter`.
+    /// Name of an `InstructionCounter`.
     public var counter: String
 
     public init(commits: Int, warmUpCommits: Int, counter: String) {
         (self.commits, self.warmUpCommits, self.counter) = (commits, warmUpCommits, counter)
     }
 
-    /// Why trials of these values have no counted form, as a sentence; nil: they have one.
+    /// Returns the reason why trials of these values cannot be counted, as a sentence, or nil if they can.
     package static func obstacle(
         _ dataset: DatasetSpec, _ observers: ObserversSpec, _ writers: WritersSpec, _ fault: FaultSpec
     ) -> String? {

@@ -1,5 +1,5 @@
-// Metrics of counted trials: a quantity, of the threads of a role, for each commit. Such a metric is named `ROLE_QUANTITY`, and all
-// else that is known of it follows from the two.
+// Metrics of counted trials: a quantity per commit, summed over the threads of a role. Each is named `ROLE_QUANTITY`,
+// and its entry is derived from the two parts.
 
 /// A quantity that a counted trial counts for each role of threads.
 public enum CountedQuantity: String, CaseIterable, Sendable {
@@ -10,7 +10,8 @@ public enum CountedQuantity: String, CaseIterable, Sendable {
     fileprivate var roles: [CountedRole] {
         switch self {
         case .instructions: CountedRole.allCases
-        // Allocations of upkeep are `upkeep_allocations`, which is no count.
+        // `upkeep_allocations` is left out here: it comes from allocator statistics of a timed trial, not from
+        // counting.
         case .allocations: [.writer, .observer]
         case .systemCalls, .reads: [.writer, .upkeep, .observer]
         }
@@ -44,7 +45,7 @@ public enum CountedQuantity: String, CaseIterable, Sendable {
     }
 }
 
-/// The threads that a counted metric is about.
+/// The threads whose work a counted metric sums up.
 public enum CountedRole: String, CaseIterable, Sendable {
     case writer, upkeep, observer, engine
 
@@ -69,10 +70,10 @@ extension Metric {
             }
         })
 
-    /// Quantity and role of a metric of counted trials; nil of all others.
+    /// Quantity and role of a metric of counted trials, or nil for other metrics.
     public var counted: (quantity: CountedQuantity, role: CountedRole)? { Self.countedMetrics[self] }
 
-    /// The entry of a metric of counted trials.
+    /// Entry of a metric of counted trials. Traps for other metrics.
     var countedEntry: MetricEntry {
         guard let counted else { preconditionFailure("CountedQuantity makes no \(rawValue)") }
         return counted.quantity.entry(counted.role)

@@ -1,28 +1,29 @@
-// What each kind of fault takes, needs and means: one row each, which rules, drivers and the reference go by. Values only.
+// Properties of each kind of fault: its settings, its needs and a summary. Rules, drivers and the reference read them
+// here.
 
 extension FaultSpec {
-    /// What kinds of fault may have to say.
+    /// All settings that a kind of fault may take.
     package static let parameters: [Setting] = [.faultAt, .faultLength, .faultAmount, .faultEvery, .faultRows]
 }
 
 extension FaultSpec.Kind {
-    /// What has to be there for a fault to hit it, in a scenario and in a store.
+    /// Requirement of a fault on the scenario or the store.
     public enum Need: Sendable, Equatable {
-        /// Writers in a process of their own, which can be hit alone.
+        /// Writers in a process of their own, so that the fault hits only them.
         case ownWriters
-        /// A store that several processes can have open.
+        /// A store that several processes can open.
         case sharedStore
-        /// Files; the durability that is wanted at least for there to be something to hit.
+        /// Store files with at least this durability level.
         case files(durability: String)
-        /// A server that the trial has started.
+        /// A server that the trial started itself.
         case ownServer
-        /// Deliveries whose every change is checked: only a blind oracle lets such a fault pass.
+        /// Deliveries whose change sets the oracle replays. The oracle must detect the fault.
         case checkedDeliveries
     }
 
     package struct Row {
         package let summary: String
-        /// The settings it has to say, in the order they are asked for; no other may stand beside it.
+        /// Settings that must be given, in the order of the error messages. Other fault settings are refused.
         package let takes: [Setting]
         package let needs: Need?
 
@@ -79,10 +80,10 @@ extension FaultSpec.Kind {
     }
 
     public var needs: Need? { row.needs }
-    /// Something after which there is a first commit, or delivery, again.
+    /// Whether a first commit or delivery follows the fault, so that a recovery time can be measured.
     public var isRecoveredFrom: Bool {
         [.writerKilled, .writerStopped, .serverRestarted, .connectionCut].contains(self)
     }
-    /// Something that only a blind oracle lets pass.
+    /// Whether the trial fails unless the oracle detects the fault.
     public var mustBeCaught: Bool { needs == .checkedDeliveries }
 }

@@ -1,6 +1,7 @@
-// What is done on purpose while a trial runs: as a spec writes it down, and as those who do it read it. Values only.
+// Faults that a trial injects: `FaultSpec` as a spec stores them, `Injection` as the code that injects them reads
+// them.
 
-/// A fault in the words of a spec. Only what its kind takes is said; the rest is 0.
+/// A fault as stored in a spec. Fields that its kind does not take stay 0.
 public struct FaultSpec: Codable, Sendable, Equatable {
     public enum Kind: String, Codable, Sendable, CaseIterable {
         case none
@@ -21,12 +22,12 @@ public struct FaultSpec: Codable, Sendable, Equatable {
     }
 
     public var kind = Kind.none
-    /// From the start of the measured window.
+    /// Start of the fault in ns from the start of the measured window.
     public var atNs: Int64 = 0
     public var lengthNs: Int64 = 0
     public var amount: Double = 0
     public var every = 0
-    /// nil: none.
+    /// Number of rows of `largeTransaction`; nil for other kinds.
     public var rows: Int?
 
     public var injection: Injection {
@@ -50,7 +51,7 @@ public struct FaultSpec: Codable, Sendable, Equatable {
     }
 }
 
-/// A fault with what its kind needs, and nothing else. Times are from the start of the measured window.
+/// A fault with the values of its kind. Times are in ns from the start of the measured window.
 public enum Injection: Sendable, Equatable {
     case none
     case stall(atNs: Int64, lengthNs: Int64)

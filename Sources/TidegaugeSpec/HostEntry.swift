@@ -1,22 +1,22 @@
-// A host as a hosts file names it: by the command that leads there. Values only.
+// A host as a hosts file names it: by the command that starts a program there. Values only.
 
 public struct HostEntry: Codable, Sendable, Equatable {
-    /// As files and messages call it.
+    /// Name in files and messages.
     public var name: String
-    /// Words before those that start an agent, such as `ssh -T b.example`; none: here.
+    /// Command prefix that runs the agent on the host, such as `ssh -T b.example`. Empty: run it on this machine.
     public var run: [String]
-    /// Where the binary stands there; nil: where it stands here.
+    /// Path of the binary on the host; nil: the path of this process's binary.
     public var binary: String?
-    /// Where it reaches a server that is started beside the trial; nil: nobody has said.
+    /// Address at which the host reaches a server that the trial starts; nil: not given.
     public var serverAddress: String?
 
     public init(name: String, run: [String] = [], binary: String? = nil) {
         (self.name, self.run, self.binary) = (name, run, binary)
     }
 
-    /// This process's own machine, in the same file system.
+    /// This machine, with the same file system.
     public static let here = HostEntry(name: "here")
 
-    /// Whether its agent is started from this process's own file, and on this machine.
+    /// Whether the agent runs on this machine from this process's binary.
     public var isHere: Bool { run.isEmpty && binary == nil }
 }

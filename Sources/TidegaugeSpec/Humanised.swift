@@ -1,9 +1,9 @@
-// Numbers for people: three significant digits and a fitting unit. Files for machines never use this.
+// Numbers formatted for people: three significant digits and a fitting unit. Machine-readable files do not use this.
 import Foundation
 
 public enum Humanised {
-    /// A value of the `unit` column; `n/a` where there is none.
-    /// - Parameter digits: significant ones; more only where three would hide what matters.
+    /// Formats a value with the `unit` column's unit, or returns `n/a` if there is no finite value.
+    /// - Parameter digits: number of significant digits (default 3); more where rounding would hide a difference.
     public static func text(_ value: Double?, unit: String, digits: Int = 3) -> String {
         guard let value, value.isFinite else { return "n/a" }
         let magnitude = rounded(abs(value), digits)
@@ -11,17 +11,17 @@ public enum Humanised {
         return sign + (unit.hasPrefix("ns") ? time(ns: magnitude, digits) : plain(magnitude, digits))
     }
 
-    /// `92 %` of something whole.
+    /// Formats a share as a percentage: `92 %`.
     public static func share(_ share: Double) -> String { String(format: "%.0f %%", share * 100) }
 
-    /// `1 000 000`, with spaces at which no line breaks.
+    /// Formats an integer with digit groups separated by no-break spaces: `1 000 000`.
     public static func grouped(_ count: Int) -> String {
         let digits = Array("\(count.magnitude)")
         let groups = stride(from: digits.count, to: 0, by: -3).map { String(digits[max(0, $0 - 3)..<$0]) }
         return (count < 0 ? "-" : "") + groups.reversed().joined(separator: "\u{A0}")
     }
 
-    /// `500`, `10 000`, `2.5`, `0.4`: what a scenario file says, to three significant digits.
+    /// Formats a rate per second: `500`, `10 000`, `2.5`, `0.4`. Fractions get three significant digits.
     public static func rate(_ perSecond: Double) -> String {
         perSecond == perSecond.rounded() && perSecond < 1e15 ? grouped(Int(perSecond)) : text(perSecond, unit: "1")
     }
@@ -39,7 +39,7 @@ public enum Humanised {
         }
     }
 
-    /// `0`, `3`, `0.0421`, `3.14`, `812`, `12.3k`, `4.56M`: a count stays a count.
+    /// Formats a number: `0`, `3`, `0.0421`, `3.14`, `812`, `12.3k`, `4.56M`. Integers below 1000 keep all digits.
     private static func plain(_ value: Double, _ digits: Int) -> String {
         switch value {
         case ..<1e3: value == value.rounded() ? String(format: "%.0f", value) : decimal(value, digits)
@@ -48,12 +48,12 @@ public enum Humanised {
         }
     }
 
-    /// Before the unit is chosen, or 999.7 ns would be shown as 1000 ns.
+    /// Rounds before the unit is chosen, so that 999.7 ns does not become 1000 ns.
     private static func rounded(_ value: Double, _ digits: Int) -> Double {
         guard value > 0 else { return 0 }
         let scale = pow(10, floor(log10(value)) - Double(digits - 1))
         let rounded = scale < 1 ? (value * (1 / scale)).rounded() * scale : (value / scale).rounded() * scale
-        // The ends of what a Double holds have no such scale.
+        // The scale overflows for the largest and smallest doubles.
         return rounded.isFinite ? rounded : value
     }
 

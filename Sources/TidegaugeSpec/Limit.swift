@@ -1,5 +1,4 @@
-// A promise about a figure: `upkeep_cost.value <= 50000` at some points of a sweep. Values and a pure judgement; who
-// has the figures asks.
+// A limit on a figure: `upkeep_cost.value <= 50000` at some points of a sweep. Values and a pure comparison.
 
 /// The `statistic` column.
 public enum Statistic: String, Codable, Sendable, CaseIterable {
@@ -8,7 +7,7 @@ public enum Statistic: String, Codable, Sendable, CaseIterable {
     case p99_99
     case min, max, mean, count, value, slope, low, high
 
-    /// For a percentile p, the n in "one sample in n lies beyond it": 100 for p99. `nil` for other statistics.
+    /// For a percentile p, the n in "one sample in n lies beyond it": 100 for p99. Nil for other statistics.
     public var tailDenominator: UInt64? {
         switch self {
         case .p50: 2
@@ -20,8 +19,8 @@ public enum Statistic: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// The fewest samples that a percentile is read off: ten lie beyond it then. With fewer, one sample more or less moves
-    /// the figure.
+    /// Number of samples that a percentile requires: 10 must lie beyond it. With fewer, a single sample can move the
+    /// figure.
     public var neededSamples: UInt64? { tailDenominator.map { 10 * $0 } }
 }
 
@@ -36,13 +35,15 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
     }
 
     public var metric: Metric
-    /// As in the `statistic` column.
+    /// Value of the `statistic` column.
     public var statistic: String
     public var comparison: Comparison
-    /// In the metric's unit, or in multiples of `yardstick`; of a rate, so much in the time that the yardstick takes.
+    /// Bound in the metric's unit, or in multiples of `yardstick`. For a rate with a yardstick: events per yardstick
+    /// time.
     public var bound: Double
     public var yardstick: Yardstick?
-    /// The points it holds for, as canonical values by key (`["dataset.items": "100000"]`); empty: all of them.
+    /// Sweep points that the limit applies to, as canonical values by key (`["dataset.items": "100000"]`). Empty: all
+    /// points.
     public var at: [String: String]
 
     public init(
@@ -55,8 +56,8 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
         (self.comparison, self.bound, self.at) = (comparison, bound, at)
     }
 
-    /// Whether a figure keeps the promise. A figure that is no number keeps none.
-    /// - Parameter yardstickNs: of the limit's yardstick; without one it is not looked at.
+    /// Returns whether a figure is within the limit. NaN never is.
+    /// - Parameter yardstickNs: reading of the limit's yardstick; ignored if the limit has none.
     public func holds(for value: Double, yardstickNs: Double = 1) -> Bool {
         let bound = boundInUnit(yardstickNs: yardstickNs)
         return switch comparison {
@@ -68,14 +69,14 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
         }
     }
 
-    /// In the metric's unit.
+    /// Returns the bound in the metric's unit.
     public func boundInUnit(yardstickNs: Double) -> Double {
         if yardstick == nil { return bound }
         return metric.isTime ? bound * yardstickNs : bound / yardstickNs * 1e9
     }
 
-    /// Whether a figure of `variant` is meant: every key of `at` stands there with its value. A figure over the sweep
-    /// (`*`) is meant by limits without `at`.
+    /// Returns whether the limit applies to a figure of `variant`: each entry of `at` must be part of it. A figure
+    /// over a whole sweep (`*`) matches only limits without `at`.
     public func applies(to variant: String) -> Bool {
         let values = Set(variant.split(separator: ";").map(String.init))
         return at.allSatisfy { values.contains("\($0.key)=\($0.value)") }
@@ -84,15 +85,15 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
     /// `upkeep_cost.value <= 50000 ns/commit at dataset.items=100000`.
     public var description: String { text(Quantity.text(bound) + (isPlain ? " \(metric.unit)" : "")) }
 
-    /// The same for people: `upkeep_cost.value <= 50.0 µs at dataset.items=100000`.
-    /// - Parameter digits: significant ones of the bound.
+    /// Formats the limit for people: `upkeep_cost.value <= 50.0 µs at dataset.items=100000`.
+    /// - Parameter digits: number of significant digits of the bound.
     public func text(digits: Int) -> String {
         guard isPlain else { return description }
         let bound = Humanised.text(bound, unit: metric.unit, digits: digits)
         return text(metric.isTime ? bound : "\(bound) \(metric.unit)")
     }
 
-    /// Of a figure with a unit, in that unit.
+    /// Whether the bound is printed with the metric's unit.
     private var isPlain: Bool { yardstick == nil && metric.entry.unit != .one }
 
     private func text(_ bound: String) -> String {

@@ -1,17 +1,17 @@
-// What a metric asks of a scenario and of a trial.
+// Requirements of a metric on the scenario and the trial.
 
 package enum MetricNeed: Sendable, Hashable {
-    /// Says nothing where nobody watches.
+    /// At least one observer.
     case observers
     /// A second trial without observers beside each measured one.
     case baseline
-    /// A second trial on the no-op driver.
+    /// A paired trial on the no-op driver.
     case noop
-    /// Threads that do nothing but wake one another, between the commits of the only writer.
+    /// The wake probe: threads that only wake one another, between the commits of the only writer.
     case wakeProbe
     /// The counters of the allocator.
     case allocationCounters
-    /// Values that not every point of a scenario has.
+    /// A property of the settings, which some points of a scenario may lack.
     case setting(SettingNeed)
 }
 
@@ -27,8 +27,8 @@ extension Metric {
     public var needsWakeProbe: Bool { entry.needs.contains(.wakeProbe) }
     public var countsAllocations: Bool { entry.needs.contains(.allocationCounters) }
 
-    /// Whether two commits can be compared by it: a figure of the store, which a single trial has, with a better and a worse.
-    /// What a store promises is judged in every trial and has nothing to compare.
+    /// Whether the metric can compare two commits: a figure of the store from a single trial, with a better and a
+    /// worse direction. Events that a store promises are judged in every trial instead.
     package var tellsCommitsApart: Bool {
         entry.subject == .store && !isOverSweep && entry.source != .peers && entry.worse != .neither
             && entry.kind != .event

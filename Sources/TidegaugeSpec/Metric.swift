@@ -1,9 +1,9 @@
-// What is measured: a metric is a case and its entry, both here, and a provider, which computes it from a trial's data and
-// stands in the table of its subject (`TrialProvider`, `GroupFigures`, `SweepFigures`, `PeerFigures`, `ChoreographyTrial`).
-// A case without entry does not compile; a metric without provider fails `ProviderTests`. The table of Reports/README.md
-// repeats the entries, which `DocumentationTests` checks.
+// Metrics. A metric is a case and its entry, both in this file, and a provider in the table of its source
+// (`TrialProvider`, `GroupFigures`, `SweepFigures`, `PeerFigures`, `ChoreographyTrial`). A case without an entry does
+// not compile. A metric without a provider fails `ProviderTests`. `DocumentationTests` compares the entries with the
+// table of Reports/README.md.
 
-/// A metric by its name in files and reports. A scenario file may name no other.
+/// A metric, by its name in files and reports. Scenario files accept no other names.
 public enum Metric: String, CaseIterable, Sendable, Codable {
     case scheduleDelay = "schedule_delay"
     case scheduleStarted = "schedule_started"
@@ -86,7 +86,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case choreographyTime = "choreography_time"
     case trialOutcome = "trial_outcome"
 
-    /// What is known of the metric before anything is measured.
+    /// Static facts of the metric.
     public var entry: MetricEntry {
         switch self {
         case .scheduleDelay:

@@ -1,8 +1,8 @@
-// The facts of a metric: what a scenario, a run and a comparison have to know of it before anything is measured.
+// Static facts of a metric, which scenarios, runs and comparisons read before anything is measured.
 
-/// One line of the table of metrics. What has no default has to be said of every metric.
+/// One row of the table of metrics.
 public struct MetricEntry: Sendable {
-    /// As in the `unit` column.
+    /// Value of the `unit` column.
     public enum Unit: String, Sendable {
         case ns
         case nsPerCommit = "ns/commit"
@@ -16,35 +16,36 @@ public struct MetricEntry: Sendable {
         case readsPerCommit = "reads/commit"
         case commitsPerSecond = "commits/s"
         case objectsPerSecond = "objects/s"
-        /// Of a ratio, which has none.
+        /// A ratio without a unit.
         case one = "1"
 
-        /// In nanoseconds, per something or not.
+        /// Whether the unit is nanoseconds or nanoseconds per something.
         public var isTime: Bool { rawValue.hasPrefix("ns") }
-        /// Of something per second.
+        /// Whether the unit is something per second.
         public var isRate: Bool { rawValue.hasSuffix("/s") }
     }
 
-    /// What kind of quantity it is: whether a disturbed machine may change it, and from where on a difference matters.
+    /// Kind of quantity. It decides whether a disturbed machine may change the value, and the difference that
+    /// matters.
     public enum Kind: Sendable {
-        /// Events that a store promises, or promises not to bring about: judged in every trial.
+        /// Events that a store must or must not cause, judged in every trial.
         case event
-        /// What an allocator counts, per commit.
+        /// Allocations or allocated bytes per commit.
         case allocation
         /// Instructions per commit of a counted trial.
         case instruction
-        /// System calls per commit of a counted trial, what they wrote, and reads of the storage.
+        /// System calls or storage reads per commit of a counted trial.
         case access
-        /// Bytes, pages and descriptors that are held.
+        /// Bytes, versions and descriptors that are held.
         case holding
-        /// CPU, and service time, which is nearly that.
+        /// CPU time, and service time, which is mostly CPU time.
         case processor
-        /// What clocks, rates and their ratios say, and what depends on who came first: how many commits a callback covers,
-        /// how far an observer is behind, how many versions are alive because of it.
+        /// Clock times, rates and their ratios, and quantities that depend on thread timing: commits per callback,
+        /// version lag, versions kept alive.
         case clock
 
-        /// Counted, and not changed by a processor that was stolen or had to be awaited: a disturbed trial counts for it. One
-        /// rule for the limits of a run and for the pairs of a comparison.
+        /// Whether the value is counted and independent of stolen or delayed CPU time, so that disturbed trials stay
+        /// valid. Applies to the limits of a run and to the pairs of a comparison.
         public var isCounted: Bool {
             switch self {
             case .event, .allocation, .instruction, .access, .holding: true
@@ -52,13 +53,13 @@ public struct MetricEntry: Sendable {
             }
         }
 
-        /// The share of the base from which on a difference matters. CPU and service time are counted on a core's own clock, or
-        /// nearly; latencies wait for the machine besides; tails most.
+        /// Returns the share of the base from which a difference matters. CPU and service time vary least; latencies
+        /// also wait for the machine; tails vary most.
         public func threshold(statistic: String) -> Double {
             let isTail = ["p90", "p99", "p99_9", "p99_99", "max"].contains(statistic)
             return switch self {
             case .event: 0
-            // Exact but for what an allocator rounds and keeps.
+            // Exact except for rounding and caching by the allocator.
             case .allocation, .instruction, .access: 0.01
             case .processor: isTail ? 0.1 : 0.02
             case .holding, .clock: isTail ? 0.1 : 0.05
@@ -67,66 +68,68 @@ public struct MetricEntry: Sendable {
     }
 
     public enum Shape: Sendable {
-        /// Recorded sample by sample (over time, for `staleness` and `version_lag`): percentiles and no single `value`.
+        /// Samples are recorded one by one (over time for `staleness` and `version_lag`). The result is percentiles,
+        /// no single `value`.
         case distribution(of: Samples)
         case number
-        /// An interval, `low` to `high`.
+        /// An interval from `low` to `high`.
         case bracket
     }
 
-    /// Of what a distribution has samples, which says beforehand how many there will be at most.
+    /// Unit that a distribution has samples of. It bounds the number of samples in advance.
     public enum Samples: Sendable {
-        /// One of each commit.
+        /// One sample per commit.
         case commits
-        /// One of each commit and observer whom it concerns, or of each callback.
+        /// One sample per callback, or per pair of a commit and an observer that it affects.
         case deliveries
-        /// One of each observer.
+        /// One sample per observer.
         case observers
-        /// So many as it takes, or as the machine allows.
+        /// A number that depends on the run or the machine.
         case others
     }
 
-    /// Which way is worse.
+    /// Direction in which a change is a regression.
     public enum Worse: String, Sendable, Codable {
         case more, less
-        /// Neither: a shift is told and called neither good nor bad.
+        /// A change is reported, but is neither good nor bad.
         case neither
     }
 
-    /// Whose data it is computed from, and so who has its provider.
+    /// Data that the metric is computed from. It decides which table has the provider.
     public enum Source: Sendable, Hashable {
         case trial
-        /// A trial beside its companions, which have no observers or another driver; or what became of the trial.
+        /// A trial and its companion trials (without observers, or on another driver), or the outcome of a trial.
         case companions
-        /// The same trial of another driver.
+        /// The same trial on another driver.
         case peers
         /// All points of a sweep that varies one of these settings.
         case sweep(over: [Setting])
         case choreography
     }
 
-    /// What is found out about.
+    /// The thing that the metric measures.
     public enum Subject: Sendable {
         case store
-        /// The machine, the harness or a trial's own end: nothing that two commits of a store could be compared by.
+        /// The machine, the harness or the end of the trial. Commits of a store are not compared by it.
         case harness
     }
 
     public let unit: Unit
     public let kind: Kind
     public let shape: Shape
-    /// More, unless an entry says otherwise.
+    /// Default: `more`.
     public let worse: Worse
     public let source: Source
-    /// Metrics of the same trial that it is computed from: who asks for it gets them as well.
+    /// Metrics of the same trial that it is computed from. They are measured and reported with it.
     public let takes: [Metric]
     package let needs: [MetricNeed]
     public let subject: Subject
-    /// A time that may lie under zero: the callback of a thread that preempts the writer begins before the commit returns.
+    /// Whether a time can be negative: the callback of a thread that preempts the writer begins before the commit
+    /// returns.
     public let mayBeNegative: Bool
-    /// In every result, asked for or not.
+    /// Whether every result contains the metric, requested or not.
     public let isOwed: Bool
-    /// One line of Markdown: the definition.
+    /// Definition, one line of Markdown.
     public let definition: String
 
     init(
@@ -139,17 +142,17 @@ public struct MetricEntry: Sendable {
         (self.mayBeNegative, self.isOwed, self.definition) = (mayBeNegative, isOwed, definition)
     }
 
-    /// Of a number that needs nothing.
+    /// Creates the entry of a number without needs.
     init(_ unit: Unit, _ kind: Kind, _ definition: String) { self.init(unit, kind, .number, definition) }
 }
 
-// What is asked of a metric most.
+// Shortcuts to frequently used facts.
 extension Metric {
-    /// As in the `unit` column.
+    /// Value of the `unit` column.
     public var unit: String { entry.unit.rawValue }
     public var isTime: Bool { entry.unit.isTime }
 
-    /// The statistic meant where a limit names none.
+    /// Statistic of a limit that names none.
     public var defaultStatistic: String {
         switch entry.shape {
         case .distribution: "p50"
@@ -158,20 +161,20 @@ extension Metric {
         }
     }
 
-    /// The settings one of which a sweep must vary for a metric over the sweep; empty for all others.
+    /// Settings of which a sweep must vary at least one, for a metric over a sweep. Empty for all others.
     package var neededSweep: [Setting] {
         if case .sweep(let settings) = entry.source { settings } else { [] }
     }
 
-    /// A figure over the points of a sweep, with the variant `*`, rather than of one trial.
+    /// Whether the metric is computed over the points of a sweep (variant `*`) instead of from one trial.
     public var isOverSweep: Bool { !neededSweep.isEmpty }
 }
 
 extension TrialSpec {
-    /// What is asked for, of the metrics that this binary knows.
+    /// Requested metrics that this binary knows.
     public var metrics: [Metric] { measure.compactMap { Metric(rawValue: $0) } }
 
-    /// What is asked for, what every trial owes, and what any of these is computed from.
+    /// Requested metrics, metrics that every trial reports, and the metrics that any of these is computed from.
     public var neededMetrics: Set<Metric> {
         var needed = Set(metrics).union(Metric.allCases.filter(\.entry.isOwed))
         var rest = Array(needed)

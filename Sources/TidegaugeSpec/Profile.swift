@@ -1,15 +1,15 @@
-// How long a run may take, as a word. Values only.
+// How much of a scenario a run executes. Values only.
 
-/// How much of a scenario is run.
+/// Share of a scenario that is run.
 public enum Profile: String, CaseIterable, Sendable, Codable {
-    /// Seconds: proves that everything works.
+    /// Seconds: checks that everything works.
     case smoke
-    /// Minutes: what every commit gets.
+    /// Minutes: run for every commit.
     case ci
-    /// As long as the question deserves.
+    /// The scenario's own durations and repetitions.
     case full
 
-    /// What it is for, in a sentence.
+    /// One-sentence description for `list` and the reference.
     package var summary: String {
         switch self {
         case .smoke: "Seconds: proves that everything works, and judges no limit."

@@ -1,9 +1,9 @@
-// Numbers, durations and rates as text: read strictly, written canonically. Pure functions.
+// Numbers, durations and rates as text: strict parsing and canonical formatting. Pure functions.
 
-/// Why a text is no value of the kind wanted; a half sentence that ends in the remedy.
+/// Error for a text that is not a value of the expected kind: the end of a sentence, with the remedy.
 package struct ValueFault: Error {
     package var message: String
-    /// Of the part that is wrong, where that is not the whole value.
+    /// Position of the invalid part, if it is not the whole value.
     package var position: Position?
 
     package init(_ message: String, at position: Position? = nil) {
@@ -11,13 +11,13 @@ package struct ValueFault: Error {
     }
 }
 
-/// A place in the file being read, line and column from 1.
+/// Position in a file, with line and column from 1.
 package struct Position: Hashable, Comparable, Sendable {
     package static let start = Position(line: 1, column: 1)
 
     package var line: Int
     package var column: Int
-    /// 0: the file itself; 1: the one it extends, and so on.
+    /// File index: 0 is the file itself, 1 the file that it extends, and so on.
     package var file = 0
 
     package init(line: Int, column: Int, file: Int = 0) {
@@ -30,23 +30,23 @@ package struct Position: Hashable, Comparable, Sendable {
 }
 
 package enum Quantity {
-    /// `10_000`, `-3`, and `1e6` where it is integral.
+    /// Parses `10_000`, `-3`, and `1e6` if it is integral.
     package static func integer(_ text: String) throws(ValueFault) -> Int {
         let numeral = try numeral(text, wanted: "a whole number such as 10_000")
         if let value = Int(numeral) { return value }
         let value = try finite(numeral, text)
         guard value == value.rounded() else { throw ValueFault("expects a whole number, found '\(clipped(text))'") }
-        // Beyond 2^53 a double no longer names one integer.
+        // Above 2^53, a Double no longer represents every integer.
         guard abs(value) <= 0x1p53 else { throw ValueFault("is out of range: '\(clipped(text))'") }
         return Int(value)
     }
 
-    /// Any finite decimal number.
+    /// Parses any finite decimal number.
     package static func number(_ text: String) throws(ValueFault) -> Double {
         try finite(try numeral(text, wanted: "a number such as 0.5"), text)
     }
 
-    /// `100us`, `1.5s`, `2min`, `2h`; in nanoseconds.
+    /// Parses `100us`, `1.5s`, `2min`, `2h` into nanoseconds.
     package static func durationNs(_ text: String) throws(ValueFault) -> Int64 {
         let (amount, unit) = split(text)
         let wanted = "a duration such as 5s or 100us"
@@ -68,7 +68,7 @@ package enum Quantity {
         return Int64(value.rounded())
     }
 
-    /// `200/s`; per second.
+    /// Parses `200/s` into events per second.
     package static func rateHz(_ text: String) throws(ValueFault) -> Double {
         let (amount, unit) = split(text)
         let numeral = try numeral(amount, of: text, wanted: "a rate such as 200/s")
@@ -81,12 +81,12 @@ package enum Quantity {
 
     // MARK: Writing
 
-    /// `1000`, `0.5`: integral values without a fraction.
+    /// Formats a number; integral values get no fraction: `1000`, `0.5`.
     package static func text(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
     }
 
-    /// In the largest of h, s, ms, us, ns that needs no fraction: `1500ms`, `60s`, `2h`.
+    /// Formats a duration in the largest of h, s, ms, us, ns that needs no fraction: `1500ms`, `60s`, `2h`.
     package static func text(durationNs: Int64) -> String {
         let units: [(String, Int64)] = [
             ("h", 3_600_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000),
@@ -99,7 +99,7 @@ package enum Quantity {
 
     package static func text(rateHz: Double) -> String { text(rateHz) + "/s" }
 
-    /// Text from a file, short enough to stand inside a message, and on one line.
+    /// Clips text from a file to one line of at most 40 characters, for use in a message.
     package static func clipped(_ text: some StringProtocol) -> String {
         let line = text.map { $0.isNewline ? " " : $0 }
         return line.count <= 40 ? String(line) : String(line.prefix(37)) + "…"
@@ -118,7 +118,7 @@ package enum Quantity {
         "mins": "min", "minute": "min", "minutes": "min", "hr": "h", "hrs": "h", "hour": "h", "hours": "h",
     ]
 
-    /// The leading numeral and what follows it.
+    /// Splits text into its leading numeral and the rest.
     private static func split(_ text: String) -> (amount: String, unit: String) {
         let scalars = Array(text.unicodeScalars)
         var end = 0
@@ -140,8 +140,8 @@ package enum Quantity {
         return value
     }
 
-    /// `amount` without its underscores, if it is a decimal numeral: digits with single underscores between them, an
-    /// optional sign, fraction and exponent. No leading zero: YAML 1.1 reads `010` as eight.
+    /// Returns `amount` without underscores if it is a decimal numeral: digits with single underscores between them,
+    /// optional sign, fraction and exponent. Rejects a leading zero, because YAML 1.1 reads `010` as 8.
     private static func numeral(_ amount: String, of text: String? = nil, wanted: String) throws(ValueFault) -> String {
         let text = text ?? amount
         let word = text.lowercased().prefix { $0 != "/" }.drop { "+-.".contains($0) }
@@ -172,7 +172,8 @@ package enum Quantity {
         return result
     }
 
-    /// Takes ASCII digits with single underscores between them off the front of `text`.
+    /// Removes leading ASCII digits, with single underscores between them, and returns them. Returns nil if there are
+    /// none.
     private static func digits(_ text: inout Substring) -> String? {
         var result = ""
         while let character = text.first {

@@ -1,25 +1,25 @@
-// A flaw put between harness and engine on purpose, to see whether a comparison sees it: what `calibrate` measures its
-// power with. No scenario names it. Plain values.
+// Shims: artificial costs between harness and engine, with which `calibrate` measures the power of a comparison.
+// Scenarios cannot name them. Plain values.
 
-/// What a shim does at each commit, or at each delivery.
+/// The cost that a shim adds to each commit or delivery.
 public struct Shim: Codable, Sendable, Equatable {
-    /// Each commit costs so much more CPU, as a share of its own. 0 costs what the shim itself does: the fair other side.
+    /// Additional CPU time of each commit, as a share of the commit's own. 0 costs only the shim itself, as the
+    /// control side.
     public var spinShare: Double = 0
-    /// Commits wait so much longer, as a share of their own time, and use no CPU for it: what clocks see and counts do not. nil:
-    /// they do not wait. A sleep ends late, which is made up for by sleeping less: commits of a millisecond sleep
-    /// each, by about that share, and every statistic of theirs moves; of shorter ones, one in several sleeps for the others as
-    /// well, and it is their mean and their rate that move, not their median.
+    /// Additional wait of each commit without CPU time, as a share of the commit's own time; nil: none. Clocks see
+    /// it, counters do not. Sleeps overrun, so later sleeps are shortened. Commits of about 1 ms sleep each, so all
+    /// their statistics move. Of shorter commits only some sleep, so their mean and rate move but not their median.
     public var waitShare: Double?
-    /// One commit in so many takes `tailNs` longer; 0: none.
+    /// Every `tailEvery`-th commit takes `tailNs` longer; 0: none.
     public var tailEvery = 0
     public var tailNs: Int64 = 0
-    /// One callback in so many lasts `lingerNs` longer, so that the engine has to merge what comes meanwhile; 0: none.
+    /// Every `lingerEvery`-th callback takes `lingerNs` longer, so that the engine has to coalesce commits; 0: none.
     public var lingerEvery = 0
     public var lingerNs: Int64 = 0
 }
 
 extension Shim: CustomStringConvertible {
-    /// Reads `spin=5%`, `wait=10%`, `tail=100:5ms`, `linger=2:3ms`, or `none`; nil where it is none of them.
+    /// Parses `spin=5%`, `wait=10%`, `tail=100:5ms`, `linger=2:3ms` or `none`. Returns nil for anything else.
     public init?(_ text: String) {
         self.init()
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)

@@ -1,12 +1,12 @@
-// A spec in the words of an older binary. JSON decoders pass over keys that they do not know, so a question that the older
-// version cannot ask would be answered as another one: such a spec is refused here, before it is sent. Pure.
+// Encodes a spec for an older binary. JSON decoders skip unknown keys, so an older binary would silently run another
+// trial. A spec that uses newer keys is therefore refused before it is sent. Pure.
 import Foundation
 
 public enum SpecDialect {
-    /// Names of drivers by the version that renamed them: the older name by the newer one.
+    /// Older name of a driver by its newer name, keyed by the version that renamed it.
     static let renamedDrivers: [Int: [String: String]] = [13: ["stillingwell": "livestore"]]
 
-    /// Name of a driver in binaries that read specs of `version`.
+    /// Returns the name of a driver in binaries that read specs of `version`.
     public static func driver(_ name: String, version: Int) -> String {
         driver(name, version: version, renamed: renamedDrivers)
     }
@@ -15,12 +15,13 @@ public enum SpecDialect {
         renamed.filter { $0.key > version }.sorted { $0.key > $1.key }.reduce(name) { $1.value[$0] ?? $0 }
     }
 
-    /// Why a binary of `version` cannot be asked, as the end of a sentence.
+    /// Reason why a binary cannot run a spec, as the end of a sentence.
     public struct Refusal: Error, CustomStringConvertible, Equatable {
         public var description: String
     }
 
-    /// `spec` as JSON for a binary that reads specs of `version`; the same bytes each time, by which its counts are found again.
+    /// Encodes `spec` as JSON for a binary that reads specs of `version`. The bytes are deterministic, because cached
+    /// counts are keyed by them.
     public static func json(_ spec: TrialSpec, version: Int) throws(Refusal) -> Data {
         try json(spec, version: version, youngerKeys: TrialSpec.youngerKeys)
     }

@@ -1,17 +1,18 @@
-// What one child process is told to do: everything a trial needs and nothing it could look up elsewhere, as versioned
-// JSON, because `compare` feeds the same spec to the binaries of two commits. Units stand in the names; what a scenario's key
-// leads to means what that key's row in `TidegaugeScenario` says.
+// The spec of one trial: everything that the child process needs, as versioned JSON. `compare` sends the same spec to
+// the binaries of two commits. Names include units. The rows of `Setting` in `TidegaugeScenario` define what the keys
+// of a scenario mean.
 
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
-    /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
+    /// Spec version, raised when a field changes its meaning. A binary refuses specs of another version.
     public static let currentVersion = 13
-    /// The oldest version that other binaries are asked in, that of commit 0f28f9de.
+    /// The oldest version that specs are encoded for: the version of commit 0f28f9de.
     package static let oldestVersion = 12
-    /// Keys that `oldestVersion` does not know, with the version that introduced each. `text` returns a value other than the default.
+    /// Keys that `oldestVersion` does not know, each with the version that introduced it. `text` returns the value as
+    /// text if it is not the default.
     static let youngerKeys: YoungerKeys = []
     typealias YoungerKeys = [(key: Setting, since: Int, text: @Sendable (TrialSpec) -> String?)]
-    /// Of no scenario: what a point starts from.
+    /// Default values, from which every sweep point starts.
     package static let blank = TrialSpec()
 
     public var specVersion = TrialSpec.currentVersion
@@ -28,39 +29,39 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var dataset = DatasetSpec()
     public var observers = ObserversSpec()
     public var writers = WritersSpec()
-    /// Names of `Metric`s.
+    /// Names of metrics, as in `Metric`.
     public var measure: [String] = []
     public var warmUpNs: Int64 = 0
-    /// The measured window.
+    /// Length of the measured window.
     public var durationNs: Int64 = 0
     public var hangTimeoutNs: Int64 = 0
-    /// What is done to the store, to the processes or to the harness while it runs.
+    /// Fault injected into the store, the processes or the harness.
     public var fault = FaultSpec()
-    /// So many commits and callbacks each are handed on one by one, for a trace; nil: none.
+    /// Number of commits and of callbacks that are recorded individually for a trace; nil: none.
     public var traceEvents: Int?
-    /// A play instead of a load.
+    /// Interleaving test that is run instead of a load.
     public var choreography: Choreography?
-    /// A flaw on purpose, of a calibration; nil: none.
+    /// Artificial cost of a calibration; nil: none.
     public var shim: Shim?
-    /// With the other side of a pair; nil: it has the machine to itself.
+    /// Time slices shared with the other side of a pair; nil: the trial runs alone.
     public var turns: TurnsSpec?
-    /// What commits do and who watches, as an application did; nil: what `writers` and `observers` say.
+    /// Commits and queries recorded from an application; nil: `writers` and `observers` define them.
     public var workload: WorkloadSpec?
-    /// Of a server that is there already, without a password; nil: the driver has one of its own, or needs none.
+    /// URL of an existing server, without a password; nil: the driver starts its own server or needs none.
     public var serverURL: String?
-    /// How a server of the driver's own is reached; nil: by a socket of the file system.
+    /// Transport to a server that the driver started; nil: Unix socket.
     public var serverTransport: ServerTransport?
-    /// Further connections to it that listen to what nobody says; nil: none.
+    /// Number of additional connections that listen on unused channels; nil: none.
     public var serverListeners: Int?
-    /// Further readers of its log; nil: none.
+    /// Number of additional readers of the server's log; nil: none.
     public var serverSlots: Int?
-    /// So long a standby takes to answer, which every commit waits for; nil: there is none.
+    /// Delay in ns of a standby that every commit waits for; nil: no standby.
     public var serverStandbyNs: Int64?
-    /// So many commits, counted, instead of a measured window; nil: it is timed.
+    /// Settings of a counted trial, which has no measured window; nil: the trial is timed.
     public var count: CountSpec?
 }
 
-/// Key path of a value in a scenario file. `TidegaugeScenario` has a row for each.
+/// Key path of a value in a scenario file. `TidegaugeScenario` has a row for each case.
 public enum Setting: String, CaseIterable, Sendable, Codable {
     case durability
     case items = "dataset.items"
@@ -128,108 +129,109 @@ public enum ServerTransport: String, Codable, Sendable, CaseIterable {
 }
 
 public struct DatasetSpec: Codable, Sendable, Equatable {
-    /// What primary keys look like to the engine. The harness counts them either way.
+    /// Primary keys as the engine stores them. The harness uses integers in both cases.
     public enum Keys: String, Codable, Sendable, CaseIterable {
-        /// Integers; new rows have higher ones than all before.
+        /// Integers. New rows get higher keys than all existing ones.
         case ascending
         /// 16 random bytes.
         case uuid
     }
 
-    /// What else is open in the process.
+    /// Other stores that are open in the process.
     public enum Neighbour: String, Codable, Sendable, CaseIterable {
         case none
-        /// A second store of the same engine, which a writer of its own keeps busy and an observer of its own watches.
+        /// A second store of the same engine, with its own writer and its own observer.
         case busy
     }
 
-    /// As deep as change detection is asked for.
+    /// Highest number of links, which is the deepest change detection of any driver.
     public static let maximumLinks = 4
-    /// As many as drivers have models for.
+    /// Highest number of tables, for which drivers have models.
     public static let maximumTables = 8
 
-    /// Rows that writers choose from, keys 0 ..< items.
+    /// Number of rows that writers choose from, with keys 0 ..< items.
     public var items = 0
-    /// Further groups of ten rows that no commit touches: what bystanders watch.
+    /// Number of additional groups of ten rows that no commit changes. Bystanders watch them.
     public var groups = 0
     public var keys = Keys.ascending
-    /// So many links lie between what observers watch and the rows that writers change; 0: they watch those rows.
+    /// Number of links between the observed rows and the rows that writers change; 0: they are the same rows.
     public var links = 0
-    /// Of a text in each row, which every change writes anew; nil: none.
+    /// Characters of the text in each row, rewritten by every change; nil: none.
     public var textCharacters: Int?
-    /// In each row, which come with it and stay; nil: none.
+    /// Bytes of the payload in each row, written once at insertion; nil: none.
     public var payloadBytes: Int?
-    /// Each row has a counterpart in one of those beside the first, which comes, changes and goes with it; nil: one table.
+    /// Number of tables. Each row has a counterpart in one of the tables after the first, which is inserted, changed
+    /// and deleted with it; nil: one table.
     public var tables: Int?
     public var neighbour = Neighbour.none
 }
 
 public struct ObserversSpec: Codable, Sendable, Equatable {
-    /// What the observers watch.
+    /// The queries that the observers watch.
     public enum Queries: String, Codable, Sendable, CaseIterable {
-        /// All the same query: the `match` share with the highest scores.
+        /// All watch one query: the `match` share of rows with the highest scores.
         case same
         /// Observer i of n watches the i-th of n equal score ranges of the `match` share, all in one order.
         case ranges
-        /// Observer i of n watches the `match` share but for the lowest i/n of its lowest tenth: n score ranges of one
-        /// order, nine tenths of which they all watch.
+        /// Observer i of n watches the `match` share except the lowest i/n of its lowest tenth. The result is n score
+        /// ranges in one order that share nine tenths of their rows.
         case overlapping
-        /// The same shares of the keys instead of the scores: n filters that the order is no help with.
+        /// The same shares by key instead of by score: n filters that the sort order does not help to evaluate.
         case filters
     }
     public enum Sort: String, Codable, Sendable, CaseIterable {
         case none
         case scoreAscending = "score"
         case scoreDescending = "-score"
-        /// A list of all the rows, in an order of its own, which `move` changes.
+        /// A list of all rows with an explicit order, which `move` changes.
         case list
     }
     public enum Deliver: String, Codable, Sendable, CaseIterable {
         case runLoop = "run-loop"
         case queue
     }
-    /// What the first observing thread calls on the store after each commit of a writer, one call at a time.
+    /// Call that the first observing thread makes on the store after each commit of a writer, one at a time.
     public enum Calls: String, Codable, Sendable, CaseIterable {
         case none
-        /// Begins a write and cancels it.
+        /// Begins a write transaction and cancels it.
         case beginWrite = "begin-write"
         case refresh
     }
-    /// What else goes on while the observers subscribe and wait for their initial deliveries.
+    /// Concurrent activity while the observers subscribe and wait for their initial deliveries.
     public enum Subscribe: String, Codable, Sendable, CaseIterable {
         case idle
-        /// A writer has begun a transaction and holds the write lock throughout.
+        /// A writer holds the write lock of an open transaction throughout.
         case locked
-        /// Nothing; each reads what it will watch, on its thread, before it subscribes.
+        /// No activity. Each observer reads its query on its thread before it subscribes.
         case readFirst = "read-first"
-        /// Nothing; and all are cancelled before the first commit, so that nobody watches any more.
+        /// No activity. All observers are cancelled before the first commit.
         case cancelled
     }
-    /// What each observer reads in each callback, and the oracle checks.
+    /// Read that each observer makes in each callback. The oracle checks the result.
     public enum Reads: String, Codable, Sendable, CaseIterable {
         case none
-        /// A row by its key, in a read of its own.
+        /// Reads a row by its key, in a separate read.
         case lookup
-        /// How many rows its query finds, in a read of its own.
+        /// Counts the rows of its query, in a separate read.
         case count
-        /// The sum of a property over all that it shows.
+        /// Sums a property over all rows of its result.
         case sum
-        /// Two properties of the first 50 rows that it shows.
+        /// Reads two properties of the first 50 rows of its result.
         case window
-        /// A property of every row that it shows.
+        /// Reads a property of every row of its result.
         case iterate
-        /// Opens a store that is there, of as many rows, reads a row, and closes it again.
+        /// Opens another existing store with as many rows, reads a row and closes it.
         case open
     }
-    /// What observers check inside their callbacks, beside recording.
+    /// Check that observers make inside their callbacks, besides recording.
     public enum Audit: String, Codable, Sendable, CaseIterable {
         case none
-        /// Each commit moves an amount between two rows of its writer, and an auditor on every observing thread adds all
-        /// of them up at each of its callbacks: a sum that is not 0 is a transaction seen in part.
+        /// Each commit moves an amount between two rows of its writer. An auditor on every observing thread sums all
+        /// amounts in each of its callbacks. A sum other than 0 shows a partial transaction.
         case sums
     }
 
-    /// Whether processes that write elsewhere observe as well.
+    /// Whether processes that write on other hosts also observe.
     public enum BesideWriters: String, Codable, Sendable, CaseIterable {
         case no = "false"
         case yes = "true"
@@ -237,45 +239,46 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
 
     public var count = 0
     public var queries = Queries.same
-    /// Share of the items that `same` queries match in all, in (0, 1].
+    /// Share of the items that `same` queries match, in (0, 1].
     public var match: Double = 0
     public var sort = Sort.none
     public var deliver = Deliver.runLoop
     public var threads = 0
     public var bystanders = 0
-    /// Always 0. Binaries that read specs of version 12 require it.
+    /// Always 0. Binaries that read specs of version 12 require this field.
     private(set) var workNs: Int64 = 0
     public var calls = Calls.none
     public var subscribe = Subscribe.idle
     public var audit = Audit.none
-    /// nil: nothing.
+    /// nil: no reads.
     public var reads: Reads?
     public var pins = 0
     public var operators = 0
-    /// So many further observers of the first query come and go while the load runs; nil: none.
+    /// Number of additional observers of the first query that subscribe and cancel during the load; nil: none.
     public var churn: Int?
-    /// nil: they do not.
+    /// nil: they do not observe.
     public var besideWriters: BesideWriters?
-    /// So many hosts observe, beside the trial's own process; nil: those that write, where `besideWriters` says so, or none.
+    /// Number of hosts that observe, besides the trial's own process; nil: the writing hosts if `besideWriters` is
+    /// set, else none.
     public var hosts: Int?
 }
 
 public struct WritersSpec: Codable, Sendable, Equatable {
     public enum Load: String, Codable, Sendable, CaseIterable {
-        /// Each writer follows its schedule; lateness is recorded, never forgiven.
+        /// Each writer follows its schedule. Latencies count from the due time, so lateness is included.
         case open
-        /// Each writer commits as soon as its last commit returned. Reported as service time, never latency.
+        /// Each writer commits as soon as its last commit returned. Times are service times, not latencies.
         case closed
-        /// The only writer commits as soon as every observer has been called for its last commit: in a scenario file
-        /// `load: closed` with `wait: delivery`.
+        /// The only writer commits as soon as every observer has been called for its last commit. Spelled `load:
+        /// closed` with `wait: delivery` in a scenario file.
         case lockstep
     }
-    /// What a closed loop waits for.
+    /// Event that a closed loop waits for before its next commit.
     public enum Wait: String, Codable, Sendable, CaseIterable {
         case `return`
         case delivery
     }
-    /// Where writers run: in the observers' process, or in one of their own.
+    /// The process that writers run in: the observers' process or a separate one.
     public enum Process: String, Codable, Sendable, CaseIterable {
         case same
         case own
@@ -283,82 +286,83 @@ public struct WritersSpec: Codable, Sendable, Equatable {
     public enum Arrivals: String, Codable, Sendable, CaseIterable {
         case uniform
         case poisson
-        /// `burst` commits at one due time, then nothing until the mean rate is kept.
+        /// `burst` commits at one due time, then a pause that keeps the mean rate.
         case bursts
-        /// Poisson for `on_time`, silence for `off_time`, over and over; the mean rate is kept.
+        /// Poisson arrivals for `on_time`, none for `off_time`, repeatedly. The mean rate is kept.
         case onOff = "on-off"
-        /// Due times from a file beside the scenario, from the start of the warm-up, dealt out to the writers in turn.
+        /// Due times from a trace file beside the scenario, from the start of the warm-up, dealt to the writers in
+        /// turn.
         case trace
     }
-    /// Which rows a commit changes. Each writer has rows of its own, and chooses among those.
+    /// Distribution of the rows that commits change. Each writer chooses among its own rows.
     public enum Keys: String, Codable, Sendable, CaseIterable {
         /// All rows that writers write to.
         case uniform
-        /// Rows that all observers watch, which stay so: every commit touches every query.
+        /// Rows that all observers watch and that stay in every query: every commit touches every query.
         case matching
-        /// The row of rank r in a random order with a probability in proportion to 1 / r^`zipf_exponent`.
+        /// The row of rank r in a random order, with probability proportional to 1 / r^`zipf_exponent`.
         case zipf
-        /// `hot_keys` of the rows get `hot_commits` of the changes.
+        /// A share `hot_keys` of the rows gets a share `hot_commits` of the changes.
         case hot
-        /// As `zipf`, over rows from the one inserted last to the oldest.
+        /// Like `zipf`, with ranks from the row inserted last to the oldest.
         case latest
     }
     public enum ChangeKind: String, Codable, Sendable, CaseIterable {
-        /// A new unique score: the row moves in every order by score, and may enter or leave a query.
+        /// A new unique score: the row moves in every order by score and may enter or leave a query.
         case updateScore = "update-score"
-        /// The row changes and keeps its place.
+        /// Changes the row but keeps its position in every order.
         case touch
-        /// The row goes to the top of the scores, in front of all others by `-score` and behind them by `score`; in a
-        /// list to the front.
+        /// Gives the row the highest score: it becomes first by `-score` and last by `score`. In a list it becomes
+        /// first.
         case move
         case insert
         case delete
     }
 
-    /// Over all hosts.
+    /// Highest number of writing threads over all hosts.
     package static let maximumThreads = 1_024
-    /// More than anybody has lent for a benchmark.
+    /// Highest number of hosts.
     public static let maximumHosts = 64
 
     public var threads = 0
     public var load = Load.open
-    /// Commits per second over all writers; ignored unless `open`.
+    /// Commits per second over all writers. Ignored unless `load` is `open`.
     public var rateHz: Double = 0
     public var arrivals = Arrivals.uniform
-    /// Commits per burst, for `bursts`.
+    /// Commits per burst; applies to `bursts`.
     public var burst = 1
-    /// Weights of the kinds of change, > 0, keys `ChangeKind` raw values; one kind is drawn per row.
+    /// Weights of the kinds of change, > 0, keyed by raw values of `ChangeKind`. One kind is drawn per row.
     public var changes: [String: Double] = [:]
     public var rowsPerCommit = 0
     public var keys = Keys.uniform
     public var process = Process.same
-    /// So many hosts write, with `threads` each; nil: writers are where `process` says.
+    /// Number of hosts that write, with `threads` writers each; nil: writers run where `process` says.
     public var hosts: Int?
-    /// Of `on-off`.
+    /// Length of the active phase; applies to `on-off`.
     public var onNs: Int64 = 0
     public var offNs: Int64 = 0
-    /// Of `trace`: due times in ns from the start of the warm-up, ascending.
+    /// Due times in ns from the start of the warm-up, ascending; applies to `trace`.
     public var traceNs: [Int64] = []
     public var zipfExponent = 1.0
-    /// Of `hot`: a share of the rows, and the share of the changes that they get.
+    /// Share of the rows that are hot, and share of the changes that they get (`hotCommits`); apply to `hot`.
     public var hotKeys = 0.01
     public var hotCommits = 0.9
 }
 
 extension WritersSpec {
-    /// Over all hosts.
+    /// Number of writing threads over all hosts.
     public var count: Int { threads * max(hosts ?? 1, 1) }
 }
 
 extension TrialSpec {
-    /// Those of a trial's hosts that observe, by their place among all: the ones that write from the first on, where observers are
-    /// beside writers, or else those behind them.
+    /// Indices of the hosts that observe. With `besideWriters` they start at the first writing host, otherwise they
+    /// follow the writing hosts.
     public var observingHosts: Range<Int> {
         let writing = writers.hosts ?? 0
         if observers.besideWriters != nil { return 0..<(observers.hosts ?? writing) }
         return writing..<writing + (observers.hosts ?? 0)
     }
 
-    /// How many hosts a trial has; nil: it is one process, or two.
+    /// Number of hosts of a trial; nil: the trial runs in one process or two on this machine.
     public var hosts: Int? { writers.hosts.map { max($0, observingHosts.upperBound) } }
 }

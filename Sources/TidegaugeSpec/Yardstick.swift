@@ -1,33 +1,34 @@
-// What this machine needs for something that every store does as well, taken in the same run and minute: a limit in multiples
-// of one holds on a slow machine as on a fast one.
+// Yardsticks: the machine's own time for a basic operation, measured in the same run. A limit in multiples of a
+// yardstick holds on slow and fast machines alike.
 
-/// Names as limits have them, behind a number: `<= 4 raw_commit`, or `>= 2 per raw_commit` of a rate.
+/// Names as written in limits, after a number: `<= 4 raw_commit`, or `>= 2 per raw_commit` for a rate.
 public enum Yardstick: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable {
-    /// One row of 48 bytes put into 10 000 others and committed by LMDB itself, without a flush, in the memory file system.
+    /// Puts one row of 48 bytes into 10,000 others and commits with LMDB itself, without a flush, in the memory file
+    /// system.
     case rawCommit = "raw_commit"
-    /// One thread wakes another, which wakes it in turn.
+    /// A thread wakes another thread, which wakes it in turn.
     case twoWakes = "two_wakes"
-    /// A thousand loads, each from where the one before says, over 4 MiB.
+    /// 1,000 dependent loads over 4 MiB: each address comes from the load before.
     case memoryWalk = "memory_walk"
 }
 
-/// A yardstick before and after what is held against it.
+/// Readings of a yardstick before and after the figures that are compared with it.
 public struct YardstickReading: Codable, Sendable, Equatable {
-    /// The larger may be so much more than the smaller.
+    /// Highest ratio of the larger to the smaller reading that counts as steady.
     public static let steadyRatio = 1.5
 
     public private(set) var beforeNs: Double?
     public private(set) var afterNs: Double?
-    /// Whether the machine was the same for it all the time; nil where it was not taken twice.
+    /// Whether both readings agree; nil if one is missing.
     public private(set) var isSteady: Bool?
-    /// Why one of the two is missing.
+    /// Error of a reading that failed.
     public private(set) var failure: String?
 
-    /// The first of the two.
-    /// - Parameter readNs: takes it.
+    /// Takes the first reading.
+    /// - Parameter readNs: measures the yardstick.
     public init(_ readNs: () throws -> Double) { beforeNs = take(readNs) }
 
-    /// The second.
+    /// Takes the second reading.
     public mutating func end(_ readNs: () throws -> Double) {
         afterNs = take(readNs)
         guard let beforeNs, let afterNs else { return }
@@ -43,18 +44,18 @@ public struct YardstickReading: Codable, Sendable, Equatable {
         }
     }
 
-    /// Whether two readings are of one machine in one state.
+    /// Returns whether two readings differ by at most `steadyRatio`.
     public static func isSame(_ oneNs: Double, _ otherNs: Double) -> Bool {
         max(oneNs, otherNs) <= steadyRatio * min(oneNs, otherNs)
     }
 
-    /// What figures are held against; nil where it was not steady.
+    /// Mean of both readings, or nil unless they are steady.
     public var meanNs: Double? {
         guard isSteady == true, let beforeNs, let afterNs else { return nil }
         return (beforeNs + afterNs) / 2
     }
 
-    /// Why nothing can be held against it, behind its name; nil where something can.
+    /// Reason why the yardstick cannot be used, to follow its name, or nil if it can.
     public var obstacle: String? {
         if let failure { return "could not be taken: \(failure)" }
         guard let isSteady else { return "was not taken twice" }

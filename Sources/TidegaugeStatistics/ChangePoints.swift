@@ -1,12 +1,12 @@
-// Where a series of figures changes, without saying how many times or how it is distributed: E-divisive means.
-// D. S. Matteson, N. A. James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data", JASA 2014;
-// for histories of benchmarks: D. Daly et al., ICPE 2020. Pure but for the generator it is given.
+// Finds changes in a series of figures without assumptions on their number or distribution: E-divisive means. D. S.
+// Matteson, N. A. James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data", JASA
+// 2014; for histories of benchmarks: D. Daly et al., ICPE 2020. Pure apart from the given generator.
 
 /// Finds changes in the distribution of a series.
 public struct ChangePoints: Sendable {
-    /// A break is believed if fewer than this share of shuffles show one as strong.
+    /// A change is significant if fewer than this share of shuffles show one as strong.
     public var significance: Double
-    /// No segment is shorter.
+    /// Minimum length of a segment.
     public var fewestPoints: Int
     public var shuffles: Int
 
@@ -14,8 +14,8 @@ public struct ChangePoints: Sendable {
         (self.significance, self.fewestPoints, self.shuffles) = (significance, fewestPoints, shuffles)
     }
 
-    /// Indices of the first value behind each break, ascending. Divides the series at its strongest break, and so on, until
-    /// none is significant. O(breaks · shuffles · n²) for n values.
+    /// Returns the index of the first value after each change, ascending. Divides the series at its strongest change,
+    /// and repeats until none is significant. O(breaks · shuffles · n²) for n values.
     public func breaks(_ series: [Double], using random: inout some RandomNumberGenerator) -> [Int] {
         var found: Set<Int> = []
         var waiting = [0..<series.count]
@@ -43,12 +43,12 @@ public struct ChangePoints: Sendable {
         return true
     }
 
-    /// The place that divides `values` into the two most different halves, and their scaled energy distance
+    /// Returns the index that divides `values` into the two most different parts, and their scaled energy distance
     /// nm/(n+m) · (2 E|X−Y| − E|X−X'| − E|Y−Y'|).
     func strongest(_ values: [Double]) -> (place: Int, strength: Double)? {
         let count = values.count
         guard count >= 2 * fewestPoints else { return nil }
-        // Sums of distances within the left part, within the right one, and across, moved along value by value.
+        // Sums of distances within the left part, within the right part and across, updated value by value.
         var (left, right, across) = (0.0, 0.0, 0.0)
         for i in 0..<count { for j in 0..<i { right += abs(values[i] - values[j]) } }
         var best: (place: Int, strength: Double)?

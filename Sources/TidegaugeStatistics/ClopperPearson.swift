@@ -1,9 +1,8 @@
-// How often something happens, from how often it did: an exact bound for a share. C. J. Clopper, E. S. Pearson, Biometrika
-// 1934. Pure.
+// Exact confidence bound for a share, from a number of hits. C. J. Clopper, E. S. Pearson, Biometrika 1934. Pure.
 import Glibc
 
 public enum ClopperPearson {
-    /// The share that `hits` of `trials` would be surprisingly few of: it lies under this with `confidence`.
+    /// Returns an upper bound of the share, valid with `confidence`.
     public static func upperBound(hits: Int, trials: Int, confidence: Double = 0.95) -> Double {
         precondition(0...trials ~= hits, "no more hits than trials")
         if hits == trials { return 1 }

@@ -1,24 +1,24 @@
-// What a number of pairs can see, and how many it takes to see something: the normal approximation of the signed-rank test,
+// Power of a number of pairs, and number of pairs for a power: the normal approximation of the signed-rank test,
 // whose efficiency is 3/π = 0.955 of the t-test's (Hodges & Lehmann 1956). Effects are logarithms of ratios. Pure.
 import Glibc
 
 public struct DetectableEffect: Sendable, Equatable {
     private static let efficiency = 0.955
 
-    /// Chance of a false alarm, one-sided.
+    /// Probability of a false alarm, one-sided.
     public var alpha: Double
-    /// Chance of missing the effect.
+    /// Probability of missing the effect.
     public var beta: Double
 
     public init(alpha: Double = 0.01, beta: Double = 0.2) { (self.alpha, self.beta) = (alpha, beta) }
 
-    /// The smallest effect that `pairs` differences of standard deviation `sigma` show: exp of it − 1 is a share. `nil` where
-    /// no effect shows, however large: fewer than `fewestPairs` cannot reach `alpha`.
+    /// Returns the smallest effect that `pairs` differences of standard deviation `sigma` detect; exp(effect) − 1 is
+    /// a share. Returns nil for fewer than `fewestPairs`, which cannot reach `alpha`.
     public func effect(sigma: Double, pairs: Int) -> Double? {
         pairs >= fewestPairs ? reach * sigma / (Self.efficiency * Double(pairs)).squareRoot() : nil
     }
 
-    /// The pairs that show `effect`, at least as many as any test at `alpha` needs. `nil` where no number does.
+    /// Returns the number of pairs that detect `effect`, at least `fewestPairs`. Returns nil if no number does.
     public func pairs(sigma: Double, effect: Double) -> Int? {
         guard effect > 0, sigma.isFinite else { return nil }
         let needed = pow(reach * sigma / effect, 2) / Self.efficiency
@@ -26,7 +26,7 @@ public struct DetectableEffect: Sendable, Equatable {
         return max(fewestPairs, Int(needed.rounded(.up)))
     }
 
-    /// Fewer cannot reach `alpha` even with all signs equal.
+    /// Minimum number of pairs: fewer cannot reach `alpha` even if all differences have the same sign.
     public var fewestPairs: Int { Int((-log2(alpha)).rounded(.up)) }
 
     private var reach: Double { Normal.quantile(1 - alpha) + Normal.quantile(1 - beta) }

@@ -1,5 +1,5 @@
-// Where paired differences stand: robust as a median, nearly as efficient as a mean (0.955 of it for
-// normal samples). J. L. Hodges, E. L. Lehmann, "Estimates of location based on rank tests", 1963. Pure.
+// Location of paired differences: robust like a median and nearly as efficient as a mean (0.955 of it for normal
+// samples). J. L. Hodges, E. L. Lehmann, "Estimates of location based on rank tests", 1963. Pure.
 
 public enum HodgesLehmann {
     /// The location of one sample: the median of its n(n+1)/2 Walsh averages (xᵢ + xⱼ)/2, i ≤ j. `nil` when empty.

@@ -5,19 +5,18 @@ import Glibc
 public struct LogLogSlope: Sendable, Equatable {
     /// β: 0 where y does not depend on x, 1 where it is proportional.
     public var exponent: Double
-    /// Points that the exponent rests on.
+    /// Number of points used for the exponent.
     public var usedPoints: Int
-    /// Points without a logarithm (x or y not above zero), left out. A cost that noise made negative is under what can
-    /// be measured; a caller that sees any says so beside the figure.
+    /// Number of points without a logarithm (x or y not above 0), which were left out. Noise can make a small cost
+    /// negative. Callers report the number with the figure.
     public var droppedPoints: Int
 
-    /// Theil–Sen on the logarithms. A sweep has four or five points, each a trial of its own that a busy machine may
-    /// spoil; least squares would let one spoilt end point carry the slope, the median of pairwise slopes does not.
+    /// Fits by Theil–Sen on the logarithms. A sweep has four or five points, and a busy machine may spoil one. One
+    /// spoilt end point would determine a least-squares slope, but not the median of pairwise slopes.
     ///
-    /// Valid where y is measured well above its noise at every point used: noise floors flatten the small end and
-    /// make β look lower than it is.
-    /// - Parameters: x and y of each point, in step.
-    /// - Returns: `nil` unless two points with different x are left.
+    /// Valid if y is well above its noise at every point: a noise floor flattens the small end and lowers β.
+    /// - Parameters: x and y of each point, in the same order.
+    /// - Returns: `nil` unless two points with different x remain.
     public static func fit(x: [Double], y: [Double]) -> LogLogSlope? {
         precondition(x.count == y.count, "every point needs an x and a y")
         let usable = zip(x, y).filter { $0 > 0 && $1 > 0 }

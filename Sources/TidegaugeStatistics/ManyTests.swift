@@ -1,8 +1,9 @@
-// Many tests at once: which of them hold when all are looked at, with few false ones among the alarms. Y. Benjamini,
-// Y. Hochberg, JRSS B 1995. Pure.
+// Correction for many tests at once, with a bounded share of false alarms. Y. Benjamini, Y. Hochberg, JRSS B 1995.
+// Pure.
 
 public enum ManyTests {
-    /// Among those under q, at most the share q is expected to be false. In the order given. O(n log n).
+    /// Returns adjusted p-values in the given order. Of the tests below q, at most the share q is expected to be a
+    /// false alarm. O(n log n).
     public static func benjaminiHochberg(_ pValues: [Double]) -> [Double] {
         let order = pValues.indices.sorted { pValues[$0] > pValues[$1] }
         var adjusted = pValues

@@ -1,15 +1,15 @@
-// Quantiles of many trials' samples together, and how sure they are: a tail has too few samples in one trial, and samples of
-// one trial are not independent, so whole pairs of trials are drawn with replacement (cluster bootstrap: A. C. Davison,
-// D. V. Hinkley, "Bootstrap Methods", 1997, §3.8). Pure but for the generator it is given.
+// Quantiles of the merged samples of many trials, with confidence intervals. One trial has too few samples of a tail.
+// Samples of one trial are dependent, so whole pairs of trials are resampled (cluster bootstrap: A. C. Davison, D. V.
+// Hinkley, "Bootstrap Methods", 1997, §3.8). Pure apart from the given generator.
 import Glibc
 import StillingWellBasis
 
-/// Samples of one trial as ascending distinct values, and how many of each.
+/// Samples of one trial: distinct values in ascending order with their counts.
 public typealias SampleCounts = [(value: Double, count: Int)]
 
 /// The merged samples of both sides of some pairs.
 public struct MergedQuantiles: Sendable {
-    /// One side: per pair, samples at or under each of the values.
+    /// One side: per pair, the number of samples at or below each of the values.
     private struct Side: Sendable {
         var values: [Double]
         var cumulative: [[Int]]
@@ -29,7 +29,7 @@ public struct MergedQuantiles: Sendable {
             }
         }
 
-        /// The smallest value that the share `p` of the samples of `pairs` does not exceed.
+        /// Returns the smallest value with at least the share `p` of the samples of `pairs` at or below it.
         func quantile(_ p: Double, of pairs: [Int]) -> Double? {
             func seen(_ place: Int) -> Int { pairs.reduce(0) { $0 + cumulative[$1][place] } }
             guard !values.isEmpty else { return nil }
@@ -44,15 +44,15 @@ public struct MergedQuantiles: Sendable {
     private let head: Side
     private let pairCount: Int
 
-    /// - Parameters: each pair's samples, in step.
+    /// - Parameters: samples of each pair, in the same order.
     public init(base: [SampleCounts], head: [SampleCounts]) {
         precondition(base.count == head.count, "every pair has two sides")
         (self.base, self.head, pairCount) = (Side(base), Side(head), base.count)
     }
 
-    /// ln(head / base) at the quantile `p`, with the percentile interval of `resamples` draws of pairs. `nil` where there are
-    /// no samples, or one of the quantiles is not above zero.
-    /// O(resamples · pairs · log(distinct values)): 10 000 draws of 20 pairs take some 50 ms.
+    /// Returns ln(head / base) at the quantile `p`, with the percentile interval of `resamples` draws of pairs.
+    /// Returns nil without samples, or if a quantile is not above 0. O(resamples · pairs · log(distinct values)):
+    /// 10,000 draws of 20 pairs take about 50 ms.
     public func logRatio(
         at p: Double, confidence: Double = 0.95, resamples: Int = 10_000, using random: inout some RandomNumberGenerator
     ) -> (estimate: Double, interval: LocationInterval)? {

@@ -1,6 +1,6 @@
-// Order statistics of plain samples. Pure. Samples are finite; a NaN has no place in an order and is a caller's error.
+// Order statistics of samples. Pure. Samples must be finite; NaN is a programming error of the caller.
 
-/// The middle of `values`, or the mean of the two middle ones; `nil` when empty. O(n log n).
+/// Returns the middle of `values`, or the mean of the two middle ones; `nil` if empty. O(n log n).
 public func median(_ values: some Sequence<Double>) -> Double? {
     let sorted = values.sorted()
     precondition(!sorted.contains(where: \.isNaN), "a sample that is not a number has no rank")
@@ -10,13 +10,13 @@ public func median(_ values: some Sequence<Double>) -> Double? {
     return sorted.count.isMultiple(of: 2) ? sorted[middle - 1] / 2 + sorted[middle] / 2 : sorted[middle]
 }
 
-/// The mean; `nil` when empty.
+/// Returns the mean, or `nil` if empty.
 public func mean(_ values: some Collection<Double>) -> Double? {
     values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
 }
 
-/// 1.4826 × the median distance from the median: for normal samples the standard deviation, and unmoved by up to half
-/// of them being wild. `nil` when empty. (Hampel 1974; 1.4826 = 1/Φ⁻¹(3/4).)
+/// Returns 1.4826 × the median distance from the median, or `nil` if empty. It estimates the standard deviation of
+/// normal samples and tolerates up to half of them as outliers. (Hampel 1974; 1.4826 = 1/Φ⁻¹(3/4).)
 public func medianAbsoluteDeviation(_ values: some Sequence<Double>) -> Double? {
     let all = Array(values)
     guard let center = median(all) else { return nil }

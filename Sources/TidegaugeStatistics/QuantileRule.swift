@@ -1,12 +1,13 @@
-// Whether samples contradict a bound on a quantile. A percentile that is read off a few samples moves with each of them; the
-// number of samples beyond the bound follows a binomial distribution, whatever the distribution of the samples. Pure.
+// Tests whether samples contradict a bound on a quantile. A percentile of few samples depends on each of them. The
+// number of samples beyond the bound is binomial for any distribution of the samples. Pure.
 import Glibc
 
-/// Samples of a distribution, and those beyond a bound on one of its quantiles.
+/// Number of samples, and of those beyond a bound on one of their quantiles.
 public struct SamplesBeyond: Sendable, Equatable {
     public var samples: Int
     public var beyond: Int
-    /// Stalls that the samples beyond the bound belong to: samples that were under way at the same time share one.
+    /// Number of stalls that the samples beyond the bound belong to. Samples in progress at the same time share a
+    /// stall.
     public var stalls: Int
 
     public init(samples: Int, beyond: Int, stalls: Int) {
@@ -18,9 +19,9 @@ public struct SamplesBeyond: Sendable, Equatable {
             samples: one.samples + other.samples, beyond: one.beyond + other.beyond, stalls: one.stalls + other.stalls)
     }
 
-    /// The counts with each stall as one event, scaled to as many independent samples. A sequence that enters and leaves stalls
-    /// at random has the correlation 1 − c/k − c/(n − k), and the effective sample size n·(1 − r)/(1 + r) of a chain of two
-    /// states.
+    /// The counts with each stall as one event, scaled to the effective number of independent samples. A sequence
+    /// that enters and leaves stalls at random has the correlation r = 1 − c/k − c/(n − k) and the effective size
+    /// n·(1 − r)/(1 + r) of a two-state chain.
     var independent: (samples: Int, beyond: Int) {
         guard stalls < beyond, beyond < samples else { return (samples, beyond) }
         let (n, k, c) = (Double(samples), Double(beyond), Double(stalls))
@@ -31,13 +32,14 @@ public struct SamplesBeyond: Sendable, Equatable {
 }
 
 public enum QuantileRule {
-    /// Chance at most of calling a bound broken that the quantile exactly keeps.
+    /// Highest probability of reporting a bound as broken if the quantile is exactly at it.
     public static let mostChance = 0.001
-    /// The same, with room for rounding.
+    /// `mostChance` with a margin for rounding errors.
     private static let mostComputed = mostChance * (1 + 1e-9)
 
-    /// Whether so many samples beyond a bound on the quantile 1 − `tail` show that the quantile is beyond it too.
-    /// - Parameter countsStallsOnce: false if the samples are of a store that falls behind, which is one stall without an end.
+    /// Returns whether the number of samples beyond a bound on the quantile 1 − `tail` shows that the quantile is
+    /// beyond it.
+    /// - Parameter countsStallsOnce: false for a store that falls behind, which is one stall without an end.
     public static func isBroken(_ counts: SamplesBeyond, tail: Double, countsStallsOnce: Bool = true) -> Bool {
         guard atLeast(counts.beyond, of: counts.samples, share: tail) <= mostComputed else { return false }
         guard countsStallsOnce else { return true }
@@ -50,7 +52,7 @@ public enum QuantileRule {
         if hits <= 0 || share >= 1 { return 1 }
         if hits > trials || share <= 0 { return 0 }
         let (n, k) = (Double(trials), Double(hits))
-        // From above the mean, terms fall; under it the sum is no small number.
+        // Above the mean the terms decrease. Below it the sum is not small, so that 1 − the rest is accurate.
         if k <= n * share { return 1 - ClopperPearson.atMost(hits - 1, of: trials, share: share) }
         var term = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(share) + (n - k) * log1p(-share))
         var sum = 0.0

@@ -1,27 +1,27 @@
-// Where a relation bends: two straight pieces that meet, fitted to the logarithms of a sweep's points. `knee_rate` is where
-// commits per callback stop being what the rate alone makes of them. Pure.
+// Fits two connected lines to the logarithms of a sweep's points. `knee_rate` is the rate above which commits per
+// callback follow another power law. Pure.
 import Glibc
 
 /// Two power laws that meet in one point.
 public struct SegmentedFit: Sendable, Equatable {
-    /// Where they meet, in the unit of x.
+    /// x where the two laws meet.
     public var knee: Double
-    /// The exponents to its left and to its right.
+    /// Exponent below the knee; `upperExponent` is that above it.
     public var lowerExponent: Double
     public var upperExponent: Double
 
-    /// How much of what one line leaves over two pieces must explain. Fitted to noise alone, two further parameters take
-    /// about 2 / (n - 2) of it; nine tenths of it they take only where there is a bend, from seven points on.
+    /// Minimum share of a single line's residual that the second piece must explain. On noise, two more parameters
+    /// explain about 2 / (n - 2) of it; from seven points on, nine tenths require a real bend.
     private static let leastExplained = 0.9
-    /// A bend by less than this is none that anybody would draw.
+    /// Minimum difference of the exponents.
     private static let leastBend = 0.25
     private static let stepsPerGap = 50
 
-    /// Least squares on the logarithms with a hinge (V. Muggeo, "Estimating regression models with unknown break-points",
-    /// Statistics in Medicine 22, 2003, here by exhaustion): the residual is computed with the knee at many places between
-    /// the second point and the last but one, and the place with the smallest wins.
-    /// - Parameters: x and y of each point, in step. Points without a logarithm are left out.
-    /// - Returns: nil with fewer than five different x, and where one line fits nearly as well: then there is no knee.
+    /// Fits a hinge by least squares on the logarithms (V. Muggeo, "Estimating regression models with unknown
+    /// break-points", Statistics in Medicine 22, 2003, here by exhaustive search). Tries many knees between the
+    /// second and the last but one point, and takes the one with the smallest residual.
+    /// - Parameters: x and y of each point, in the same order. Points without a logarithm are left out.
+    /// - Returns: nil for fewer than five different x, or if one line fits nearly as well: then there is no knee.
     public static func fit(x: [Double], y: [Double]) -> SegmentedFit? {
         precondition(x.count == y.count, "every point needs an x and a y")
         let points = zip(x, y).filter { $0 > 0 && $1 > 0 }.map { (x: log($0.0), y: log($0.1)) }.sorted { $0.x < $1.x }
@@ -49,7 +49,7 @@ public struct SegmentedFit: Sendable, Equatable {
         var squares: Double
     }
 
-    /// y = a + slope · x + bend · max(0, x - hinge), by the normal equations of the centred columns.
+    /// Fits y = a + slope · x + bend · max(0, x - hinge) by the normal equations of the centred columns.
     private static func residual(_ points: [(x: Double, y: Double)], hinge: Double?) -> Piecewise {
         let n = Double(points.count)
         let meanX = points.reduce(0) { $0 + $1.x } / n

@@ -1,18 +1,18 @@
-// Are paired differences above zero? The exact signed-rank test, which asks only that they be symmetric under the null, and
-// the interval that goes with it. F. Wilcoxon 1945; zeros keep their ranks and lose their votes (J. W. Pratt, JASA 1959);
-// ties share a rank. Exact for every n: no table, no normal approximation. Pure.
+// The exact signed-rank test of whether paired differences are above 0, and its interval. It assumes only symmetry
+// under the null hypothesis. F. Wilcoxon 1945. Zeros are ranked but do not count (J. W. Pratt, JASA 1959); ties share
+// a rank. Exact for every n. Pure.
 import Glibc
 
-/// The outcome of a one-sided test that differences lie above zero.
+/// Result of a one-sided test that differences are above zero.
 public struct SignedRank: Sendable, Equatable {
-    /// Twice the sum of the ranks of positive differences: a whole number, also where ranks are shared.
+    /// Twice the sum of the ranks of positive differences, an integer even with shared ranks.
     public var doubledRankSum: Int
-    /// Differences that are not zero.
+    /// Number of differences other than zero.
     public var nonZeroCount: Int
-    /// Chance of a sum at least so large where each sign is a coin. 1 where there is no difference at all.
+    /// Probability of a rank sum at least as large with random signs. 1 if all differences are zero.
     public var pValue: Double
 
-    /// O(n³) for n differences: 20 take microseconds, 200 some milliseconds.
+    /// O(n³) for n differences: 20 take microseconds, 200 a few milliseconds.
     public static func test(above zero: Double = 0, _ differences: [Double]) -> SignedRank {
         let shifted = differences.map { $0 - zero }
         let ranks = doubledRanks(shifted)
@@ -22,10 +22,10 @@ public struct SignedRank: Sendable, Equatable {
         return SignedRank(doubledRankSum: sum, nonZeroCount: voting.count, pValue: tail)
     }
 
-    /// The smallest p that `pairs` differences can give: all of one sign.
+    /// Returns the smallest possible p of `pairs` differences: all of one sign.
     public static func smallestP(pairs: Int) -> Double { pow(0.5, Double(pairs)) }
 
-    /// Twice each |value|'s rank among all, ties at their mean. Zeros are ranked too.
+    /// Returns twice the rank of each |value|, with the mean rank for ties. Zeros are ranked too.
     static func doubledRanks(_ values: [Double]) -> [Int] {
         precondition(!values.contains(where: \.isNaN), "a difference that is not a number has no rank")
         let order = values.indices.sorted { abs(values[$0]) < abs(values[$1]) }
@@ -41,7 +41,7 @@ public struct SignedRank: Sendable, Equatable {
         return ranks
     }
 
-    /// P(sum ≥ `least`) where each of `ranks` counts with probability ½.
+    /// P(sum ≥ `least`) if each of `ranks` is included with probability ½.
     static func upperTail(of ranks: [Int], from least: Int) -> Double {
         distribution(of: ranks).dropFirst(max(0, least)).reduce(0, +)
     }
@@ -58,13 +58,14 @@ public struct SignedRank: Sendable, Equatable {
     }
 }
 
-/// Where the location of paired differences lies: Walsh averages between exact quantiles of the signed-rank distribution.
+/// Confidence interval of the location of paired differences: Walsh averages at exact quantiles of the signed-rank
+/// distribution.
 public struct LocationInterval: Sendable, Equatable {
     public var low: Double
     public var high: Double
 
-    /// Both ends together hold the location with at least `confidence`. `nil` with fewer values than that takes.
-    /// O(n² log n).
+    /// Returns an interval that contains the location with at least `confidence`, or `nil` if there are too few
+    /// values. O(n² log n).
     public static func twoSided(_ values: [Double], confidence: Double) -> LocationInterval? {
         let tail = (1 - confidence) / 2
         guard let place = place(values.count, tail: tail) else { return nil }
@@ -72,12 +73,12 @@ public struct LocationInterval: Sendable, Equatable {
         return LocationInterval(low: averages[place], high: averages[averages.count - 1 - place])
     }
 
-    /// The location lies under this with at least `confidence`.
+    /// Returns an upper bound of the location with at least `confidence`.
     public static func upperBound(_ values: [Double], confidence: Double) -> Double? {
         twoSided(values, confidence: 2 * confidence - 1)?.high
     }
 
-    /// How many of the sorted averages lie outside on each side: the most c with P(rank sum ≤ c) ≤ `tail`.
+    /// Returns how many sorted averages lie outside on each side: the largest c with P(rank sum ≤ c) ≤ `tail`.
     private static func place(_ count: Int, tail: Double) -> Int? {
         guard count > 0 else { return nil }
         let chances = SignedRank.distribution(of: Array(1...count))

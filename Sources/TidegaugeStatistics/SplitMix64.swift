@@ -1,4 +1,4 @@
 import StillingWellBasis
 
-/// The generator that everything random here is drawn from.
+/// The generator of all random draws.
 public typealias SplitMix64 = StillingWellBasis.SplitMix64

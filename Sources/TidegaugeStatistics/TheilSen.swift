@@ -1,5 +1,5 @@
-// A line through points that one bad point does not bend. H. Theil 1950; P. K. Sen, "Estimates of the regression
-// coefficient based on Kendall's tau", 1968. Up to 29 % of the points may be wild. Pure.
+// A robust line through points. H. Theil 1950; P. K. Sen, "Estimates of the regression coefficient based on Kendall's
+// tau", 1968. Tolerates up to 29 % outliers. Pure.
 
 /// y = intercept + slope · x.
 public struct Line: Sendable, Equatable {
@@ -8,9 +8,9 @@ public struct Line: Sendable, Equatable {
 }
 
 public enum TheilSen {
-    /// The line with the median of the slopes between all pairs of points of different x, through the median of what
-    /// remains of y. `nil` unless there are two different x. O(n² log n).
-    /// - Parameters: x and y of each point, in step.
+    /// Returns the line with the median slope over all pairs of points with different x, and the median residual as
+    /// intercept. Returns nil unless there are two different x. O(n² log n).
+    /// - Parameters: x and y of each point, in the same order.
     public static func fit(x: [Double], y: [Double]) -> Line? {
         precondition(x.count == y.count, "every point needs an x and a y")
         var slopes: [Double] = []
@@ -21,6 +21,6 @@ public enum TheilSen {
         return Line(slope: slope, intercept: intercept)
     }
 
-    /// The slope alone: for `fanout_cost`, ns of CPU per observer and commit.
+    /// Returns only the slope.
     public static func slope(x: [Double], y: [Double]) -> Double? { fit(x: x, y: y)?.slope }
 }

@@ -1,12 +1,13 @@
-// Do p-values look as they must where nothing is to be found? The largest distance of their distribution from the diagonal
-// (Kolmogorov–Smirnov). Pure.
+// Tests whether p-values are uniform, as they must be without effects: the largest distance of their distribution
+// from the diagonal (Kolmogorov–Smirnov). Pure.
 import Glibc
 
 public struct Uniformity: Sendable, Equatable {
-    /// The largest distance between the share of values at or under x, and x.
+    /// Largest distance between x and the share of values at or below x.
     public var distance: Double
-    /// Chance of a distance at least so large if the values are uniform. M. A. Stephens' form (JRSS B 1970), good to three
-    /// digits from five values on. Values that come in steps, as p-values of few pairs do, make it a little too small.
+    /// Probability of a distance at least as large for uniform values. M. A. Stephens' form (JRSS B 1970), accurate
+    /// to three digits from five values on. Discrete values, such as p-values of few pairs, make it slightly too
+    /// small.
     public var pValue: Double
 
     /// `nil` when empty. O(n log n).

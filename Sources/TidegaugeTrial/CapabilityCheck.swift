@@ -1,12 +1,12 @@
-// Whether a driver can do what a trial asks. Asked by the parent, which lists what cannot run as skipped, and again by
-// the child, which never runs it.
+// Checks whether a driver can run a trial. The parent lists trials that cannot run as skipped; the child checks again
+// and refuses them.
 import TidegaugeDriver
 import TidegaugeSpec
 
 public enum CapabilityCheck {
     private static let noCalls = "it cannot be called on an observing thread"
 
-    /// Why `capabilities` do not carry `spec`, as a sentence; nil where they do.
+    /// Returns why `capabilities` are not enough for `spec`, as a sentence, or nil if they are.
     public static func obstacle(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
         guard let durability = DurabilityLevel(rawValue: spec.durability) else {
             return "durability '\(spec.durability)' is none of full, relaxed, memory"
@@ -58,7 +58,7 @@ public enum CapabilityCheck {
         return nil
     }
 
-    /// Of what the rows look like, and of what is done while they change.
+    /// Obstacle in the contents of rows, the server, the processes or the fault, or nil.
     private static func shape(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
         if spec.observers.sort == .list, !capabilities.hasLists { return "it has no lists" }
         if spec.dataset.links > capabilities.deepestLinks {
@@ -112,7 +112,7 @@ public enum CapabilityCheck {
 }
 
 extension RowShape {
-    /// Of the rows that a trial asks for.
+    /// Shape of the rows of a trial.
     package init(_ spec: TrialSpec) {
         self.init(
             textCharacters: spec.dataset.textCharacters ?? 0, payloadBytes: spec.dataset.payloadBytes ?? 0,
@@ -121,7 +121,7 @@ extension RowShape {
 }
 
 extension TrialSpec {
-    /// Says something of one that only stores have which are kept by a server.
+    /// Whether the spec has settings that apply only to stores kept by a server.
     fileprivate var asksForServer: Bool {
         serverTransport != nil || serverListeners != nil || serverSlots != nil || serverStandbyNs != nil
     }

@@ -1,5 +1,5 @@
-// A result that another commit's binary wrote: what both know is read, metrics that only the other knows are kept by name,
-// and what it did not write yet is as in an empty result.
+// Reads a result that another commit's binary wrote. Metrics that only the other binary knows are kept by name.
+// Fields that it did not write have the values of an empty result.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -12,8 +12,8 @@ public struct ForeignFigure: Codable, Sendable, Equatable {
 }
 
 extension TrialResult {
-    /// Reads a result of any version that still has the same words for the same things.
-    /// - Throws: what the decoder throws where it has not.
+    /// Reads a result of any version whose fields have the same meaning.
+    /// - Throws: the decoder's error if they have not.
     package static func readForeign(_ data: Data) throws -> TrialResult {
         let empty = try JSONSerialization.jsonObject(with: try JSONEncoder().encode(TrialResult(fate: .completed)))
         let written = try JSONSerialization.jsonObject(with: data)

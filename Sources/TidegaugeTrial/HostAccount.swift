@@ -1,17 +1,17 @@
-// What is known of a host that took part in a trial, beside what it has recorded. Values only.
+// Facts about a host that took part in a trial, besides its recordings. Values only.
 import TidegaugeMeasure
 
 public struct HostAccount: Codable, Sendable, Equatable {
-    /// Its clock beside the trial's own.
+    /// The host's clock relative to the trial's clock.
     public struct Clock: Codable, Sendable, Equatable {
-        /// Both read one clock: nothing is converted.
+        /// Whether both are the same clock, so that no conversion is needed.
         public var isSame: Bool
-        /// Pings that were answered.
+        /// Number of pings that were answered.
         public var exchanges: Int
-        /// Between what it is ahead by, at the start of the window.
+        /// Bounds of the host clock's lead at the start of the window, in ns.
         public var aheadAtLeastNs: Int64
         public var aheadAtMostNs: Int64
-        /// By how much its moments may be wrong on the trial's clock, either way: at the commit where that is most.
+        /// Maximum error of the host's times on the trial's clock, ± ns, over all commits.
         public var halfWidthNs: Int64
 
         package init(isSame: Bool, exchanges: Int, aheadNs: ClosedRange<Int64>, halfWidthNs: Int64) {
@@ -20,17 +20,17 @@ public struct HostAccount: Codable, Sendable, Equatable {
         }
     }
 
-    /// As the hosts file names it.
+    /// Name in the hosts file.
     public var name: String
-    /// Why it did not come to its end; nil where it did.
+    /// Reason why it ended early, or nil.
     public var loss: String?
-    /// That it has made, as far as is known.
+    /// Number of its commits, as far as known.
     public var commits: Int
     public var clock: Clock
-    /// Within the measured window.
+    /// CPU time within the measured window.
     public var cpu: CPUAccount?
     public var noise: NoiseAccount?
-    /// nil where the agent was started from this very file, on this machine.
+    /// nil if the agent runs on this machine from the same binary.
     public var environment: EnvironmentReport?
 
     package init(
@@ -43,7 +43,7 @@ public struct HostAccount: Codable, Sendable, Equatable {
 }
 
 extension TrialResult {
-    /// Why the trial says nothing about the store: what disturbed this machine, or any host.
+    /// Returns what disturbed this machine or any host, so that the trial is not valid, or nil.
     package func disturbance(_ limits: NoiseLimits) -> String? {
         if let own = noise?.disturbance(limits) { return own.text }
         for host in hosts ?? [] {

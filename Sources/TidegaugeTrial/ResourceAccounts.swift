@@ -1,24 +1,24 @@
-// What a trial took of the machine within its measured window: CPU time, allocations, and instructions where it was counted.
+// Resources that a trial used within its measured window: CPU time, allocations, and instructions of a counted trial.
 import TidegaugeMeasure
 
-/// CPU time from the start of the measured window until every observer had covered its last commit. The harness's own
-/// work (the conducting thread, the hiccup probe, active waiting for due times) is in none of the figures.
+/// CPU time from the start of the measured window until every observer had covered its last commit. It excludes the
+/// harness's own work: the conducting thread, the hiccup probe and active waiting for due times.
 public struct CPUAccount: Codable, Sendable, Equatable {
     public var processNs: Int64 = 0
-    /// By `ThreadRole`.
+    /// CPU time in ns by `ThreadRole`.
     public var roleNs: [String: Int64] = [:]
-    /// Taken off: conducting thread and hiccup probe.
+    /// Subtracted CPU time of the conducting thread and the hiccup probe.
     public var harnessNs: Int64 = 0
-    /// Taken off the writers: active waiting.
+    /// Active waiting, subtracted from the writers.
     public var spunNs: Int64 = 0
-    /// Commits that returned in that time.
+    /// Number of commits that returned in that time.
     public var commits = 0
-    /// Those of them that affect at least one observer.
+    /// Number of those commits that affect at least one observer.
     public var affectingCommits = 0
 
     package init() {}
 
-    /// What another process has used for the same commits.
+    /// Adds the CPU time that another process used for the same commits.
     package mutating func add(_ other: CPUAccount) {
         processNs += other.processNs
         roleNs.merge(other.roleNs, uniquingKeysWith: +)
@@ -26,16 +26,16 @@ public struct CPUAccount: Codable, Sendable, Equatable {
         spunNs += other.spunNs
     }
 
-    /// Process CPU per commit, ns; nil without commits.
+    /// Process CPU per commit in ns, or nil without commits.
     public var perCommitNs: Double? { commits > 0 ? Double(processNs) / Double(commits) : nil }
 }
 
 /// Allocations from the start of the measured window until every observer had covered its last commit.
 public struct AllocationAccount: Codable, Sendable, Equatable {
-    /// Without the conducting thread's bytes.
+    /// Totals of the process, without the conducting thread's bytes.
     public var process: AllocationTotals
     public var writerBytes: Int64
-    /// Of the observing threads; nil where deliveries run on queues.
+    /// Bytes of the observing threads; nil if deliveries run on queues.
     public var observerBytes: Int64?
     public var commits: Int
     public var affectingCommits: Int
@@ -47,18 +47,18 @@ public struct AllocationAccount: Codable, Sendable, Equatable {
         (self.commits, self.affectingCommits) = (commits, affectingCommits)
     }
 
-    /// Everything that is neither a writer's nor an observing thread's.
+    /// Bytes allocated neither by a writer nor by an observing thread.
     package var engineBytes: Int64? { observerBytes.map { max(0, process.bytes - writerBytes - $0) } }
 }
 
-/// What the threads of each role did in the commits of a counted trial, and in as many turns without one.
+/// Work of each role's threads in the commits of a counted trial, and in idle turns.
 public struct CountAccount: Codable, Sendable, Equatable {
-    /// Of one role or of all, as far as the counter tells.
+    /// Counts of one role or of all roles. Nil: the counter does not provide them.
     public struct Amounts: Codable, Sendable, Equatable {
         public var instructions: Int64 = 0
         public var allocations: Int64?
         public var systemCalls: Int64?
-        /// Of the storage engine.
+        /// Reads of the storage engine.
         public var reads: Int64?
 
         public init(
@@ -68,10 +68,10 @@ public struct CountAccount: Codable, Sendable, Equatable {
             (self.systemCalls, self.reads) = (systemCalls, reads)
         }
 
-        /// What either of them knows is known.
+        /// Adds two amounts. A count is nil only if both sides lack it.
         public static func += (sum: inout Amounts, part: Amounts) { sum = sum.with(part, times: 1) }
 
-        /// What came behind an earlier reading.
+        /// Returns the difference from an earlier reading.
         public func since(_ earlier: Amounts?) -> Amounts { earlier.map { with($0, times: -1) } ?? self }
 
         private func with(_ other: Amounts, times factor: Int64) -> Amounts {
@@ -87,11 +87,11 @@ public struct CountAccount: Codable, Sendable, Equatable {
 
     public var counter: InstructionCounter
     public var commits: Int
-    /// Those of them that affect at least one observer.
+    /// Number of those commits that affect at least one observer.
     public var affectingCommits: Int
-    /// Turns of all threads in which nobody committed.
+    /// Number of idle turns of all threads, in which nobody committed.
     public var rests: Int
-    /// By `ThreadRole`. What callgrind counts the parent adds, when it has read what the child left.
+    /// Amounts by `ThreadRole`. The parent adds callgrind's counts from the files that the child leaves.
     public var inCommits: [String: Amounts] = [:]
     public var atRest: [String: Amounts] = [:]
 
@@ -99,7 +99,8 @@ public struct CountAccount: Codable, Sendable, Equatable {
         (self.counter, self.commits, self.affectingCommits, self.rests) = (counter, commits, affectingCommits, rests)
     }
 
-    /// What the parent has read of callgrind, which has no word of a thread that did nothing.
+    /// Adds callgrind's counts, read by the parent. Callgrind does not list threads that did nothing, so they count
+    /// as 0.
     public mutating func add(inCommits: [String: Amounts], atRest: [String: Amounts]) {
         func join(_ seen: inout [String: Amounts], _ counted: [String: Amounts]) {
             let nothing = Amounts(allocations: 0, systemCalls: 0, reads: 0)
@@ -109,8 +110,8 @@ public struct CountAccount: Codable, Sendable, Equatable {
         join(&self.atRest, atRest)
     }
 
-    /// Of the threads of some roles, per commit that affects an observer (or per commit, where none does): without what the
-    /// turns take. Nil where the counter does not tell, or none of them was seen.
+    /// Amount of some roles per commit that affects an observer, or per commit if none does. The cost of idle turns
+    /// is subtracted. Nil if the counter does not provide it or no such thread was seen.
     package func perCommit(_ roles: [ThreadRole], _ part: (Amounts) -> Int64?) -> Double? {
         let counted = affectingCommits > 0 ? affectingCommits : commits
         func sum(_ amounts: [String: Amounts]) -> Double? {

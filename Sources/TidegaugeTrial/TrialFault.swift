@@ -1,11 +1,11 @@
-// Why a trial ended without figures. What the oracle finds wrong is not a fault: it is a result.
+// Reasons why a trial ended without figures. Violations found by the oracle are results, not faults.
 import TidegaugeDriver
 
-/// Ends a trial early.
+/// An error that ends a trial early.
 package enum TrialFault: Error, CustomStringConvertible {
-    /// Something that had to make progress made none within the hang timeout.
+    /// No progress within the hang timeout.
     case hang(String)
-    /// This driver, or this binary, cannot do what the spec asks.
+    /// The driver or this binary cannot run the spec.
     case refused(String)
     /// The engine reported an error.
     case store(String)
@@ -13,7 +13,7 @@ package enum TrialFault: Error, CustomStringConvertible {
     case unavailable(String)
     /// The harness could not do its own part.
     case harness(String)
-    /// A host is gone, or says nothing, or what no agent says.
+    /// A host was lost, did not answer, or sent an invalid message.
     case host(String)
 
     private var parts: (flag: String, words: String, reason: String) {
@@ -29,10 +29,10 @@ package enum TrialFault: Error, CustomStringConvertible {
 
     package var description: String { "\(parts.words): \(parts.reason)" }
 
-    /// For the `flags` column: a word.
+    /// Value for the `flags` column: one word.
     package var flag: String { parts.flag }
 
-    /// What an error that ended a trial says.
+    /// Wraps an error that ended a trial.
     package init(_ error: any Error) {
         switch error {
         case let fault as TrialFault: self = fault

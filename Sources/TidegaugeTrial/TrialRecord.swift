@@ -1,8 +1,8 @@
-// What became of a trial, of one that could not be run, and of a limit: as the parent hands it on, and as the journal keeps it.
+// Records of trials, of skipped drivers and of limits, as the parent passes them on and the journal stores them.
 import TidegaugeMeasure
 import TidegaugeSpec
 
-/// One trial and how it went; its figures are rows of their own.
+/// One trial and its outcome. Its figures are separate rows.
 public struct TrialRecord: Codable, Sendable, Equatable {
     public var spec: TrialSpec
     public var fate: TrialFate
@@ -11,11 +11,11 @@ public struct TrialRecord: Codable, Sendable, Equatable {
     public var violations: [String]
     public var violationCount: Int
     public var counts: [String: Int]
-    /// What figures over a sweep are made of, next to rows.
+    /// Process CPU per commit in ns, from which figures over a sweep are computed besides the rows.
     public var processCPUPerCommitNs: Double?
-    /// What kept it from going on, or could have; nil where nothing did.
+    /// Hangs and possible deadlocks, or nil.
     public var hangs: [HangRecord]?
-    /// Those that wrote beside the trial's own; nil where it has none.
+    /// Hosts that took part in the trial, or nil.
     public var hosts: [HostAccount]?
 
     public init(_ result: TrialResult, of spec: TrialSpec) {
@@ -29,7 +29,7 @@ public struct TrialRecord: Codable, Sendable, Equatable {
     public var key: TrialKey { TrialKey(spec) }
 }
 
-/// Which trial of a run.
+/// Identifies a trial of a run.
 public struct TrialKey: Codable, Hashable, Sendable {
     public var scenario: String
     public var driver: String
@@ -45,7 +45,7 @@ public struct TrialKey: Codable, Hashable, Sendable {
     }
 }
 
-/// What a driver cannot do.
+/// A scenario that a driver cannot run.
 public struct SkippedRecord: Codable, Sendable, Equatable {
     public var scenario: String
     public var driver: String
@@ -56,30 +56,30 @@ public struct SkippedRecord: Codable, Sendable, Equatable {
     }
 }
 
-/// What became of one limit at one place.
+/// Result of one limit for one figure.
 public struct Judgement: Codable, Sendable, Equatable {
     public enum Verdict: String, Codable, Sendable {
         case kept, broken
-        /// Nothing can be said: there is no value, or neither clock nor yardstick was steady enough.
+        /// No judgement: the figure has no value, or neither clock nor yardstick was steady enough.
         case unknown
     }
 
-    /// The figure and what it was held against.
+    /// The figure and the bound that it was compared with.
     public struct Held: Codable, Sendable, Equatable {
         public var variant: String
         public var metric: Metric
         public var statistic: String
         public var comparison: Limit.Comparison
-        /// Both in the metric's unit; nil where it is not known.
+        /// Bound and value in the metric's unit; nil if unknown.
         public var bound: Double?
         public var value: Double?
-        /// Why nothing can be said.
+        /// Reason for the verdict `unknown`.
         public var reason: String?
 
         public init(_ limit: Limit, variant: String, bound: Double?, value: Double?, reason: String?) {
             (metric, statistic, comparison) = (limit.metric, limit.statistic, limit.comparison)
             (self.variant, self.reason) = (variant, reason)
-            // JSON has no number for what is none.
+            // JSON cannot represent infinity or NaN.
             self.bound = bound.flatMap { $0.isFinite ? $0 : nil }
             self.value = value.flatMap { $0.isFinite ? $0 : nil }
         }
@@ -90,7 +90,7 @@ public struct Judgement: Codable, Sendable, Equatable {
     public var verdict: Verdict
     /// `stillingwell dataset.items=1000: upkeep_cost.value <= 50000 ns/commit: 12345`.
     public var text: String
-    /// nil in journals from before.
+    /// nil in journals of older versions.
     public var held: Held?
 
     public init(scenario: String, driver: String, verdict: Verdict, text: String, held: Held? = nil) {

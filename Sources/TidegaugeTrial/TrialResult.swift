@@ -1,5 +1,5 @@
-// What a trial hands to its parent: `result.json`. Versioned like the spec, because one commit's binary may run under
-// another's.
+// The result that a trial passes to its parent: `result.json`. It has a version like the spec, because a run may use
+// another commit's binary.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -7,43 +7,43 @@ import TidegaugeSpec
 /// The outcome of one trial and everything that was measured in it.
 public struct TrialResult: Codable, Sendable {
     public static let currentVersion = 3
-    /// In the folder that the child is told.
+    /// File name in the folder that the child is given.
     package static let fileName = "result.json"
 
     public var resultVersion = TrialResult.currentVersion
     public var fate: TrialFate
-    /// Why the trial ended early, or what is notable about it; for people.
+    /// Reasons why the trial ended early, and remarks; for people.
     public var notes: [String] = []
     /// The engine cannot run on this machine.
     public var isUnavailable = false
     public var figures: [Figure] = []
-    /// The first few violations the oracle found, each a sentence with place, step and seed.
+    /// The first few violations found by the oracle, each a sentence with place, step and seed.
     public var violations: [String] = []
     public var violationCount = 0
     public var cpu: CPUAccount?
-    /// Nil where nothing counts, or where nothing asked.
+    /// nil if allocations are not counted or no metric needs them.
     public var allocations: AllocationAccount?
     public var noise: NoiseAccount?
-    /// Of a counted trial.
+    /// Counts of a counted trial.
     public var count: CountAccount?
-    /// Plain counts: commits, callbacks, pairs, …
+    /// Plain counts by name: commits, callbacks, pairs, …
     public var counts: [String: Int] = [:]
     /// Distributions, series and spans.
     public var recordings = TrialRecordings()
-    /// What kept it from going on, or could have.
+    /// Hangs and possible deadlocks.
     public var hangs: [HangRecord] = []
-    /// Those that wrote beside this one; nil where a trial has none.
+    /// Hosts that took part in the trial; nil without hosts.
     public var hosts: [HostAccount]?
-    /// What the oracle's replay and comparison took, off the clock.
+    /// Time in ns of the oracle's replay and comparison after the load.
     public var oracleNs: Int64 = 0
 
-    /// Figures whose metric this binary does not know, where another one ran the trial.
+    /// Figures of metrics that this binary does not know, if another binary ran the trial.
     public var foreign: [ForeignFigure]?
 
     public init(fate: TrialFate, notes: [String] = []) { (self.fate, self.notes) = (fate, notes) }
 
-    /// Reads what a child wrote.
-    /// - Throws: `TrialFault` where another version wrote it; what the decoder throws where it is no result at all.
+    /// Reads the result of a child.
+    /// - Throws: `TrialFault` if another version wrote it, or the decoder's error if it is not a result.
     package static func read(_ data: Data) throws -> TrialResult {
         struct Version: Decodable { var resultVersion: Int }
         let version = try JSONDecoder().decode(Version.self, from: data).resultVersion
@@ -57,18 +57,18 @@ public struct TrialResult: Codable, Sendable {
 }
 
 extension Figure {
-    /// A figure under so many times its floor says more about the harness than about the store.
+    /// A figure below this multiple of its floor is dominated by the harness.
     package static let floorFactor = 3.0
 }
 
-/// What a child says while it runs a trial, as a line of JSON on its standard output.
+/// Progress of a trial, which the child writes as a line of JSON on its standard output.
 public struct TrialProgress: Codable, Sendable {
     public enum Phase: String, Codable, Sendable {
         case loading, subscribing, measuring, settling, checking
     }
 
     public var phase: Phase
-    /// Of the measured window, 0 … 1 (above 1 while writers are late).
+    /// Share of the measured window, 0 … 1, or above 1 while writers are late.
     public var fraction: Double
     public var commits: Int
     public var callbacks: Int

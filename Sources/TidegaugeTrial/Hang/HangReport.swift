@@ -1,10 +1,10 @@
-// A hang in words, from what is known of the waits in a process: the traces where locks are traced, the kernel's view of
-// futexes where they are not, stacks by signal. Runs on a thread that takes no part.
+// Describes a hang from the waits in a process: traces of locks if they are traced, the kernel's view of futexes
+// otherwise, and stacks obtained by signals. Runs on a thread that takes no part in the load.
 import StillingWellSync
 import TidegaugeMeasure
 
 package enum HangReport {
-    /// A closed circle.
+    /// Report of a deadlock: a closed cycle of waits.
     package static func deadlock(_ cycle: WaitCycle, closedNs: Int64, in snapshot: WaitSnapshot) -> HangRecord {
         let concerned = Set(cycle.links.map(\.tid))
         return HangRecord(
@@ -12,7 +12,7 @@ package enum HangReport {
             stands: stands(snapshot, first: concerned), events: lastEvents())
     }
 
-    /// Nothing has moved for a while.
+    /// Report of a stall: nothing has moved since `sinceNs`.
     package static func stall(_ snapshot: WaitSnapshot, sinceNs: Int64, _ subject: String) -> HangRecord {
         let waiting = snapshot.threads.compactMap { thread -> String? in
             guard let wait = thread.wait, wait.resource.name != "store bell" else { return nil }
@@ -26,8 +26,8 @@ package enum HangReport {
             afterNs: idleNs, stands: stands(snapshot, first: []), events: lastEvents())
     }
 
-    /// What can be seen from outside of a process that has said nothing for too long: a circle of mutexes if there is one;
-    /// else whether it computes, or what its threads sleep on.
+    /// Inspects another process that has reported nothing for too long. Reports a cycle of mutexes if there is one.
+    /// Otherwise reports the threads that compute, or the futexes that its threads sleep on.
     package static func fromOutside(_ pid: Int32) -> HangRecord {
         if let cycle = WaitForGraph(KernelView.snapshot(of: pid)).cycles.first {
             return HangRecord(.deadlock, cycle: cycle.edges, sentence: cycle.sentence)
@@ -44,7 +44,7 @@ package enum HangReport {
         return HangRecord(.stall, sentence: "nothing has moved, seen from outside: \(words)")
     }
 
-    /// What is wrong in a process that has been found hung: a circle if there is one, else who stands where.
+    /// Report of this process, which was found hung: a cycle if there is one, else each thread's waits.
     package static func found(_ reason: String) -> HangRecord {
         let snapshot = WaitSnapshot.recorded().completed(by: KernelView.snapshot())
         if let cycle = WaitForGraph(snapshot).cycles.first {
@@ -53,12 +53,12 @@ package enum HangReport {
         return stall(snapshot, sinceNs: MonotonicClock.nowNs(), reason)
     }
 
-    /// Orders that could deadlock another time.
+    /// Lock orders that could deadlock in another run.
     package static func inversions() -> [HangRecord] {
         Tracing.inversions().map { HangRecord(.inversion, cycle: $0.classes, sentence: $0.sentence) }
     }
 
-    /// Threads of the circle first, then others that wait.
+    /// Returns the threads of the cycle first, then other waiting threads; at most 16.
     private static func stands(_ snapshot: WaitSnapshot, first concerned: Set<Int32>) -> [HangRecord.Stand] {
         let waiting = snapshot.threads.filter { $0.wait != nil || concerned.contains($0.tid) }
         let ordered = waiting.filter { concerned.contains($0.tid) } + waiting.filter { !concerned.contains($0.tid) }
@@ -73,7 +73,7 @@ package enum HangReport {
         stake.place.isEmpty ? stake.resource.label : "\(stake.resource.label) at \(stake.place)"
     }
 
-    /// Waits and holds of each thread as spans on one time line, which begins with the first of them.
+    /// Waits and holds of each thread as spans on one time line that starts with the earliest one.
     static func lastEvents() -> [TraceSpan] {
         let all = Tracing.lastEvents().filter { !$0.moments.isEmpty }
         let startNs = all.compactMap { $0.moments.first?.atNs }.min() ?? 0

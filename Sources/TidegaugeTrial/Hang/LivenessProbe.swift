@@ -1,20 +1,22 @@
-// Whether a process that says nothing hangs, or only has no processor. A thread that could run is in state R, on a core or
-// in the queue for one; one that hangs sleeps. Looked at only where a time limit has passed.
+// Distinguishes a process that hangs from one that gets no processor. A thread that could run is in state R, on a
+// core or in a run queue; a hung thread sleeps. Used only after a time limit has passed.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync
 import TidegaugeMeasure
 
 package enum LivenessProbe {
-    /// Threads that come and go by the clock, whatever the rest does: the harness's own, and a store beside the one measured.
+    /// Prefixes of threads that wake by the clock regardless of the load: threads of the harness and of a second
+    /// store.
     private static let clockwork = ["hiccup", wakeFloorPrefix, "neighbour"]
-    /// Names of the threads of the wake probe start so.
+    /// Prefix of the names of the wake probe's threads.
     package static let wakeFloorPrefix = "floor-"
     private static let looks = 5
     private static let betweenLooksNs: Int64 = 20_000_000
 
-    /// Names of the threads, besides the caller's, that could run at nearly every one of a few looks within 100 ms.
-    /// - Parameter pid: one's own process, or a child.
+    /// Returns the names of the threads, except the caller, that were runnable in nearly all of five samples within
+    /// 100 ms.
+    /// - Parameter pid: this process or a child.
     package static func threads(of pid: Int32 = getpid()) -> [String] {
         var seen: [Int32: (name: String, count: Int)] = [:]
         for look in 0..<looks {
@@ -30,8 +32,8 @@ package enum LivenessProbe {
     }
 }
 
-/// How long something may take. A machine that has no processor for the trial gets more time, but not for ever: what
-/// computes without an end has to end too.
+/// A hang deadline. It is extended while the process has runnable threads, but only a limited number of times, so
+/// that an endless computation also ends.
 package struct HangDeadline {
     private let timeoutNs: Int64
     private let mostExtensions: Int
@@ -40,20 +42,20 @@ package struct HangDeadline {
     private var extensions = 0
 
     /// - Parameters:
-    ///   - mostExtensions: by as much again each.
-    ///   - child: the process that ought to be at work; nil is this one.
+    ///   - mostExtensions: maximum number of extensions, each by `timeoutNs`.
+    ///   - child: process whose threads are inspected; nil: this process.
     package init(timeoutNs: Int64, mostExtensions: Int = 20, child: Int32? = nil) {
         (self.timeoutNs, self.mostExtensions, self.child) = (timeoutNs, mostExtensions, child)
         endNs = MonotonicClock.nowNs() + timeoutNs
     }
 
-    /// Something has moved.
+    /// Restarts the timeout after progress.
     package mutating func restart() {
         endNs = MonotonicClock.nowNs() + timeoutNs
         extensions = 0
     }
 
-    /// Whether the time is over and nobody is at work.
+    /// Returns whether the time is over and no thread is runnable. Extends the deadline if one is.
     package mutating func hasPassed() -> Bool {
         guard MonotonicClock.nowNs() > endNs else { return false }
         guard extensions < mostExtensions, !LivenessProbe.threads(of: child ?? getpid()).isEmpty else { return true }
