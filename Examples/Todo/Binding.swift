@@ -1,5 +1,4 @@
-// A reactive binding: something that is read of objects and shown, and shown anew when any of what was read has changed, by
-// whomever.
+// A reactive binding: reads objects and shows the result. When a value that was read changes, it reads and shows again.
 import Foundation
 import Observation
 
@@ -15,7 +14,8 @@ final class Binding {
     }
 
     private func update() {
-        // Called before the change, once, and by whoever changes it: so it is read again in a turn of its own.
+        // Called once, before the change, on the changing thread. So the values are read again in a later turn of the
+        // main queue.
         let value = withObservationTracking(read) { [weak self] in
             DispatchQueue.main.async { MainActor.assumeIsolated { self?.update() } }
         }

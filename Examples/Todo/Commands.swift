@@ -1,4 +1,4 @@
-// What can be typed: each line is a change of the store, or another view of it.
+// The commands that can be typed. Each line changes the store or selects another view of it.
 import Foundation
 import StillingWell
 
@@ -30,8 +30,8 @@ final class Commands {
     /// - Parameter leave: ends the program.
     init(_ screen: Screen, leave: @escaping () -> Never) { (self.screen, self.leave) = (screen, leave) }
 
-    /// Does what a line says, and calls `done` when the next one may come.
-    /// - Parameter line: nil where there is no further one.
+    /// Executes one line, and calls `done` when the next line may be read.
+    /// - Parameter line: the line, or nil at the end of the input.
     func perform(_ line: String?, done: @escaping @Sendable () -> Void) {
         guard let line else { leave() }
         let words = line.split(separator: " ").map(String.init)
@@ -39,7 +39,7 @@ final class Commands {
         do {
             if try !performView(verb, Array(words.dropFirst()), done) {
                 try performChange(verb, Array(words.dropFirst()))
-                // What it changed is on the screen before the next line is read.
+                // Shows the changes before the next line is read.
                 try connection.refresh()
                 done()
             }
@@ -49,7 +49,7 @@ final class Commands {
         }
     }
 
-    /// Whether the line was about what is shown.
+    /// Executes a line that selects a view. Returns false for other lines.
     private func performView(_ verb: String, _ rest: [String], _ done: @escaping @Sendable () -> Void) throws -> Bool {
         switch (verb, rest.count) {
         case ("list", 1):
@@ -122,7 +122,8 @@ final class Commands {
         }
     }
 
-    /// The list of this name; in a write, or in one of its own, made where there is none.
+    /// Returns the list with the current name, and adds it if it is missing. Outside of a write it makes a write of its
+    /// own.
     private func namedList() throws -> TodoList {
         if let known = try connection.object(TodoList.self, forPrimaryKey: list) { return known }
         if !connection.isInWrite { return try connection.write { _ in try namedList() } }
@@ -132,7 +133,7 @@ final class Commands {
         return made
     }
 
-    /// The person of this name, in a write.
+    /// Returns the person with this name, and adds it if it is missing. Must be called in a write.
     private func person(_ name: String) throws -> Person {
         if let known = try connection.object(Person.self, forPrimaryKey: name) { return known }
         let made = Person()

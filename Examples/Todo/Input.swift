@@ -1,9 +1,8 @@
-// Lines from a script or from the standard input, handed to the main queue one at a time.
+// Lines from a script or from the standard input, passed to the main queue one at a time.
 import Foundation
 
-/// Has `perform` called on the main queue for one line after the other, each when the last one is done with, and with nil
-/// after the last.
-/// - Parameter script: a file; nil for the standard input.
+/// Calls `perform` on the main queue for each line, after the previous one is done. Calls it with nil after the last.
+/// - Parameter script: path of a file, or nil for the standard input.
 func readLines(
     _ script: String?, _ perform: @escaping @MainActor @Sendable (String?, @escaping @Sendable () -> Void) -> Void
 ) throws {

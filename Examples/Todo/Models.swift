@@ -1,30 +1,30 @@
-// What the application keeps. The classes are `Observable`, so that whatever is shown of them can follow them (Binding.swift).
+// Models of the application. The classes are `Observable`, so that a binding can follow them (Binding.swift).
 import Foundation
 import Observation
 import StillingWell
 
-/// Somebody who has things to do.
+/// A person with to-dos.
 final class Person: StoredObject, Observable {
     @Stored(.primaryKey) var name = ""
     @LinkingObjects(\Todo.owner) var todos: Backlinks<Todo>
 }
 
-/// Something to be done.
+/// A to-do.
 final class Todo: StoredObject, Observable {
     @Stored(.primaryKey) var id = UUID()
     @Stored var title = ""
     @Stored var isDone = false
-    /// Whose it is.
+    /// The person who has to do it.
     @Linked var owner: Person?
 }
 
-/// Things to be done, in an order of their own.
+/// To-dos in a manual order.
 final class TodoList: StoredObject, Observable {
     @Stored(.primaryKey) var name = ""
     @Listed var todos: List<Todo>
 }
 
 extension Todo {
-    /// A row on the screen.
+    /// The text of a row on the screen.
     var row: String { "[\(isDone ? "x" : " ")] \(title)" + (owner.map { " (\($0.name))" } ?? "") }
 }

@@ -1,8 +1,8 @@
-// What is on the screen: the rows of one query, which change by themselves, and one to-do that is watched.
+// The screen: the rows of one query, which follow its changes, and one watched to-do.
 import Foundation
 import StillingWell
 
-/// Shows to-dos of one connection. On the main queue.
+/// Shows to-dos of one connection. Used on the main queue.
 @MainActor
 final class Screen {
     let connection: Connection
@@ -11,7 +11,7 @@ final class Screen {
     private var token: NotificationToken?
     private var watched: Binding?
     private var badge: NotificationToken?
-    /// Who waits until so many rows are shown; nil for the first rows, however many.
+    /// The caller that waits for a number of rows. A count of nil waits for the first rows.
     private var awaited: (count: Int?, done: @Sendable () -> Void)?
 
     init(_ store: Store) throws {
@@ -20,12 +20,12 @@ final class Screen {
         badge = try open.sorted(by: \.title).observe { [unowned self] _ in showBadge(open.count) }
     }
 
-    /// What is open in all, in the title of the terminal's window, where there is one.
+    /// Shows the number of open to-dos in the terminal's title, if the output is a terminal.
     private func showBadge(_ count: Int) {
         if isatty(1) == 1 { FileHandle.standardOutput.write(Data("\u{1b}]0;todo (\(count))\u{07}".utf8)) }
     }
 
-    /// Shows the rows of a query from now on, in place of those of another. `done` is called when they are there.
+    /// Shows the rows of a query instead of the previous one. Calls `done` when they are shown.
     func show(_ title: String, _ rows: Results<Todo>, done: @escaping @Sendable () -> Void) throws {
         token?.invalidate()
         (self.title, self.rows) = (title, rows)
@@ -53,13 +53,13 @@ final class Screen {
         awaited = nil
     }
 
-    /// Calls `done` as soon as so many rows are shown.
+    /// Calls `done` as soon as `count` rows are shown.
     func wait(for count: Int, done: @escaping @Sendable () -> Void) {
         awaited = (count, done)
         if rows?.count == count { finish() }
     }
 
-    /// The to-do of a row, as rows are numbered on the screen.
+    /// Returns the to-do of a row by its number on the screen.
     func todo(_ number: String) throws -> Todo {
         guard let rows, let row = Int(number), rows.indices.contains(row - 1) else {
             throw Refusal("there is no row \(number): the screen has \(rows?.count ?? 0)")
@@ -67,7 +67,7 @@ final class Screen {
         return rows[row - 1]
     }
 
-    /// Shows a to-do in a line, whenever something in that line changes.
+    /// Shows a to-do in a line, and again whenever that line changes.
     func watch(_ todo: Todo) {
         watched = Binding {
             if todo.isInvalidated { return "gone" }
@@ -79,12 +79,12 @@ final class Screen {
     }
 }
 
-/// What is wrong with a line.
+/// An error in a typed line.
 struct Refusal: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// A line of output, at once: somebody may be waiting for it at the other end of a pipe.
+/// Prints a line without buffering, because a process may read it from a pipe.
 func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }

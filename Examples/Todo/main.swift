@@ -1,8 +1,8 @@
-// A to-do application in the terminal. Several may have one file open: each shows what the others do.
+// A to-do application in the terminal. Several processes may open one file, and each shows the changes of the others.
 //
-//     swift run stillingwell-todo ~/todos                     # by hand: `help` says what can be typed
-//     swift run stillingwell-todo ~/todos --script day.txt    # or by script
-//     swift run stillingwell-todo ~/todos --record trace.txt     # and what it asks of the store is written down
+//     swift run stillingwell-todo ~/todos                     # typed commands: `help` lists them
+//     swift run stillingwell-todo ~/todos --script day.txt    # commands from a file
+//     swift run stillingwell-todo ~/todos --record trace.txt  # records the requests to the store
 import Foundation
 import StillingWell
 
@@ -12,7 +12,7 @@ func refuse(_ reason: String) -> Never {
     exit(64)
 }
 
-/// Takes an option with its value out of the arguments.
+/// Removes an option and its value from the arguments, and returns the value.
 func take(_ option: String, _ arguments: inout [String]) -> String? {
     guard let place = arguments.firstIndex(of: option), place + 1 < arguments.count else { return nil }
     defer { arguments.removeSubrange(place...place + 1) }

@@ -1,5 +1,5 @@
-// What is said when a budget ends early: what can be decided is, and a binary compared with itself is red no more often than
-// was promised.
+// Tests of budgets that end early. Decidable gates are decided, and a binary compared with itself is red no more often
+// than promised.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -11,7 +11,8 @@ import TidegaugeStatistics
 
 @Suite("A budget that ends early")
 struct BudgetTests {
-    /// Nearly nine times as much, in pairs that range from twice to far more: no small sample can be wilder and say the same.
+    /// Nearly nine times as slow, in pairs from twice to far more. A noisier small sample could not give the same
+    /// answer.
     private let grave = Truth(effect: log(8.81), sigma: 0.45)
 
     private func compare(_ truths: [Truth], budget: Double, seed: UInt64) -> ComparisonEngine {
@@ -44,12 +45,12 @@ struct BudgetTests {
         let comparisons = 1_000
         var red = 0
         for seed in UInt64(0)..<UInt64(comparisons) {
-            // Any size of change counts here: with the thresholds of the plan hardly any would matter, and α rests.
+            // Any size of change counts here, because the plan's thresholds would make almost every change irrelevant.
             let truth = Truth(sigma: 0.5, voidShare: 0.05, seconds: 1)
             let engine = compare(Array(repeating: truth, count: gates), budget: budget, seed: seed)
             if engine.tracks.contains(where: { $0.state == .confirmed }) { red += 1 }
         }
-        // Ten are expected at most; more than nineteen come about once in two hundred such tests, and the seeds are fixed.
+        // At most ten are expected. More than nineteen occur about once in 200 such tests, and the seeds are fixed.
         #expect(red <= 19, "\(red) of \(comparisons)")
     }
 
@@ -68,7 +69,7 @@ struct BudgetTests {
     func cutShort() {
         var called = 0
         for seed in UInt64(0)..<20 {
-            // 24 seconds of screening, and then no time for the twenty pairs of the first look that may call it.
+            // 24 s of screening leave no time for the twenty pairs of the first look that may confirm.
             let engine = compare([Truth(effect: 0.2), Truth(), Truth()], budget: 40, seed: seed)
             #expect(engine.tracks[0].confirm.count < 20)
             if engine.tracks[0].state == .confirmed { called += 1 }
@@ -79,7 +80,7 @@ struct BudgetTests {
 
     @Test("What is suspected and cannot be paid for is named, and nobody is told that nothing is known")
     func suspected() {
-        // Six pairs: all of them say the same, and one binary in 64 would look so against itself.
+        // Six pairs with the same sign. One binary in 64 would look so against itself.
         let engine = compare([grave], budget: 6, seed: 1)
         let rows = Judge(engine).rows().filter(\.isGate)
         #expect(rows[0].verdict == .suspected && ComparisonOutcome(engine, rows).word == .inconclusive)
@@ -119,7 +120,7 @@ struct VoidPairTests {
 
     @Test("They end a stage where there are too many, and what the good ones say stands")
     func goodOnesStand() {
-        // Every fourth pair: the fifth void one comes after some fifteen good ones.
+        // Every fourth pair is void, so the fifth void one comes after about fifteen good ones.
         var called = 0
         for seed in UInt64(0)..<20 {
             var world = World([Truth(effect: 0.3, voidShare: 0.25)], seed: seed)

@@ -1,4 +1,5 @@
-// Whose pairs a budget pays for first: who cannot be told by counts, who looks worst, and time for confirming set aside.
+// Tests of the order in which a budget pays for pairs: gates without counts first, then those that look worst, with
+// time reserved for confirmation.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -85,7 +86,7 @@ struct ClockOrderTests {
         let grave = Truth(effect: log(8.81), sigma: 0.45)
         var tried = 0
         for seed in UInt64(0)..<20 {
-            // Of 30 seconds, forty first pairs would leave none.
+            // The first pairs of forty gates would take more than the 30 s.
             var world = World([grave] + Array(repeating: Truth(), count: 39), seed: seed)
             let engine = world.compare(world.plan(budget: 30, seed: seed))
             #expect(engine.spentSeconds <= 31)

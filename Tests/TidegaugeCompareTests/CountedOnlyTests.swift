@@ -1,4 +1,4 @@
-// Comparisons by counts alone: what ends them, and with which word.
+// Tests of comparisons by counts alone: when they end, and with which result.
 import Testing
 import TidegaugeSpec
 

@@ -1,4 +1,4 @@
-// Whole comparisons in a world whose truth is known.
+// Tests of whole comparisons in a simulated world with known effects.
 import StillingWellSeededRandom
 import Testing
 import TidegaugeMeasure
@@ -53,7 +53,7 @@ struct EngineTests {
             var world = World([Truth(effect: 0.012, sigma: 0.02)], seed: seed)
             if world.compare(world.plan(seed: seed)).tracks[0].state == .confirmed { called += 1 }
         }
-        // Its estimate passes 2 % now and then, its p-value far more often.
+        // Its estimate sometimes exceeds 2 %, and its p-value is significant far more often.
         #expect(called <= 3, "\(called) of 40")
     }
 
@@ -86,7 +86,7 @@ struct EngineTests {
         let first = engine.tracks[0].screen.flatMap { $0.points.map(\.headFirst) }
         #expect(first.count { $0 } == first.count / 2)
         #expect(engine.tracks[0].screen.allSatisfy { $0.points[0].headFirst != $0.points[1].headFirst })
-        // Of every point by itself too, and soon: two of every four pairs.
+        // Also within each point, and early: two of every four pairs.
         let begun = engine.tracks[0].screen.map { $0.points[0].headFirst }
         for start in stride(from: 0, through: begun.count - 4, by: 4) {
             #expect(begun[start..<start + 4].count { $0 } == 2, "pairs \(start) to \(start + 3)")
@@ -152,7 +152,7 @@ struct EngineTests {
             #expect(engine.spentSeconds <= 122)
             for (index, track) in engine.tracks.enumerated() { pairs[index] += track.screen.count }
         }
-        // Eight for everybody; what is quiet needs no more, and what will never be decided gets no more than it must.
+        // Eight for each gate. Quiet gates need no more, and gates that cannot be decided get no more than necessary.
         #expect(pairs[0] < pairs[1] && pairs[0] < pairs[2], "\(pairs)")
     }
 

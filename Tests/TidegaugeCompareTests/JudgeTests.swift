@@ -1,4 +1,4 @@
-// Figures that do not gate, and rules that know nothing of figures.
+// Tests of figures that do not gate, and of rules that do not depend on figures.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -36,7 +36,7 @@ struct JudgeTests {
         #expect(row(rows, "brand_new")?.verdict == .onlyHead && row(rows, "brand_new")?.head == 7)
         #expect(row(rows, "long_gone")?.verdict == .onlyBase)
         #expect(row(rows, "harness_hiccup") == nil, "the machine is not judged")
-        // None of it gates.
+        // None of them gates.
         #expect(rows.filter(\.isGate).map(\.verdict) == [.unchanged])
     }
 
@@ -108,7 +108,7 @@ struct JudgeTests {
         #expect(reason(side(), side(due: 98)) == "pacing")
         #expect(reason(side(due: nil), side(due: 98)) == nil)
         #expect(VoidRule().mostVoids(pairs: 20) == 4)
-        // What is stolen from both alike spoils no pair in turns, unless it is much.
+        // Steal that hits both sides alike does not void a pair that ran in turns, unless there is much of it.
         #expect(reason(side(steal: 0.1), side(steal: 0.11), inTurns: true) == nil)
         #expect(reason(side(steal: 0.1), side(steal: 0.13), inTurns: true) == "steal on one side")
         #expect(reason(side(steal: 0.2), side(steal: 0.21), inTurns: true) == "steal on head")

@@ -1,4 +1,4 @@
-// What a comparison is gone on with: a plan written and read again.
+// Tests of the plan by which a comparison is resumed: it is written and read again.
 import Foundation
 import Testing
 import TidegaugeSpec

@@ -1,4 +1,4 @@
-// What is said of a gate that looks worse, and that no fresh pairs have confirmed.
+// Tests of gates that look worse without confirmation by fresh pairs.
 import Testing
 
 @testable import TidegaugeCompare

@@ -1,4 +1,4 @@
-// A world to compare in: figures drawn from known distributions, so that a verdict can be held against the truth.
+// A simulated world: figures are drawn from known distributions, so that a verdict can be compared with the truth.
 import Foundation
 import StillingWellSeededRandom
 import TidegaugeCompare
@@ -20,17 +20,17 @@ extension TrialSpec {
     }
 }
 
-/// What a subject's figures are: a true effect (a logarithm) and the noise of its pairs.
+/// Distribution of a subject's figures: a true effect (a logarithm) and the noise of its pairs.
 struct Truth {
     var effect = 0.0
     var sigma = 0.03
-    /// Of every pair, the chance to be void.
+    /// Probability that a pair is void.
     var voidShare = 0.0
     var seconds = 1.0
     var gate = FigureName("write_service_time", "p50")
     var points = [""]
     var fate: (isHead: Bool, fate: TrialFate)?
-    /// More figures, made from the noise of the pair: base and head.
+    /// Returns further figures of base and head, made from the noise of the pair.
     var more: (inout SeededRandom) -> [(name: FigureName, base: Double?, head: Double?)] = { _ in [] }
 }
 
@@ -59,7 +59,7 @@ struct World {
     mutating func record(_ assignment: ComparisonEngine.Assignment, _ plan: ComparisonPlan, at: Double) -> PairRecord {
         let truth = truths[assignment.subject]
         let points = zip(truth.points, assignment.headFirst).map { variant, headFirst in
-            // What a machine does for minutes is in both sides.
+            // Disturbances that last for minutes hit both sides.
             let level = 1_000 * exp(0.5 * sin(at / 50))
             let head = level * exp(truth.effect + truth.sigma * normal())
             let more = truth.more(&random)
@@ -80,7 +80,7 @@ struct World {
             lengthSeconds: truth.seconds, points: points, void: isVoid ? "steal on head" : nil)
     }
 
-    /// A whole comparison.
+    /// Runs a whole comparison.
     mutating func compare(_ plan: ComparisonPlan, counted: [CountedRow] = []) -> ComparisonEngine {
         var engine = ComparisonEngine(plan, counted: counted)
         while let assignment = engine.next() {

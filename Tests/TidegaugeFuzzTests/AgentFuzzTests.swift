@@ -1,4 +1,4 @@
-// What the agent of a host sends to the trial that started it.
+// Fuzzes the frames that a host's agent sends to its trial.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTestThreads
@@ -36,7 +36,7 @@ struct AgentFuzzTests {
         return try #require(try scenario.trials(profile: .ci, drivers: ["noop"]).first)
     }
 
-    /// One good message of each kind that a trial takes.
+    /// Returns one valid message of each kind that a trial takes.
     private static func good(_ nowNs: Int64) throws -> [[UInt8]] {
         func message(_ kind: HostFrame.Kind, _ payload: [UInt8]) -> [UInt8] { [kind.rawValue] + payload + [end] }
         func message(_ kind: HostFrame.Kind, _ value: some Encodable) throws -> [UInt8] {
@@ -99,7 +99,7 @@ struct AgentFuzzTests {
         let plan = QueryAssignment(spec)
         let nowNs = MonotonicClock.nowNs()
         let window = Window(startNs: nowNs, endNs: nowNs + 1_000_000_000)
-        // Only names the host: the frames do not come from it.
+        // The link only gives the host a name. The frames do not come from it.
         let link = try HostLink(HostEntry(name: "b", run: ["/bin/sh", "-c", "read line"]))
         defer { link.end() }
         let messages = try Self.good(nowNs)

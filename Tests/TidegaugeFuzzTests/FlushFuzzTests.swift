@@ -1,4 +1,4 @@
-// What the store reads after a power cut that somebody else may have written: records of flushes and marks of them.
+// Fuzzes the files that the store reads after a power cut: records of flushes and their marks.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Fuzzing flushes", .serialized, .onThreads)
 struct FlushFuzzTests {
-    /// What a record says: its words, then the engine's header.
+    /// Number of words of a record, which precede the engine's header.
     private static let wordCount = 6
     private static let recordBytes = wordCount * 8 + FlushRecord.header.count
 
@@ -21,7 +21,7 @@ struct FlushFuzzTests {
         return words.withUnsafeBytes { Array($0) } + record.header
     }
 
-    /// A record of what `fields` has told, whatever became of it; what is missing is 0.
+    /// Makes a record from the bytes of `fields`. Missing bytes are 0.
     private static func record(_ fields: some Collection<UInt8>, _ sum: UInt32 = 0) -> FlushRecord {
         let bytes = Array(fields) + [UInt8](repeating: 0, count: max(0, recordBytes - fields.count))
         let words = bytes.withUnsafeBytes { bytes in
@@ -42,7 +42,7 @@ struct FlushFuzzTests {
             "flush", seed: seed, good: [good.encoded, Self.fields(good), FlushMark.end(good).encoded])
         try fuzzer.run(20_000) { bytes -> String in
             let made = Self.record(bytes.prefix(Self.recordBytes))
-            // As it is, and as somebody would have made it.
+            // The bytes as they are, and as a valid record.
             for bytes in [bytes, made.encoded] {
                 guard let record = bytes.withUnsafeBytes({ FlushRecord($0) }) else { continue }
                 let again = record.encoded.withUnsafeBytes { FlushRecord($0) }
@@ -82,7 +82,7 @@ struct FlushFuzzTests {
             try store.synchronize()
             try add("flushed")
             try store.synchronize()
-            // As a power cut leaves it: what came since the last flush is not to be begun with.
+            // The state after a power cut: commits since the last flush must not be used.
             for name in ["not", "flushed", "any more"] { try add("late \(name)") }
             original = try Data(contentsOf: url)
             good = try FlushFile.records(path).flatMap { Self.fields($0) }
@@ -97,7 +97,7 @@ struct FlushFuzzTests {
             for place in 0..<FlushRecord.places {
                 let fields = bytes.dropFirst(place * Self.recordBytes).prefix(Self.recordBytes)
                 let sector = Self.record(fields).sector(0)
-                // Who makes one up knows the sum that is asked for.
+                // A forged record has the right checksum.
                 let meta = sector.withUnsafeBytes { MetaPage($0, 0) }
                 let roots = meta.map { meta in
                     [meta.free.root, meta.tables.root].map { $0.flatMap { pages.read($0) } }

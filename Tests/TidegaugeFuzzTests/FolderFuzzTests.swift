@@ -1,4 +1,4 @@
-// Folders of runs and comparisons, and the files beside them: baselines, histories, calibrations.
+// Fuzzes folders of runs and comparisons, and the files beside them: baselines, histories, calibrations.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTestThreads
@@ -153,7 +153,7 @@ struct FolderFuzzTests {
                     return kind(of: error)
                 }
                 loaded += 1
-                // Pages for one in eight, because they take nearly all of the time.
+                // Makes pages for one input in eight, because they take nearly all of the time.
                 if loaded % 8 == 1 {
                     try FinalReports(cell: Setting.cell).write(into: root)
                     _ = try HTMLPair.render(record, record, WeakComparison.rows(base: record, head: record))
@@ -187,7 +187,7 @@ struct FolderFuzzTests {
                     return kind(of: error)
                 }
                 let comparison = BaselineComparison(now, since: kept, name: "last")
-                // The journal has to take it.
+                // The comparison must be encodable in the journal.
                 _ = try RunEvent.compared(comparison).line()
                 return (comparison.summary + comparison.details).map { kind(of: $0) }.joined()
             }

@@ -1,7 +1,8 @@
-// Random changes of good inputs. An input whose outcome is of a new kind is kept and changed further: coverage without a build of
-// its own. An input that ends the process is left in a file.
+// Random changes of valid inputs. An input with a new kind of outcome is kept and changed further, which gives coverage
+// without an instrumented build. An input that ends the process remains in a file.
 //
-// A run of the tests tries a fixed number of inputs. `make fuzz` tries for a time (`SECONDS=`), or another number (`INPUTS=`).
+// A run of the tests tries a fixed number of inputs. `make fuzz` tries for a time (`SECONDS=`), or another number
+// (`INPUTS=`).
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -49,12 +50,12 @@ struct Fuzzer {
         return try names.sorted().map { Array(try Data(contentsOf: folder.appendingPathComponent($0))) }
     }
 
-    /// Passes inputs to `body`, which returns the kind of the outcome and records what is wrong.
+    /// Passes inputs to `body`, which returns the kind of the outcome and records problems.
     /// - Parameter count: number of inputs in a run of the tests.
     mutating func run(_ count: Int, _ body: ([UInt8]) throws -> String) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("stillingwell-fuzz-\(name)")
         let last = try LastInput(file.path, most: Self.mostBytes)
-        // Other tests of the process have memory of their own.
+        // Other tests in the process use memory too.
         let isAlone = Self.seconds != nil || Self.inputs != nil
         var meter = InputMeter("fuzz \(name), TIDEGAUGE_SEED=\(seed)", file.path, checksMemory: isAlone)
         defer { meter.end() }
@@ -159,7 +160,7 @@ private final class LastInput {
     }
 }
 
-/// The kind of an error: its text without numbers and without what it quotes. A quotation may hold further quotes.
+/// The kind of an error: its text without numbers and quotations. A quotation may contain quotes.
 func kind(of error: Any) -> String {
     let parts = "\(error)".prefix(400).split(separator: "'", omittingEmptySubsequences: false)
     return String((parts[0] + (parts.count > 2 ? parts[parts.count - 1] : "")).filter { !$0.isNumber })

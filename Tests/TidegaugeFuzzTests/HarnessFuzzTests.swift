@@ -1,5 +1,4 @@
-// Scenario files and files of hosts, the spec of a trial, its progress and its result, the journal of a run, a hang that can be
-// replayed.
+// Fuzzes scenario files, hosts files, specs of trials, progress and results, journals of runs, and replayable hangs.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTestThreads
@@ -68,7 +67,7 @@ struct HarnessFuzzTests {
         }
     }
 
-    /// Feeds a decoder: what it takes, it gives back as it takes it again.
+    /// Fuzzes a decoder. A value that it accepts must be encoded in a form that it accepts again.
     private func decode<Value: Codable>(
         _ type: Value.Type, _ name: String, _ seed: UInt64, _ count: Int, good: [[UInt8]]
     ) throws {

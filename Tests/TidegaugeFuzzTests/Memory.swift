@@ -1,4 +1,4 @@
-// What the targets stand on: bytes at the end of memory that may be read, a table of the engine's, the schema of a closed store.
+// Helpers of the targets: bytes before unreadable memory, a table of the engine, the schema of a closed store.
 import CStillingWellLMDB
 import Foundation
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import StillingWell
 
 enum Guarded {
-    /// Runs `body` with bytes behind which nothing may be read.
+    /// Runs `body` with bytes that are followed by unreadable memory.
     static func withBytes<Result>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result
     {
         let page = Int(getpagesize())
@@ -22,7 +22,7 @@ enum Guarded {
     }
 }
 
-/// A table of numbers in a file of its own.
+/// A table with integer keys, in a file of its own.
 final class MemoryTable {
     private let folder = FileManager.default.temporaryDirectory.path + "/stillingwell-fuzz-\(UUID().uuidString)"
     private let environment: OpaquePointer
@@ -38,7 +38,7 @@ final class MemoryTable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Runs `body` with one entry in the table, which is forgotten.
+    /// Runs `body` with one entry in the table, and discards it afterwards.
     func with<Result>(
         _ id: UInt64, _ value: [UInt8], _ body: (LMDBTransaction, MDB_dbi) throws(EngineFailure) -> Result
     ) throws(EngineFailure) -> Result {
@@ -77,7 +77,7 @@ enum SchemaText {
         }
     }
 
-    /// With the checksum of what is written.
+    /// Writes a schema with its checksum.
     static func write(_ bytes: [UInt8], _ path: String) throws {
         try with(path) { transaction, meta in
             for (name, value) in [("schema", bytes), (StoreSchema.sumKey, StoreSchema.sum(of: Data(bytes)))] {
@@ -88,7 +88,7 @@ enum SchemaText {
                         return mdb_put(transaction, meta, &key, &value, 0)
                     }
                 }
-                // An empty schema, or one that is larger than the engine takes, is written as it was.
+                // A schema that is empty or too large for the engine is left as it was.
                 if code != 0, code != MDB_BAD_VALSIZE { try LMDB.check(code, "put", path: path) }
             }
         }

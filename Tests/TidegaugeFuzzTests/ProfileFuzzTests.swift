@@ -1,4 +1,4 @@
-// What callgrind leaves of a counted trial.
+// Fuzzes callgrind's output of a counted trial.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTestThreads

@@ -1,4 +1,4 @@
-// What the store reads that somebody else may have written: rows, lists of changes, queries as text, the schema.
+// Fuzzes data that the store reads: rows, lists of changes, query texts, the schema.
 import CStillingWellLMDB
 import Foundation
 import StillingWellFixtures
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Fuzzing the store", .serialized, .onThreads)
 struct StoreFuzzTests {
-    /// A row as it is stored: numbers, nulls, two texts.
+    /// Returns a row as it is stored: numbers, nulls, two texts.
     private static func goodRow() -> [UInt8] {
         let buffer = RowBuffer()
         buffer.reset(columnCount: 6)
@@ -29,7 +29,7 @@ struct StoreFuzzTests {
         defer { withExtendedLifetime(values) {} }
         var fuzzer = try Fuzzer("row", seed: seed, good: [Self.goodRow()])
         try fuzzer.run(20_000) { bytes -> String in
-            // At the end of memory that may be read: what reads on ends the process.
+            // The bytes are followed by unreadable memory, so a read beyond them ends the process.
             try Guarded.withBytes(bytes) { bytes in
                 let row = RowReader(bytes, values.unretained)
                 var lengths = 0
@@ -56,7 +56,7 @@ struct StoreFuzzTests {
         var fuzzer = try Fuzzer("log", seed: seed, good: [good, []])
         let test = try MemoryTable()
         try fuzzer.run(20_000) { bytes -> String in
-            // Of half of them the sum is right, as of a list that somebody has made.
+            // Half of the inputs get the right checksum, like a forged list.
             let sum = bytes.withUnsafeBytes { Checksum.log($0, 5) }
             var trailer = Array(repeating: UInt8(0), count: 8)
             let isSealed = bytes.count % 2 == 0
@@ -179,7 +179,7 @@ struct StoreFuzzTests {
     }
 }
 
-/// Has none of the large values that rows of random bytes speak of.
+/// A source without the large values that random rows refer to.
 private final class NoValues: LargeValueSource {
     let failure: StoreError? = nil
 

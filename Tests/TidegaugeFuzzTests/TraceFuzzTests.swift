@@ -1,4 +1,4 @@
-// Recordings that a scenario replays.
+// Fuzzes recordings that a scenario replays.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -31,7 +31,7 @@ struct TraceFuzzTests {
         "99999999999999999999",
     ]
 
-    /// A recording by the store itself, in which 10 ms pass between any two lines.
+    /// Returns a recording made by the store. Successive lines are 10 ms apart.
     private static func recording() throws -> [UInt8] {
         let folder = FileManager.default.temporaryDirectory.path + "/stillingwell-fuzz-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -74,7 +74,7 @@ struct TraceFuzzTests {
         }
     }
 
-    /// Replays a workload on a model of the rows: each operation has to be possible where it comes.
+    /// Replays a workload on a model of the rows. Each operation must be possible at its place.
     private func replay(_ spec: TrialSpec, _ seed: UInt64) throws -> String {
         guard let workload = spec.workload else { return "times \(min(spec.writers.traceNs.count, 8))" }
         let dataset = Dataset(spec)

@@ -1,4 +1,4 @@
-// Values as JSON, of which a store makes objects.
+// Fuzzes JSON values from which a store makes objects.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -88,7 +88,7 @@ struct ValueFuzzTests {
             }
             let names = Self.names(values)
             let isKept = try store.read { connection in
-                // Of two values with one key the later one counts.
+                // If two values have one key, the later one counts.
                 guard Set(names).count == names.count else { return true }
                 return try connection.object(Sample.self, forPrimaryKey: names[0]).map { Self.holds($0, values) }
                     ?? false

@@ -1,12 +1,12 @@
-// Bounds of a clock's difference against clocks of which everything is known: simulated pairs that drift, and ways between them that
-// take as long in either direction as chance has it; and against the definition, worked out over all exchanges at once.
+// Tests of the bounds of a clock's offset, with simulated clocks that drift and connections with random delays in
+// either direction. Also compares with the definition, evaluated over all exchanges at once.
 import StillingWellSeededRandom
 import Testing
 
 @testable import TidegaugeMeasure
 
 @Suite struct ClockOffsetTests {
-    /// Another clock: so much ahead at the moment 0, and faster.
+    /// Another clock, with an offset at time 0 and a faster rate.
     private struct OtherClock {
         var aheadNs: Int64
         var fasterPPM: Double
@@ -15,7 +15,7 @@ import Testing
         func shown(_ atNs: Int64) -> Int64 { atNs + offsetNs(atNs) }
     }
 
-    /// An exchange that begins at `atNs` here.
+    /// Makes an exchange that begins at `atNs` of this clock.
     private func exchange(
         _ clock: OtherClock, atNs: Int64, there: Int64, staying: Int64 = 1_000, back: Int64
     ) -> ClockExchange {
@@ -54,12 +54,13 @@ import Testing
             #expect(bounds.contains(clock.offsetNs(atNs)), "seed \(seed), at \(atNs)")
             let (local, halfWidthNs) = try #require(offset.local(clock.shown(atNs)))
             #expect(abs(local - atNs) <= halfWidthNs, "seed \(seed), at \(atNs): \(local) ± \(halfWidthNs)")
-            // Never wider than what the nearest exchange shows by itself, with its drift.
+            // Never wider than the nearest exchange alone, with its drift.
             #expect(halfWidthNs < 10_000_000, "seed \(seed)")
         }
     }
 
-    /// The definition: every exchange bounds θ at every moment, by what it shows and the drift until then from the farther of its ends.
+    /// The definition: every exchange bounds the offset at every time, by its own bounds plus the drift since its
+    /// farther end.
     @Test(arguments: seeds(50))
     func boundsAreThoseOfAllExchangesTogether(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
@@ -75,7 +76,7 @@ import Testing
             let lower = made.map { Double($0.lowerNs) - drift($0) }.max()!
             let upper = made.map { Double($0.upperNs) + drift($0) }.min()!
             let bounds = try #require(offset.bounds(atNs: atNs))
-            // Each step is rounded away from the other bound by a nanosecond at most.
+            // Each step may round away from the other bound by up to a nanosecond.
             let most = Double(made.count + 2)
             #expect(Double(bounds.lowerBound) <= lower + 1 && Double(bounds.lowerBound) >= lower - most, "seed \(seed)")
             #expect(Double(bounds.upperBound) >= upper - 1 && Double(bounds.upperBound) <= upper + most, "seed \(seed)")
@@ -85,7 +86,7 @@ import Testing
     @Test func oneExchangeBoundsByItsTwoWays() throws {
         var offset = ClockOffset(mostDriftPPM: 0)
         #expect(offset.bounds(atNs: 5) == nil && offset.local(5) == nil && offset.remote(5) == nil)
-        // The other clock is 1 000 ahead; 10 there, 30 back.
+        // The other clock is 1,000 ns ahead. Sending takes 10 ns there and 30 ns back.
         try offset.add(ClockExchange(sentNs: 0, arrivedNs: 1_010, leftNs: 1_015, returnedNs: 45))
         #expect(offset.bounds(atNs: 99_999) == 970...1_010)
         #expect(offset.remote(100) == 1_090)
@@ -100,7 +101,7 @@ import Testing
         #expect(throws: ClockContradiction.self) {
             try offset.add(exchange(clock, atNs: 10_000_000_000, there: 10_000, back: 10_000))
         }
-        // What was known is.
+        // The earlier knowledge is kept.
         #expect(offset.exchanges == 1 && offset.bounds(atNs: 0) != nil)
     }
 
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    /// A narrow exchange tells those before it and behind it.
+    /// A narrow exchange also narrows the bounds before and after it.
     @Test func aNarrowExchangeNarrowsItsNeighbours() throws {
         let clock = OtherClock(aheadNs: 123, fasterPPM: 0)
         var offset = ClockOffset()

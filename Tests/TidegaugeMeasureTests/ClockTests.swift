@@ -35,7 +35,7 @@ struct ClockTests {
 
     @Test("What is said to have been spun is CPU time that the thread used")
     func spinIsAccounted() {
-        // On a busy machine a thread may be off its core for a whole wait: then nothing was spun, and another try tells.
+        // On a busy machine a thread may be off its core for a whole wait. Then nothing was spun, and it tries again.
         for _ in 0..<200 {
             let cpuBeforeNs = CPUProbe.currentThreadNs()
             let spunNs = Pacing.wait(untilNs: MonotonicClock.nowNs() + 140_000, spin: true)

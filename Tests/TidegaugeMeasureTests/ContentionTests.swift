@@ -1,4 +1,4 @@
-// Neighbours told from the trial's own load, on readings as a kernel would give them.
+// Tests that distinguish other load from the trial's own, with readings as a kernel gives them.
 import Testing
 
 @testable import TidegaugeMeasure
@@ -35,7 +35,7 @@ struct ContentionTests {
     func ownLoad() {
         // Two writers and two observers on two processors: each waits as long as it runs.
         #expect(share(own: [(500, 500), (500, 500), (500, 480), (480, 500)], neighbours: 0) == 0)
-        // A system's usual errands beside it.
+        // The usual small load of a system.
         #expect(
             share(own: [(490, 500), (490, 500), (490, 490), (480, 500)], neighbours: 40) < NoiseLimits().mostWaitShare
                 / 2
@@ -44,11 +44,11 @@ struct ContentionTests {
 
     @Test("Neighbours that take the processors are seen, whatever the trial does itself")
     func neighbours() {
-        // Two spinning neighbours and a writer: a third of the time is gone from it.
+        // Two spinning processes and a writer: the writer loses a third of the time.
         #expect(share(own: [(670, 330)], neighbours: 1_330) > 0.2)
         // Twenty of them: a tenth of the speed is left.
         #expect(share(own: [(90, 910)], neighbours: 1_910) > 0.85)
-        // A full trial, and one neighbour that takes a processor from it.
+        // A trial with full load, and another process that takes one of the processors.
         #expect(share(own: [(330, 670), (330, 670), (340, 660)], neighbours: 1_000) > NoiseLimits().mostWaitShare)
     }
 

@@ -14,9 +14,9 @@ struct CountingTests {
 
     @Test("A thread that sleeps is asleep, and one that runs is not")
     func sleep() throws {
-        // Other tests run meanwhile: a process of its own would be needed to see silence.
+        // Other tests run meanwhile. Only a process of its own could be completely asleep.
         let isRunning = DispatchSemaphore(value: 0)
-        // The loop makes no system call, in which it could sleep for an instant.
+        // The loop makes no system call, in which it could sleep for a moment.
         let isEnded = Flag()
         let thread = Thread {
             isRunning.signal()

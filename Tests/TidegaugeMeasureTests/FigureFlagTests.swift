@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Flags of figures")
 struct FigureFlagTests {
-    /// What stands in files: part of their format.
+    /// Texts of flags in files, which are part of the format.
     static let texts: [(FigureFlag, String)] = [
         (.atLeast, "at_least"), (.negative(samples: 3), "negative:3"), (.queueThreads, "queue_threads"),
         (.clock(readings: 5, ns: 29), "clock:5x29ns"), (.atFloor, "at_floor"), (.lockstep, "lockstep"),

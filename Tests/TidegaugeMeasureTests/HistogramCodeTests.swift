@@ -1,4 +1,5 @@
-// The V2 encoding against a decoder written for this test, from the format's description and not from the encoder.
+// Tests of the V2 encoding with a decoder that was written for this test from the format's description, not from the
+// encoder.
 import CTidegaugeZlib
 import Foundation
 import StillingWellSeededRandom
@@ -9,7 +10,7 @@ import TidegaugeSpec
 
 @Suite("Histogram encoding")
 struct HistogramCodeTests {
-    /// Value → samples, by the highest value of each bucket; nil where the bytes are no such histogram.
+    /// Returns samples by the highest value of each bucket, or nil if the bytes are not such a histogram.
     private func decoded(_ text: String) -> [UInt64: UInt64]? {
         guard let data = Data(base64Encoded: text), data.count > 8 else { return nil }
         func integer(_ bytes: some Collection<UInt8>) -> UInt64 { bytes.reduce(0) { $0 * 256 + UInt64($1) } }
@@ -45,7 +46,7 @@ struct HistogramCodeTests {
                 slot += UInt64(-value)
                 continue
             }
-            // 2 048 slots of width 1, then 1 024 of each further power of two.
+            // 2,048 slots of width 1, then 1,024 for each further power of two.
             let power = slot < 2048 ? 0 : slot / 1024 - 1
             let lowest = slot < 2048 ? slot : (slot % 1024 + 1024) << power
             let edge = lowest + (1 << power) - 1
@@ -96,7 +97,7 @@ struct HistogramCodeTests {
         var distribution = ValueDistribution()
         try distribution.add(samples: record.samples)
         #expect(Int(distribution.total) == histogram.count)
-        // What is read back has the percentiles of what was recorded.
+        // The decoded histogram has the recorded percentiles.
         for (statistic, part) in [(Statistic.p50, 2), (.p90, 10), (.p99, 100)] {
             let rank = distribution.total - distribution.total / UInt64(part)
             let value = distribution.cumulative().first { $0.samples >= max(rank, 1) }?.value

@@ -20,7 +20,7 @@ struct IntervalSeriesTests {
     @Test("What grows is cut at the ends of intervals and of the window")
     func ramps() {
         var series = IntervalSeries(startNs: 0, endNs: 2 * step)
-        // Began before the window, with an age of `step` at its start; ends in the middle of the second interval.
+        // Began before the window, with an age of `step` at its start. Ends in the middle of the second interval.
         series.add(fromNs: -step, untilNs: step + step / 2, value: 0, grows: true)
         series.add(fromNs: step + step / 2, untilNs: 9 * step, value: 0, grows: false)
         #expect(series.maxima == [Double(2 * step), Double(2 * step + step / 2)])

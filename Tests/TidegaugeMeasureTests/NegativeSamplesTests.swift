@@ -1,4 +1,4 @@
-// Samples under zero: kept with their sign from the recorder to the log and back.
+// Tests of samples below zero: they keep their sign from the recorder to the log and back.
 import StillingWellSeededRandom
 import Testing
 import TidegaugeSpec
@@ -29,7 +29,7 @@ struct NegativeSamplesTests {
             #expect(value >= truth && Double(value - truth) <= Double(truth.magnitude) * 0.001)
         }
         #expect(histogram.min == sorted.first && histogram.max == sorted.last)
-        // Whole numbers under 2⁵³ add up exactly.
+        // Sums of integers below 2⁵³ are exact.
         #expect(histogram.mean == Double(samples.reduce(0, +)) / 2_000)
         #expect(histogram.negativeCount == samples.count { $0 < 0 })
     }

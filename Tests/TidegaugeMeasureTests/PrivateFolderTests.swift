@@ -1,11 +1,11 @@
-// Folders that nobody else can name, enter or replace, and what is left of them after a kill.
+// Tests of folders that no other user can name, enter or replace, and of their remains after a kill.
 import Foundation
 import Testing
 
 @testable import TidegaugeMeasure
 
 @Suite struct PrivateFolderTests {
-    /// A place of the test's own.
+    /// A folder of the test.
     private let place: PrivateFolder
 
     init() throws { place = try PrivateFolder() }
@@ -41,7 +41,7 @@ import Testing
         try Data("x".utf8).write(to: URL(fileURLWithPath: "\(path)/file"))
         folder?.remove()
         #expect(!exists(path))
-        // Somebody else's by now.
+        // The path may now belong to another user.
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         folder?.remove()
         folder = nil
@@ -87,11 +87,11 @@ import Testing
     }
 }
 
-/// Whoever wants a temporary folder asks `PrivateFolder`: a name of one's own making in a place that others write to is one
-/// that they can take first.
+/// Temporary folders must be made by `PrivateFolder`. In a place that other users can write to, they could take a
+/// chosen name first.
 @Suite struct SharedPlaceTests {
     private static let words = ["NSTemporaryDirectory", "temporaryDirectory", "\"/tmp", "/dev/shm", "TMPDIR"]
-    /// The one who may, the store, whose folders are its own affair, and words for people.
+    /// The exceptions: `PrivateFolder` itself, and the store, which manages its own folders.
     private static let allowed = [
         "Sources/TidegaugeMeasure/PrivateFolder.swift", "Sources/StillingWell/",
     ]

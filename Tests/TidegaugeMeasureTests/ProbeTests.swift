@@ -63,7 +63,8 @@ struct ProbeTests {
         #expect((20_000_000..<26_000_000).contains(roles[.writer] ?? 0))
         #expect((5_000_000..<9_000_000).contains(roles[.observer] ?? 0))
         #expect(roles[.upkeep] == 0)
-        // The threads' clocks are read after the process's, and other tests go on in between: never less, hardly more.
+        // The threads' clocks are read after the process's, while other tests go on. So the sum is never less, and
+        // hardly more.
         #expect(roles.values.reduce(0, +) >= delta.processNs)
     }
 
@@ -158,7 +159,7 @@ struct ProbeTests {
                 if !duringSleep, seen.count == 1 { clockNs += stopNs }
                 return seen.count == 3
             })
-        // One between two sleeps reads as late by what is left of it after the sleep.
+        // A stop between two sleeps is seen as what is left of it after the sleep.
         #expect(seen == [0, duringSleep ? stopNs : stopNs - HiccupProbe.sleepNs, 0])
     }
 
@@ -196,7 +197,7 @@ struct AllocationTests {
         #expect(after - before >= 123_456)
     }
 
-    // Far more than the other tests can free meanwhile; never touched, so it costs no memory.
+    // Far more than other tests can free meanwhile. It is never touched, so it costs no memory.
     @Test("Live bytes rise with what is held")
     func live() throws {
         let before = try #require(AllocationProbe.liveBytes())

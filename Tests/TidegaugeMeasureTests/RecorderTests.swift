@@ -105,12 +105,12 @@ struct RecorderTests {
         let callbacks = try CallbackRecorder(capacity: 10_000, indexCapacity: 100_000)
         let indices = Array(0..<7)
         let counters = try #require(ThreadAllocations())
-        // In several rounds, because the language's runtime now and then sets up a table of its own on whatever thread
-        // needs it; an allocation by the recorders would show in every round.
+        // Runs several rounds, because the Swift runtime sometimes allocates a table on any thread. An allocation by
+        // the recorders would occur in every round.
         var leastGrowth = UInt64.max
         for _ in 0..<5 {
             let before = counters.allocatedBytes
-            // A plain loop: in debug builds an iterator over a range allocates by itself.
+            // A `while` loop, because an iterator over a range allocates in debug builds.
             var n: Int64 = 0
             while n < 1_000 {
                 commits.record(CommitRecord(dueNs: n, beginNs: n, lockedNs: n, committedNs: n, version: n))

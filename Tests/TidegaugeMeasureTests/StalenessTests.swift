@@ -22,7 +22,7 @@ struct StalenessTests {
         var random = SeededRandom(seed: seed)
         let windowStart: Int64 = 200
         let windowEnd: Int64 = 1_700
-        // Versions ascend; returns may overtake each other, callbacks may run ahead of the return or never come.
+        // Versions ascend. Commits may return out of order, and callbacks may precede the return or never come.
         var commits: [Commit] = []
         for version in 0..<Int64.random(in: 0...30, using: &random) {
             commits.append(
@@ -48,7 +48,7 @@ struct StalenessTests {
             let age = open.map { nowNs - $0.committedNs }.min(by: >) ?? 0
             ages.record(age, weightNs: 1)
             lags.record(Int64(open.count), weightNs: 1)
-            // The age grows by one within the nanosecond: its mean there is half a nanosecond more.
+            // The age grows by one within the nanosecond, so its mean there is half a nanosecond more.
             ageSum += open.isEmpty ? 0 : Double(age) + 0.5
         }
         #expect(integrator.staleness.bucketedWeights() == ages.bucketedWeights())

@@ -1,4 +1,4 @@
-// Samples that overlap, as stalls at any bound.
+// Tests of overlapping samples as stalls, for any bound.
 import Testing
 import TidegaugeSpec
 

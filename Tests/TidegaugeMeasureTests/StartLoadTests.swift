@@ -6,9 +6,9 @@ import TidegaugeSpec
 
 @Suite("Before the first trial")
 struct StartLoadTests {
-    /// A machine of a hundred ticks a second, busy as it is told to be.
+    /// A machine with a hundred ticks per second and a given load.
     private final class Machine {
-        /// By second; the last one for ever. nil: the kernel does not say.
+        /// Busy shares by second. The last one repeats. nil: the kernel does not report them.
         let shares: [Double]?
         var nowNs: Int64 = 5_000_000_000
         private var time = ProcessorTime(busyTicks: 7_000, totalTicks: 90_000)

@@ -1,4 +1,4 @@
-// Programs that say more than a pipe holds, or nothing, or end badly, or do not end.
+// Tests of programs that print more than a pipe holds, print nothing, fail, or do not end.
 import Foundation
 import Testing
 
@@ -9,7 +9,7 @@ import Testing
         try Subprocess.run("/bin/sh", ["-c", line], input: input, mostBytes: mostBytes)
     }
 
-    /// A pipe takes 64 KiB before its writer waits.
+    /// A pipe holds 64 KiB before its writer blocks.
     @Test(arguments: [1, 2])
     func whatFillsEitherPipeHangsNobody(_ descriptor: Int) throws {
         let line = "head -c 3000000 /dev/zero | tr '\\0' x >&\(descriptor); echo end >&\(3 - descriptor); exit 3"
@@ -19,7 +19,7 @@ import Testing
         #expect(ran.exit == .status(3) && !ran.isSuccess && ran.droppedBytes == 0)
     }
 
-    /// Each in turn, while its standard input is more than a pipe holds too.
+    /// Each pipe in turn, while the standard input is larger than a pipe too.
     @Test func aProgramThatFillsAllItsPipesHangsNobody() throws {
         let input = String(repeating: "a line of the input\n", count: 50_000)
         let ran = try shell("tee /dev/stderr", input: input)
@@ -60,7 +60,7 @@ import Testing
         #expect(throws: Subprocess.CannotStart.self) { try Subprocess.run("/bin/true", in: "/no/such/folder") }
     }
 
-    /// With what it has started: who holds a pipe open would else be waited for.
+    /// The program is killed with its children, because a child that holds a pipe open would delay the end.
     @Test func aProgramThatDoesNotEndIsKilled() throws {
         let ran = try Subprocess.run("/bin/sh", ["-c", "echo begun; sleep 1000 & wait"], timeoutNs: 200_000_000)
         #expect(ran.hasTimedOut && ran.exit == .signal(SIGKILL) && !ran.isSuccess)
@@ -73,7 +73,7 @@ import Testing
         kill(left, SIGKILL)
     }
 
-    /// Signals that this process ignores, as a run does with Ctrl-C, end the child all the same.
+    /// Signals that this process ignores, as a run does with SIGINT, still end the child.
     @Test func ignoredSignalsAreNotInherited() throws {
         signal(SIGUSR1, SIG_IGN)
         defer { signal(SIGUSR1, SIG_DFL) }

@@ -34,7 +34,7 @@ struct CallProfileTests {
             let functions = CallProfile(try part(calls, style, seed)).functions
             #expect(functions.mapValues(\.exclusive) == calls.functions(\.exclusive, like: functions), "seed \(seed)")
             #expect(functions.mapValues(\.inclusive) == calls.functions(\.inclusive, like: functions), "seed \(seed)")
-            // Nothing says on whose behalf a helper ran.
+            // There are no call chains, so the time of a helper has no owner.
             #expect(functions.values.allSatisfy { $0.own == $0.exclusive })
         }
     }

@@ -25,7 +25,7 @@ struct CallgrindFileTests {
         #expect(part.pid == 4711 && part.thread == 3 && part.number == 2 && part.trigger == "Program termination")
         #expect(part.symbols == ["main", "work", "idle", "far", "unnumbered"])
         #expect(part.contexts == [[0], [1, 0], [2, 0], [3], [1, 0], [4]])
-        // What stands in main's lines of inlined.h is main's; what calls cost is not.
+        // Lines of inlined.h within `main` count for `main`. The cost of calls does not.
         #expect(part.exclusive == [16, 50, 2, 1, 40, 2])
         #expect(part.total == 111 && part.hasChains)
         let calls = part.calls.map { [$0.caller, $0.callee, $0.count, $0.instructions] }
@@ -99,7 +99,7 @@ struct CallgrindFileTests {
         for count in 0..<bytes.count {
             do {
                 let parts = try CallgrindFile.parts(Array(bytes[..<count]), path: "out")
-                // What is behind the total of instructions may go.
+                // The lines after the total of instructions may be missing.
                 #expect(parts == whole && count >= bytes.count - 3)
             } catch {
                 #expect(error.path == "out" && (error.line != nil) == (count > 0), "\(error)")

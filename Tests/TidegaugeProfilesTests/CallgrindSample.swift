@@ -1,4 +1,5 @@
-// A profile by hand, with everything that callgrind writes: `main` calls `work` twice and `idle` once, and `work` itself.
+// A profile written by hand, with everything that callgrind writes. `main` calls `work` twice and `idle` once, and
+// `work` calls itself.
 
 enum CallgrindSample {
     static let text = """
@@ -67,7 +68,7 @@ enum CallgrindSample {
 
     static let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
 
-    /// With one line, counted from 1, in place of another.
+    /// Returns the text with one line, counted from 1, replaced or removed.
     static func replacing(_ line: Int, by new: String?) -> String {
         var lines = lines
         if let new { lines[line - 1] = new } else { lines.remove(at: line - 1) }

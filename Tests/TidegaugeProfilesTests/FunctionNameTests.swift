@@ -51,7 +51,7 @@ struct FunctionNameTests {
     @Test(
         "Versions of one function are one",
         arguments: [
-            // Specialised, merged, its signature changed.
+            // Specialised, merged, and with a changed signature.
             (
                 "$s10TracedSync8ExplorerV3runyAA13FoundScheduleVSgAA0F8Strategy_p_SStFTf4enn_nAA08ReplayedF0C_Tg5Tm",
                 "Explorer.run(_:_:)"
@@ -65,12 +65,12 @@ struct FunctionNameTests {
                 "$s12StillingWell11ListElementPAA0aB6Engine13StorableValueRzrlE9_preparedyyAD9RowBufferC_SitcAA10ConnectionCKFyAH_SitcfU_SS_TG5TA",
                 "closure #1 in ListElement._prepared(_:)"
             ),
-            // The second half of a coroutine.
+            // The second part of a coroutine.
             (
                 "$s10Algorithms20CombinationsSequenceV8IteratorV7indexesSay5IndexQzGvM.resume.0",
                 "CombinationsSequence.Iterator.indexes.modify"
             ),
-            // An asynchronous function, and what is left of it after its first suspension.
+            // An asynchronous function, and its rest after the first suspension.
             (
                 "$s12StillingWell13ChangeChannelC4take9isolations6ResultOyxSg0aB6Engine0B5ErrorOGScA_pSgYi_tYaF",
                 "ChangeChannel.take(isolation:)"

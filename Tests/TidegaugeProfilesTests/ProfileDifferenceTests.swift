@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Which function grew")
 struct ProfileDifferenceTests {
-    /// Chains from the outermost caller to the function, and what the last executed.
+    /// Makes a profile from chains, outermost caller first, and the instructions that the last function executed.
     private func profile(_ costs: [(chain: String, cost: Int)]) throws -> CallProfile {
         let lines = costs.flatMap {
             ["fn=\($0.chain.split(separator: ">").reversed().joined(separator: "'"))", "1 \($0.cost)"]

@@ -1,5 +1,5 @@
-// Random programs: who calls whom, at what cost; what a profile must say of them, by definition; and the same as
-// callgrind would write it.
+// Random programs with calls and costs, the profile that follows from them by definition, and callgrind's output for
+// them.
 import StillingWellSeededRandom
 
 @testable import TidegaugeProfiles
@@ -7,18 +7,18 @@ import StillingWellSeededRandom
 struct RandomCalls {
     struct Frame {
         var function: String
-        /// Outermost first, with the function itself.
+        /// Functions from the outermost caller to this function.
         var path: [String]
         var cost: Int
         var children: [Int] = []
-        /// Of the function in its path, from 1.
+        /// Number of this function's occurrences in its path.
         var turn: Int
     }
 
-    /// Callers before what they call; the first is main.
+    /// Callers before callees. The first is `main`.
     private(set) var frames: [Frame] = []
 
-    /// - Parameter isRecursive: whether a function may be called by itself, at once or by way of others.
+    /// - Parameter isRecursive: whether a function may call itself, directly or through others.
     init(_ random: inout SeededRandom, isRecursive: Bool) {
         func add(_ function: String, _ path: [String], _ depth: Int) -> Int {
             let place = frames.count
@@ -44,14 +44,14 @@ struct RandomCalls {
         for frame in frames {
             costs[frame.function, default: .zero].exclusive += Double(frame.cost)
             for name in Set(frame.path) { costs[name, default: .zero].inclusive += Double(frame.cost) }
-            // main is no helper.
+            // `main` is no helper.
             let owner = frame.path.last { !$0.hasPrefix("swift_retain") && !$0.hasPrefix("malloc") }!
             costs[owner, default: .zero].own += Double(frame.cost)
         }
         return costs.filter { $0.value != .zero }
     }
 
-    /// By path, a function that calls itself directly being one.
+    /// Costs by path. A function that calls itself directly appears once.
     var exclusiveByPath: [[String]: Int] {
         Dictionary(frames.map { ($0.path.withoutRepetitions, $0.cost) }, uniquingKeysWith: +).filter { $0.value > 0 }
     }
@@ -87,7 +87,7 @@ struct RandomCalls {
         }
         for frame in frames.shuffled(using: &random) {
             lines.append(named("fn", name(frame)))
-            // Of several lines of source.
+            // From several source lines.
             let first = random.below(frame.cost + 1)
             lines += ["\(position()) \(first)", "\(position()) \(frame.cost - first)"]
             for child in frame.children {
@@ -101,6 +101,6 @@ struct RandomCalls {
 }
 
 extension Array where Element: Equatable {
-    /// Of neighbours that are equal, one.
+    /// The elements without repetitions of the previous one.
     var withoutRepetitions: [Element] { reduce(into: []) { if $0.last != $1 { $0.append($1) } } }
 }

@@ -1,4 +1,4 @@
-// The eight answers of a run from its rows, and what a run says that does not go into them.
+// Tests of the eight answers of a run from its rows, and of its further findings.
 import Testing
 import TidegaugeMeasure
 import TidegaugeScenario
@@ -9,7 +9,7 @@ import TidegaugeTrial
 
 @Suite("Answers of a run")
 struct AnswersTests {
-    /// A run in which each question has its scenario.
+    /// Makes a run in which each question has a scenario.
     private static func record() -> RunRecord {
         var record = RunRecord(runID: "r", environment: .fixed)
         record.header.scenarios = WholeRun.header.scenarios

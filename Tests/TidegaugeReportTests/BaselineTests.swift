@@ -1,4 +1,4 @@
-// What is kept of a run, and what is called worse by it.
+// Tests of the data kept of a run, and of the figures called worse by it.
 import Foundation
 import Testing
 import TidegaugeMeasure
@@ -9,7 +9,7 @@ import TidegaugeSpec
 @Suite struct BaselineTests {
     private static let instructions = "result-size stillingwell dataset.items=1000 upkeep_instructions"
 
-    /// A run of one scenario whose gate is `upkeep_cost`, as its trials left it.
+    /// Makes a run of one scenario whose gate is `upkeep_cost`.
     private func record(_ figures: [Figure], trial: Int = 0, noisy: Bool = false) -> RunRecord {
         var record = RunRecord(runID: "20260131T120000Z-1a2b3c4d", environment: .ofARun)
         record.environment.yardsticks = Dictionary(
@@ -90,7 +90,7 @@ import TidegaugeSpec
 
     @Test func clocksOfAMachineThatChangedAreNotCompared() {
         func run(_ factor: Double) -> RunRecord {
-            // What upkeep allocates goes by how many commits it crosses at once.
+            // Allocations of upkeep depend on the number of commits that it processes in one step.
             record([
                 Figure(.upkeepCost, .value, 9_000 * factor, n: 9), counted(1_000 * factor),
                 Figure(.upkeepAllocations, .value, 20 * factor, n: 9),

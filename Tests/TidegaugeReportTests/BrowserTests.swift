@@ -1,5 +1,5 @@
-// Pages used as a reader does, in a headless Chromium (`Tools/page_test.py`): a run with hostile names, two runs on one page, and
-// the reference run of this repository.
+// Tests of pages in a headless Chromium, used like a reader (`Tools/page_test.py`): a run with hostile names, two runs
+// on one page, and the reference run of this repository.
 import Foundation
 import Testing
 import TidegaugeScenario

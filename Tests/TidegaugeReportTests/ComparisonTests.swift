@@ -1,4 +1,4 @@
-// A comparison's files against golden ones, and against what is hostile in names and notes.
+// Tests of a comparison's files against golden files, with hostile names and notes.
 import Foundation
 import FoundationXML
 import Testing
@@ -8,7 +8,8 @@ import TidegaugeSpec
 
 @testable import TidegaugeReport
 
-/// Two gates, one of them slower; a tail, a metric of one side, a void pair, a failure and something not compared.
+/// A comparison of two gates, one of them slower, with a tail, a metric of one side, a void pair, a failure and a
+/// driver that was not compared.
 enum WholeComparison {
     static var plan: ComparisonPlan {
         let subjects = [("slow", "write_service_time"), (WholeRun.hostile, "end_to_end_latency")].map { name, gate in
@@ -28,7 +29,7 @@ enum WholeComparison {
 
     private static func side(_ assignment: ComparisonEngine.Assignment, isHead: Bool) -> SideTrial {
         let isSlow = assignment.subject == 0
-        // A wave that both sides see, and a ripple that they do not share.
+        // A wave that both sides have, and a ripple that differs.
         let level = 40_000 + 300 * Double(assignment.number % 7)
         let ripple = 60 * Double((assignment.number * 5 + (isHead ? 3 : 0)) % 11)
         let value = (level + ripple) * (isHead && isSlow ? 1.08 : 1)
@@ -49,7 +50,8 @@ enum WholeComparison {
             noise: NoiseAccount(stealShare: 0.001, hiccupP99Ns: 150_000), dueCommits: 400)
     }
 
-    /// - Parameter freshPairs: of the slower gate, behind which it is interrupted; nil: it goes on to its end.
+    /// - Parameter freshPairs: number of fresh pairs of the slower gate after which it is interrupted. nil: not
+    ///   interrupted.
     static func write(in directory: String, freshPairs: Int? = nil) throws {
         let report = try ComparisonReport(directory, plan, .fixed)
         var engine = ComparisonEngine(plan)
@@ -116,7 +118,7 @@ struct ComparisonReportTests {
             try WholeComparison.write(in: root, freshPairs: 2)
             let judged = try JudgedComparison(root)
             #expect(judged.gates.map(\.verdict) == [.suspected, .unchanged] && judged.outcome.word == .inconclusive)
-            // Two fresh pairs have no interval; with those of the screen they do.
+            // Two fresh pairs have no interval. Together with those of the screening they do.
             #expect(judged.gates[0].pairs == 10 && judged.gates[0].low != nil)
             let console = ComparisonConsole.render(judged)
             #expect(console.contains(#/\n! interrupted after [0-9]+ pairs: .* and no verdict; --resume goes on\n/#))
@@ -160,7 +162,7 @@ struct ComparisonReportTests {
             for text in [ComparisonConsole.render(judged), summary, page] {
                 #expect(text.contains("counts see no waiting") && text.contains("clocks see waiting"))
             }
-            // Of no pair nobody can say how many it takes.
+            // Without a pair, the number of pairs needed is unknown.
             #expect(summary.contains("0 of 2 gates decided by clocks (0 %); 2 gates had too few pairs"))
         }
     }

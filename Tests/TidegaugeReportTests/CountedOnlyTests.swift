@@ -1,4 +1,4 @@
-// The reports of a comparison by counts alone: what was counted, and once what was not measured.
+// Tests of the reports of a comparison by counts alone: the counted figures, and one note about what was not measured.
 import Foundation
 import Testing
 import TidegaugeCompare
@@ -10,7 +10,8 @@ import TidegaugeSpec
 struct CountedOnlyReportTests {
     private static let names = ["summary.md", "compare.html", "compare.json", "annotations.txt", "effects.csv"]
 
-    /// - Parameter heads: instructions per commit of the head, of each subject; those of the base are 50 000. nil: not counted.
+    /// - Parameter heads: instructions per commit of each subject's head. Those of the base are 50,000. nil: not
+    ///   counted.
     private func report(
         _ root: String, heads: [Double?]
     ) throws -> (judged: JudgedComparison, texts: [String: String]) {

@@ -1,4 +1,4 @@
-// Numbers at the ends of their types in files that somebody else wrote: each is refused with its place, or shown.
+// Tests of extreme numbers in files written by others. Each is refused with its place, or shown.
 import Foundation
 import Testing
 import TidegaugeCompare

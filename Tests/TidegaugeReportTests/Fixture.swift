@@ -5,7 +5,7 @@ import TidegaugeSpec
 @testable import TidegaugeMeasure
 @testable import TidegaugeReport
 
-/// Rows that meet every special case of the formats: bounds, missing values, quotes, fates, figures over the sweep.
+/// Rows with every special case of the formats: bounds, missing values, quotes, fates, figures over the sweep.
 enum Fixture {
     static func row(
         _ figure: Figure, scenario: String = "commit-latency", driver: String = "stillingwell", variant: String = "",
@@ -51,7 +51,7 @@ enum Fixture {
 
     static let environment = EnvironmentReport.fixed
 
-    /// Compares with `Golden/name`, line by line; `TIDEGAUGE_UPDATE_GOLDEN=1` writes the file instead.
+    /// Compares with `Golden/name`, line by line. `TIDEGAUGE_UPDATE_GOLDEN=1` writes the file instead.
     static func expectGolden(_ text: String, _ name: String) throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Golden/\(name)")
@@ -65,7 +65,7 @@ enum Fixture {
         #expect(lines.count == goldenLines.count)
     }
 
-    /// A folder of its own, removed afterwards.
+    /// Runs `body` with a folder that is removed afterwards.
     static func withFolder(_ body: (String) throws -> Void) throws {
         let folder = NSTemporaryDirectory() + "tidegauge-report-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -75,7 +75,7 @@ enum Fixture {
 }
 
 extension YardstickReading {
-    /// Taken twice, or failed the second time.
+    /// A reading taken twice. The second reading may have failed.
     static func fixed(_ beforeNs: Double, _ afterNs: Double?) -> YardstickReading {
         struct Failure: Error, CustomStringConvertible { let description = "no <room>" }
         var reading = YardstickReading { beforeNs }
@@ -85,7 +85,7 @@ extension YardstickReading {
 }
 
 extension EnvironmentReport {
-    /// Of a run, which looks around before its first trial.
+    /// The environment of a run, which checks the load before its first trial.
     static let ofARun = {
         var environment = fixed
         environment.startLoad = StartLoad(busyShareAtFirst: 0.92, busyShare: 0.12, waitedNs: 8_000_000_000)
@@ -95,7 +95,7 @@ extension EnvironmentReport {
         return environment
     }()
 
-    /// The same on every machine.
+    /// An environment that is the same on every machine.
     static let fixed = EnvironmentReport(
         commit: "0123abcd", dirty: true, compiler: "Swift 6.1", buildConfiguration: "release", countsAllocations: true,
         cpuModel: "Some CPU", cores: 2, memoryBytes: 8_000_000_000, kernel: "6.1.0", architecture: "x86_64",

@@ -10,7 +10,7 @@ import TidegaugeProfiles
 
 @Suite("Flame graph of a difference")
 struct FlameGraphTests {
-    /// Chains, outermost first, and what their last function executed itself.
+    /// Makes a profile from chains, outermost caller first, and the instructions of the last function.
     private func profile(_ costs: [([String], Int)]) throws -> CallProfile {
         let lines = costs.flatMap { ["fn=\($0.0.reversed().joined(separator: "'"))", "1 \($0.1)"] }
         let text = (["events: Ir"] + lines + ["totals: \(costs.reduce(0) { $0 + $1.1 })"]).joined(separator: "\n")

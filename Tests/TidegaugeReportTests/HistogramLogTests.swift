@@ -1,4 +1,4 @@
-// Histogram logs against HdrHistogram's own tools, where they are installed (Debian: libhdrhistogram-java and a Java).
+// Tests of histogram logs with HdrHistogram's own tools, if installed (Debian: libhdrhistogram-java and a Java).
 import Foundation
 import Testing
 import TidegaugeSpec
@@ -69,7 +69,7 @@ struct HistogramLogTests {
             var compared = 0
             for line in text.split(separator: "\n") {
                 let words = line.split(separator: " ").compactMap { Double($0) }
-                // Value, percentile, samples at or under it; the last has no 1/(1−p).
+                // Value, percentile, and number of samples up to it. The last line has no 1/(1−p).
                 guard words.count >= 3, !line.hasPrefix("#") else { continue }
                 let rank = UInt64((words[1] * Double(distribution.total)).rounded(.up).nextDown.rounded())
                 let own = try #require(cumulative.first { $0.samples >= max(1, rank) })
@@ -80,7 +80,7 @@ struct HistogramLogTests {
                 compared += 1
             }
             #expect(compared > 50, "\(text)")
-            // The very percentiles of metrics.csv.
+            // The same percentiles as in metrics.csv.
             for (statistic, percentile) in [(Statistic.p50, 0.5), (.p90, 0.9)] {
                 let line = try #require(
                     text.split(separator: "\n").first { $0.contains(String(format: " %.12f ", percentile)) }, "\(text)")

@@ -1,4 +1,4 @@
-// Programs that read reports as a reader would, run by tests where they are there.
+// Programs that read reports like a user. Tests run them if they are installed.
 import Foundation
 
 enum Interpreter {
@@ -8,7 +8,7 @@ enum Interpreter {
     static let browser = found(["chromium", "chromium-browser", "google-chrome"])
     static let python = found(["python3"])
 
-    /// A Python that has pandas and DuckDB: what `Tools/setup.sh data` made, or the machine's own.
+    /// A Python with pandas and DuckDB: the one made by `Tools/setup.sh data`, or the machine's own.
     static let withTables: String? = {
         let own = "\(repository)/.build-data/bin/python3"
         return [own, python].compactMap { $0 }.first { path in
@@ -17,14 +17,14 @@ enum Interpreter {
         }
     }()
 
-    /// The first of these programs on the PATH.
+    /// Returns the first of these programs on the PATH.
     private static func found(_ names: [String]) -> String? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         return names.lazy.flatMap { name in folders.lazy.map { "\($0)/\(name)" } }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Both outputs together, and how it ended.
+    /// Runs a program. Returns both outputs together and the exit code.
     static func run(_ program: String, _ arguments: [String]) throws -> (output: String, status: Int32) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)

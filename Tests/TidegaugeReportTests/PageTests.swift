@@ -1,5 +1,5 @@
-// Pages of one run and of two, beyond their golden files: what stands on the first screen, what folds, which engine is how
-// many times as fast.
+// Tests of pages of one and two runs, beyond their golden files: the first screen, folded parts, and the speed ratios
+// of engines.
 import Foundation
 import Testing
 import TidegaugeMeasure
@@ -119,7 +119,7 @@ struct PageTests {
 
     // MARK: Engines side by side
 
-    /// Two engines at so many points, the peer so many times as slow.
+    /// Makes a run of two engines at several points. The peer is slower by the given factors.
     private func engines(_ factors: [Double]) -> RunRecord {
         var record = RunRecord(runID: "r", environment: .fixed)
         record.header.scenarios = [WholeRun.header.scenarios[0]]

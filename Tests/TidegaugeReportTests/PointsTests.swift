@@ -9,7 +9,7 @@ import TidegaugeSpec
 
 @Suite("points.csv")
 struct PointsTests {
-    /// Of each key its values in a variant, and what stands in its column.
+    /// Values of each key in a variant, and the text in its column.
     private static let keys: [(key: String, values: [(text: String, cell: String)])] = [
         ("dataset.items", [("1000", "1000"), ("100000", "100000")]),
         ("observers.match", [("0.5", "0.5"), ("1", "1")]),
@@ -43,7 +43,7 @@ struct PointsTests {
         let records = CSV.records(PointsCSV.render(rows.shuffled(using: &random), cell: Setting.cell))
         let header = try #require(records.first)
         #expect(Array(header.prefix(PointsCSV.columns.count)) == PointsCSV.columns)
-        // What there is, by what it is called.
+        // The values that exist, by the names of their columns.
         var cells = 0
         for record in records.dropFirst() {
             try #require(record.count == header.count, "seed \(seed)")

@@ -42,7 +42,7 @@ struct RunReportTests {
             #expect(try csv(root + "/r") == whole)
             try resumed.add([Fixture.rows[1]])
             #expect(try csv(root + "/r") == whole + MetricsCSV.line(Fixture.rows[1]))
-            // A kill within the very first line leaves no header to trust.
+            // A kill within the first line leaves an incomplete header.
             try Data("schema_ver".utf8).write(to: URL(fileURLWithPath: root + "/r/metrics.csv"))
             _ = try RunReport(root: root, runID: "r", environment: .fixed)
             #expect(try csv(root + "/r") == MetricsCSV.columns.joined(separator: ",") + "\n")
@@ -95,7 +95,7 @@ struct RunReportTests {
     }
 }
 
-/// What somebody else may have put where a report goes.
+/// Links that another user may have put where a report is written.
 @Suite struct PlantedLinkTests {
     @Test func nothingIsWrittenThroughALink() throws {
         try Fixture.withFolder { root in

@@ -1,5 +1,5 @@
-// The questions of Reports/README.md in pandas and in DuckDB: the very lines that stand there, on the reference run of this
-// repository, held against what Python makes of metrics.csv by hand (`Tools/data_test.py`).
+// Tests of the questions in Reports/README.md, in pandas and DuckDB. They run the documented lines on the reference run
+// of this repository, and compare with Python code over metrics.csv (`Tools/data_test.py`).
 import Foundation
 import Testing
 import TidegaugeScenario

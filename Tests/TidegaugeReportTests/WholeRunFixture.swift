@@ -1,4 +1,4 @@
-// A run with everything in it that a format has to cope with, written as a run writes it.
+// A run with everything that a format must handle, written like a real run.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeScenario
@@ -8,7 +8,7 @@ import TidegaugeTrial
 @testable import TidegaugeReport
 
 enum WholeRun {
-    /// Everything that some format takes for its own.
+    /// Characters that are special in some format.
     static let hostile = "a,\"b\"\n<script>alert('x')</script>]]>|`*_@all\u{1}\u{1B}\u{202E}; --"
     static let runID = "20260131T120000Z-1a2b3c4d"
 
@@ -47,7 +47,7 @@ enum WholeRun {
             sha: scenario.sha256, gate: scenario.gate)
     }
 
-    /// With something worse by counts and something by the clock.
+    /// A comparison with figures that are worse by counts and by clocks.
     static var compared: BaselineComparison {
         BaselineComparison(
             name: "last", runID: "20260130T120000Z-0f0e0d0c", counts: 3, clocks: 2,
@@ -144,7 +144,7 @@ enum WholeRun {
 }
 
 extension RunReport {
-    /// A play that one engine completes, and that a flawed one hangs in, as it has to.
+    /// An interleaving test that one engine completes. A flawed one hangs in it, as expected.
     fileprivate func addChoreography() throws {
         for (driver, metric) in [("stillingwell", Metric.choreographyTime), ("flawed", .hangDetectionTime)] {
             var spec = WholeRun.spec("lock-order", driver, "")

@@ -1,5 +1,5 @@
-// Every format of one run against golden files, and against readers of their own: what is hostile in names and notes must
-// come out of each as text.
+// Tests of every format of one run against golden files, and with parsers of their own. Hostile names and notes must
+// remain text in each format.
 import Foundation
 import FoundationXML
 import Testing
@@ -96,7 +96,7 @@ struct WholeRunTests {
             let folder = "\(root)/\(WholeRun.runID)"
             for name in ["report.html", "junit.xml", "summary.md"] {
                 let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
-                // The page has a script of its own, at its end, and nobody else's.
+                // The page has one script of its own, at its end.
                 let scripts = text.lowercased().components(separatedBy: "<script").count - 1
                 #expect(scripts == (name == "report.html" ? 1 : 0) && !text.contains("<script>alert"), "\(name)")
                 #expect(!text.contains("<a,") && !text.contains("]]>"), "\(name)")
@@ -109,7 +109,7 @@ struct WholeRunTests {
             let junit = XMLCases(try Data(contentsOf: URL(fileURLWithPath: folder + "/junit.xml")))
             #expect(junit.isWhole && junit.cases == 6)
             #expect(junit.elements == ["failure": 1, "skipped": 2])
-            // Two choreographies took 9.61 ms each by their own clock, and six trials two seconds.
+            // Two interleaving tests took 9.61 ms each by their own clock, and six trials took two seconds each.
             #expect(junit.milliseconds["testcase"] == [4_000, 0, 4_000, 2_000, 10, 10])
             let sum = junit.milliseconds["testcase", default: []].reduce(0, +)
             #expect(junit.milliseconds["testsuite"] == [sum] && junit.milliseconds["testsuites"] == [sum])
@@ -167,7 +167,7 @@ struct WholeRunTests {
 private final class XMLCases: NSObject, XMLParserDelegate {
     var cases = 0
     var elements: [String: Int] = [:]
-    /// By element, each time it is there.
+    /// Values by element, one per occurrence.
     var milliseconds: [String: [Int]] = [:]
     private(set) var isWhole = false
 

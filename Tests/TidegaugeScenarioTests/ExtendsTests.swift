@@ -1,4 +1,4 @@
-// A scenario over another: whose keys hold, what can be taken away, and where each complaint stands.
+// Tests of scenarios that extend others: precedence of keys, removed keys, and the places of complaints.
 import Testing
 
 @testable import TidegaugeScenario
@@ -89,7 +89,7 @@ import Testing
         let scenario = try parse("extends: middle.yaml\nduration: 3s", files)
         let spec = try scenario.points(profile: .ci)[0].spec
         #expect((spec.dataset.items, spec.durationNs) == (7, 3_000_000_000))
-        // Whatever changes in any of the files is another scenario.
+        // A change in any of the files gives another checksum.
         let changed = try parse(
             "extends: middle.yaml\nduration: 3s", files.merging(["base.yaml": Self.base + "\n"]) { $1 })
         #expect(changed.sha256 != scenario.sha256)
@@ -106,7 +106,7 @@ import Testing
         let text = "extends: base.yaml\nwriters: { load: closed }"
         let found = complaints(text, ["base.yaml": Self.base, "own.yaml": text])
         #expect(found.first?.hasSuffix("; own.yaml can drop it by 'without: [writers.rate]'") ?? false, "\(found)")
-        // What is wrong in the file above by itself is mended there.
+        // A problem of the extended file itself is corrected there.
         let wrong = Self.base.replacing("items: 1_000", with: "items: many")
         #expect(!complaints("extends: base.yaml", ["base.yaml": wrong]).joined().contains("without"))
     }

@@ -1,11 +1,11 @@
-// What the tests of scenarios share: a small valid file to vary, and the drivers they pretend to have.
+// Helpers of the scenario tests: a small valid file to vary, and the drivers that it may name.
 import Foundation
 
 @testable import TidegaugeScenario
 
 let testDrivers = ["noop", "stillingwell"]
 
-/// Those that ship, which the shipped scenarios may name.
+/// The shipped drivers, which shipped scenarios may name.
 let shippedDrivers =
     testDrivers + ["grdb-pool", "grdb-memory", "sqlite-hooks", "notification-queue"]
     + ["typed-notifications", "fetched-results", "fetched-results-legacy", "postgres-poll", "postgres-notify"]
@@ -17,7 +17,7 @@ let shippedDrivers =
         "bounded-mailbox", "sync-on-own-queue",
     ].map { "flawed-\($0)" }
 
-/// Valid, and small enough to see a change in.
+/// A small valid scenario.
 let plainScenario = """
     purpose: How long does it take?
     represents: a complaint
@@ -33,7 +33,7 @@ func parse(_ text: String, path: String = "test.yaml") throws(ScenarioErrors) ->
     try Scenario.parse(Array(text.utf8), path: path, drivers: testDrivers)
 }
 
-/// What reading `text` complains about, one line per problem; empty where it is valid.
+/// Returns the complaints about `text`, one line per problem. Empty if it is valid.
 func complaints(_ text: String, path: String = "test.yaml") -> [String] {
     complaints(Array(text.utf8), path: path)
 }
@@ -47,7 +47,7 @@ func complaints(_ bytes: [UInt8], path: String = "test.yaml") -> [String] {
     }
 }
 
-/// The seed of a random test: `TIDEGAUGE_SEED`, or a new one each time. Name it in every expectation.
+/// The seed of a random test: `TIDEGAUGE_SEED`, or a random one. Include it in every expectation.
 func testSeed() -> UInt64 {
     let seed =
         ProcessInfo.processInfo.environment["TIDEGAUGE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)

@@ -1,5 +1,5 @@
-// Every kind of refusal, as a file and what is said about it: Golden/NAME.yaml and Golden/NAME.txt. After a deliberate
-// change run the tests once with TIDEGAUGE_REGENERATE=1 and read the difference.
+// Tests of every kind of refusal: Golden/NAME.yaml is a file, and Golden/NAME.txt has its errors. After a deliberate
+// change run the tests once with TIDEGAUGE_REGENERATE=1 and review the difference.
 import Foundation
 import Testing
 

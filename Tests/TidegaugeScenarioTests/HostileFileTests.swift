@@ -1,12 +1,13 @@
-// Files made to hurt a parser: each refused in bounded time and memory, on a test's ordinary stack.
+// Tests of files that attack the parser. Each must be refused in bounded time and memory, on the stack of a test
+// thread.
 import Foundation
 import Testing
 
 @testable import TidegaugeScenario
 
 @Suite struct HostileFileTests {
-    /// Of the test's own thread, so that a loaded machine changes nothing. Without their guards these files take minutes,
-    /// or crash.
+    /// Limit on the CPU time of the test's thread, which does not depend on other load. Without the parser's guards
+    /// these files take minutes, or crash.
     private static let limit = Duration.seconds(5)
 
     private func complaintsInTime(_ text: String) -> [String] {
@@ -65,8 +66,8 @@ import Testing
 
     private func numbers(_ count: Int) -> String { "[" + (1...count).map(String.init).joined(separator: ",") + "]" }
 
-    /// Twenty kilobytes that stood for twenty million points: the axis without a valid value made them none when they were
-    /// counted, and not when they were listed.
+    /// Twenty kilobytes that stand for twenty million points. An axis without a valid value must not make the count of
+    /// points zero.
     @Test func anAxisWithoutAValidValueHidesNoPoints() {
         let sweep =
             "dataset.items: \(numbers(1_000)), observers.count: \(numbers(1_000)), dataset.groups: \(numbers(20))"
@@ -88,7 +89,7 @@ import Testing
         #expect(found.contains("test.yaml:9:8: the sweep has more than 10000 points; shorten its lists"))
     }
 
-    /// Each point times each repetition is a trial in a list.
+    /// Each repetition of each point is a trial in a list.
     @Test func moreTrialsThanAnybodyWaitsForAreRefused() throws {
         let sweep = "\nsweep: { dataset.items: \(numbers(100)), observers.count: \(numbers(100)) }"
         let message =

@@ -1,4 +1,4 @@
-// A file of hosts: what it gives, and what is said of everything that it should not hold, with the place.
+// Tests of hosts files: the hosts they contain, and the errors for invalid content, with their places.
 import Testing
 
 @testable import TidegaugeScenario

@@ -1,4 +1,4 @@
-// Limits: how they are read from a file, which figures they mean, and when they hold.
+// Tests of limits: how they are read from a file, which figures they apply to, and when they hold.
 import Foundation
 import Testing
 

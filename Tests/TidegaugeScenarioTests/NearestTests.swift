@@ -1,4 +1,4 @@
-// The word that was probably meant.
+// Tests of the suggestion of the word that was probably meant.
 import StillingWellBasis
 import Testing
 

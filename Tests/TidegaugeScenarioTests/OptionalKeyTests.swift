@@ -1,4 +1,4 @@
-// A scenario that names no source and no gate: what `compare` judges it by then.
+// Tests of scenarios without `represents` and `gate`: the gate that `compare` then uses.
 import Testing
 
 @testable import TidegaugeSpec
@@ -20,7 +20,8 @@ import Testing
         #expect(try parse(plainScenario).namesGate)
     }
 
-    /// Neither a promise nor the harness, no figure over a sweep, nothing without a better and a worse.
+    /// The gate is no promise, no figure of the harness, no figure over a sweep, and has a better and a worse
+    /// direction.
     @Test(arguments: [
         ("missed_final, harness_hiccup, upkeep_exponent, coalescing_ratio, delivery_latency", Metric.deliveryLatency),
         ("missed_final, oracle_violations", .missedFinal),

@@ -1,4 +1,4 @@
-// Numbers, durations and rates: what is read, and that what is written reads back.
+// Tests of numbers, durations and rates: what is read, and that written values can be read again.
 import StillingWellSeededRandom
 import Testing
 

@@ -1,5 +1,5 @@
-// Random valid scenarios, checked against a model written the other way round: what was generated is what is read, its
-// points are the product of its lists, and nothing depends on anything but the file. Replays with TIDEGAUGE_SEED.
+// Tests of random valid scenarios against their generator. The values read equal the generated ones, the points are the
+// product of the lists, and the result depends on the file only. TIDEGAUGE_SEED replays a seed.
 import StillingWellSeededRandom
 import Testing
 
@@ -13,7 +13,7 @@ import Testing
         var queue: Bool
     }
 
-    /// One number in one of the ways it may be written.
+    /// Returns one of the spellings of a number.
     private static func spelt(_ value: Int, _ random: inout SeededRandom) -> String {
         switch Int.random(in: 0..<3, using: &random) {
         case 0 where value >= 1_000: "\(value / 1_000)_" + String(String(value % 1_000 + 1_000).dropFirst())
@@ -59,7 +59,7 @@ import Testing
             let points = try scenario.points(profile: .full)
             #expect(points.count == generated.axes.reduce(1) { $0 * $1.values.count }, comment)
 
-            // Every combination of one value per axis, keys sorted, is a variant, and there is no other.
+            // Every combination of one value per axis, with sorted keys, is a variant, and there is no other.
             var model: Set<[String]> = [[]]
             for axis in generated.axes {
                 model = Set(model.flatMap { point in axis.values.map { point + ["\(axis.key)=\($0)"] } })

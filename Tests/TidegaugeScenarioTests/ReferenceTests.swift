@@ -1,5 +1,5 @@
-// The tables of Scenarios/README.md and the rows of keys: one says what the other does. After a deliberate change run the
-// tests once with TIDEGAUGE_REGENERATE=1 and read the difference.
+// Tests that the tables of Scenarios/README.md and the rows of `Setting` agree. After a deliberate change run the tests
+// once with TIDEGAUGE_REGENERATE=1 and review the difference.
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-// The digest against the examples that NIST publishes for FIPS 180-4, and against its padding's edges.
+// Tests of the digest with NIST's examples for FIPS 180-4, and with lengths at the edges of its padding.
 import StillingWellBasis
 import Testing
 
@@ -25,7 +25,7 @@ import Testing
                 == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
     }
 
-    /// 55 bytes are the longest that fit one block with their padding, 56 the shortest that need a second.
+    /// 55 bytes are the longest input that fits into one block with its padding. 56 bytes need a second.
     @Test(arguments: [
         (55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"),
         (56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"),

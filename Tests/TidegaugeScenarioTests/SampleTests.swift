@@ -1,4 +1,4 @@
-// What is said beforehand of limits that no trial will have the samples for.
+// Tests of warnings about limits for which no trial has enough samples.
 import Testing
 
 @testable import TidegaugeScenario
@@ -52,7 +52,7 @@ import Testing
         #expect(try found(#"time_to_first_delivery: "< 5ms""#, ("count: 1 ", "count: 20 ")).isEmpty)
     }
 
-    /// The point with the fewest is named, and one that a limit is not for does not count.
+    /// The point with the fewest samples is named. Points that a limit does not apply to are ignored.
     @Test func everyPointIsLookedAt() throws {
         let sweep = ("duration: 5s", "duration: 5s\nsweep: { writers.rate: [400/s, 100/s, 40/s] }")
         #expect(
@@ -61,7 +61,7 @@ import Testing
         #expect(try found(#"write_service_time.p99: { at: { writers.rate: 400/s }, limit: "< 5ms" }"#, sweep).isEmpty)
     }
 
-    /// Neither profile has the samples: an error of the scenario, at the place of the limit.
+    /// No profile has enough samples: an error of the scenario, at the place of the limit.
     @Test func aLimitThatNoProfileCanJudgeIsAnError() throws {
         let file = """
             purpose: How long does it take?
@@ -82,10 +82,10 @@ import Testing
         #expect(both[0].hasSuffix("needs 1\u{A0}000: duration ≥ 34s"), "\(both)")
         #expect(complaints(file + "profiles: { full: { duration: 34s } }").isEmpty)
         #expect(complaints(file + "profiles: { smoke: { duration: 34s } }").count == 2)
-        // One point of one profile is enough, and so is a load of which nobody knows how much it commits.
+        // One point of one profile is enough. A load with an unknown number of commits is accepted too.
         #expect(complaints(file + "profiles: { full: { sweep: { writers.rate: [30/s, 300/s] } } }").isEmpty)
         #expect(complaints(file.replacing("rate: 30/s", with: "load: closed")).isEmpty)
-        // By chance a thousand Poisson arrivals may come where 960 are expected.
+        // A thousand Poisson arrivals may occur by chance if 960 are expected.
         let random = file.replacing("rate: 30/s", with: "rate: 192/s, arrivals: poisson")
         #expect(complaints(random).isEmpty)
     }
@@ -101,7 +101,8 @@ import Testing
         #expect(found[0].hasSuffix("duration ≥ \(seconds)s"), "\(found)")
     }
 
-    /// The first scenario that anybody reads; three standard deviations of its random arrivals above the least.
+    /// The first scenario for new users. Even three standard deviations below the mean, its arrivals give enough
+    /// samples.
     @Test(arguments: [Profile.ci, .full]) func commitLatencyHasAPercentileOfItsTail(profile: Profile) throws {
         let all = try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios + "/latency/commit-latency.yaml"])
         for point in try all[0].settings(profile, [:]) {

@@ -1,11 +1,11 @@
-// Finding and reading scenario files: folders, files, and everything that can be wrong with a path.
+// Tests of finding and reading scenario files: folders, files, and every error in a path.
 import Foundation
 import Testing
 
 @testable import TidegaugeScenario
 
 @Suite struct ScenarioLibraryTests {
-    /// Runs `body` in a new folder that holds `files`, and removes it.
+    /// Runs `body` in a new folder with `files`, and removes it.
     private func withFolder(_ files: [String: String], _ body: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("scenarios-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// A folder is gone through once, by its own name where it has one here; a circle of links ends.
+    /// A folder is visited once, under its own name if it has one here. A cycle of links ends.
     @Test func linksToFoldersAreFollowed() throws {
         try withFolder(["own/real/one.yaml": plainScenario, "elsewhere/two.yaml": plainScenario]) { folder throws in
             let files = FileManager.default
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// What stands in the folder where names are looked up may have been changed since the program was built.
+    /// A scenario file on disk takes precedence, because it may have changed since the program was built.
     @Test func aScenarioOnDiskGoesBeforeAShippedOneOfItsName() throws {
         let found = try ScenarioLibrary(drivers: shippedDrivers).load(["commit-latency"])
         #expect(found.map(\.path) == ["Scenarios/latency/commit-latency.yaml"])
@@ -142,7 +142,7 @@ import Testing
         #expect(problems("/dev/zero") == ["/dev/zero: this is no regular file; a scenario is a *.yaml file"])
     }
 
-    /// Root reads everything, so this can be seen only as somebody else.
+    /// Root can read everything, so this test needs another user.
     @Test(.enabled(if: getuid() != 0)) func unreadableFilesAreRefused() throws {
         try withFolder(["secret.yaml": plainScenario]) { folder throws in
             try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: "\(folder)/secret.yaml")

@@ -1,5 +1,5 @@
-// The schema that `tidegauge schema` prints against the reader: what ships is valid by it, and whatever the reader refuses for
-// a key, the schema refuses too. The validator is written for this test and knows just the words the schema uses.
+// Tests of the schema that `tidegauge schema` prints. Shipped scenarios are valid, and each key that the reader refuses
+// is refused by the schema. The validator was written for this test and knows only the keywords that the schema uses.
 import Foundation
 import Testing
 
@@ -27,7 +27,7 @@ import Testing
     private static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../..").standardizedFileURL
 
-    /// An editor reads the file by the YAML that it knows, and so does a tool that turns it into JSON.
+    /// Editors parse the file by their own YAML version, and so do tools that convert it to JSON.
     @Test(arguments: YAMLReading.allCases)
     func everyShippedScenarioIsValid(_ reading: YAMLReading) throws {
         let root = Self.repository.appendingPathComponent("Scenarios")
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Those that the documents show; a part of one with what it leaves out.
+    /// Scenarios in the documents. A partial one is completed first.
     @Test(arguments: YAMLReading.allCases)
     func everyScenarioOfTheDocumentsIsValid(_ reading: YAMLReading) throws {
         var count = 0
@@ -49,7 +49,7 @@ import Testing
             let document = try String(contentsOf: Self.repository.appendingPathComponent(name), encoding: .utf8)
             for block in document.components(separatedBy: "```yaml\n").dropFirst() {
                 let part = block.components(separatedBy: "```")[0]
-                // A workflow for a repository is none.
+                // A workflow of a repository is not a scenario.
                 if part.contains("\njobs:") { continue }
                 let text = part.contains("purpose:") ? part : "purpose: A part.\nrepresents: a document\n" + part
                 var problems = ProblemList(path: name)
@@ -63,7 +63,7 @@ import Testing
         #expect(count >= 1)
     }
 
-    /// No key, no driver and no word that a scenario may hold is a truth, a number or nothing to somebody's YAML.
+    /// No key, driver or word of a scenario may resolve to a boolean, a number or null in either YAML version.
     @Test(arguments: YAMLReading.allCases)
     func everyWordOfTheSchemaIsTextInPlainYAML(_ reading: YAMLReading) {
         func check(_ value: Any, in word: String) {
@@ -84,7 +84,7 @@ import Testing
         check(schema, in: "")
     }
 
-    /// Reader's words for a key that is none.
+    /// Parts of the reader's messages for unknown keys.
     private static let keyErrors = ["unknown key", "unknown profile", "which is no key", "cannot be swept"]
 
     @Test(arguments: GoldenErrorTests.names)
@@ -96,13 +96,13 @@ import Testing
         if complaints.isEmpty { #expect(found.isEmpty) }
         for complaint in complaints where Self.keyErrors.contains(where: { complaint.contains($0) }) {
             let words = complaint.split(separator: "'", omittingEmptySubsequences: false)
-            // Clipped or written with escapes: any fault will do.
+            // If the key is shortened or escaped in the message, any fault counts.
             let key = words.count > 1 && !words[1].contains("…") ? String(words[1]) : ""
             #expect(found.contains { key.isEmpty || $0.contains(key) }, "\(complaint): \(found)")
         }
     }
 
-    /// An editor shows the description of the key under the cursor: wherever a key may stand, it has one.
+    /// An editor shows the description of the key under the cursor, so every key must have one.
     @Test func everyKeySaysWhatItMeans() {
         func check(_ value: Any, _ place: String) {
             guard let object = value as? [String: Any] else {
@@ -148,7 +148,7 @@ import Testing
     }
 }
 
-/// Tells where a node is not what a schema says.
+/// Finds the places where a node violates a schema.
 private struct Validator {
     struct Unknown: Error { var word: String }
 
@@ -210,7 +210,7 @@ private struct Validator {
             let known = Set((schema["properties"] as? [String: Any] ?? [:]).keys)
             let patterns = schema["patternProperties"] as? [String: [String: Any]] ?? [:]
             return try (map(node) ?? []).flatMap { entry -> [String] in
-                // Quoted or not: a key that needs quotes will be written without them by somebody.
+                // A quoted key counts too, because users may write it without quotes.
                 guard reading.resolve(entry.key) == .text(entry.key) else { return ["\(place): no text \(entry.key)"] }
                 if known.contains(entry.key) { return [] }
                 if let pattern = patterns.first(where: {

@@ -1,4 +1,4 @@
-// The rows of keys: complete, of one mind with the spec they lead to, and no two at one place of it.
+// Tests of the rows of `Setting`: they are complete, agree with the spec, and no two write one property.
 import Foundation
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
 @testable import TidegaugeSpec
 
 @Suite struct SettingTests {
-    /// A value that is not the default.
+    /// Returns a value that is not the default.
     private static func other(_ setting: Setting) -> SettingValue {
         let value: SettingValue =
             switch setting.row.kind {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// What of a spec no key says: the trial's own, and what goes beside a scenario.
+    /// Properties of a spec without a key: those of the trial, and those set outside of a scenario.
     private static let unkeyed = [
         "specVersion", "scenario", "scenarioSHA", "driver", "variant", "trial", "seed", "measure", "traceEvents",
         "choreography", "count",
@@ -78,7 +78,7 @@ import Testing
         #expect(try Setting.serverURL.value(from: text) == .url(text))
     }
 
-    /// What is set is written down in many places, so that a password is not taken, and no refusal repeats one.
+    /// Settings are stored in many places, so a URL with a password is refused, and no refusal repeats the password.
     @Test(arguments: [
         "postgresql://me:s3cret@db.example/test", "postgres://db.example/test?password=s3cret",
         "postgres://db.example/?sslmode=require&sslpassword=s3cret", "postgresql://me@db.example/?%70assword=s3cret",
@@ -107,7 +107,7 @@ import Testing
         #expect(schema.contains("\"\(setting.key)\"") && schema.contains(row.summary.replacing("\"", with: "\\\"")))
     }
 
-    /// A binary that does not know a key passes over it.
+    /// An older binary ignores a key that it does not know.
     @Test func anOlderBinaryIsNotAskedForAYoungerKey() throws {
         let version = TrialSpec.oldestVersion
         let keys: TrialSpec.YoungerKeys = [

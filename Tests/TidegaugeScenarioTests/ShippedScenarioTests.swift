@@ -1,4 +1,4 @@
-// The scenario files of this repository: all of them valid, and within the time that a run may take.
+// Tests of the scenario files of this repository: all are valid, and fit into the promised time.
 import Foundation
 import Testing
 
@@ -15,13 +15,13 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios])
     }
 
-    /// Those of reading have a target of their own, `make reading`: each counts instructions, which takes seconds at least. So have
-    /// those that need a server.
+    /// The scenarios except those with a make target of their own. Scenarios of reading (`make reading`) count
+    /// instructions, which takes seconds each. Scenarios of servers need a server.
     private func loadWithoutReading() throws -> [Scenario] {
         try load().filter { !$0.path.contains("/reading/") && !$0.path.contains("/servers/") }
     }
 
-    /// What each scenario takes, about, the longest first.
+    /// Estimated seconds of each scenario, longest first.
     private func seconds(_ profile: Profile, in scenarios: [Scenario]) throws -> [(name: String, seconds: Double)] {
         let each = try scenarios.map { scenario in
             let timesNs = try scenario.points(profile: profile).map { estimatedNs($0, of: scenario) }
@@ -31,18 +31,18 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         return each.sorted { $0.seconds > $1.seconds }
     }
 
-    /// What all trials at a point on one driver will take, about; one after the other, loading and companions included.
+    /// Estimated time of all trials at a point on one driver, in sequence, with loading and companion trials.
     private func estimatedNs(_ point: SweepPoint, of scenario: Scenario) -> Int64 {
         let (spec, measure) = (point.spec, scenario.measure)
         let hasBaseline = spec.observers.count > 0 && measure.contains(where: \.needsBaseline)
         let processes = 1 + (hasBaseline ? 1 : 0) + (measure.contains(where: \.needsNoop) ? 1 : 0)
-        // Start of a process, opening, quiescence, the oracle's comparison and writing the results. A play is over when its
-        // threads are, or a circle has been looked at for long enough.
+        // Start of a process, opening, quiescence, the oracle's comparison and writing of results. An interleaving test
+        // ends with its threads, or when a deadlock was observed for long enough.
         let processNs: Int64 = spec.choreography == nil ? 400_000_000 : 150_000_000
-        // Inserting a row in bulk and building the first result from it.
+        // Inserting a row in bulk, and evaluating the first result from it.
         let loadNs = Int64(spec.dataset.items + 10 * spec.dataset.groups) * 2_000
         let subscribeNs = Int64(spec.observers.count + spec.observers.bystanders) * 100_000
-        // Under valgrind, once for all repetitions.
+        // Counted under valgrind, once for all repetitions.
         let isCounted = measure.contains(where: \.isOfCountedTrial)
         let countedNs: Int64 = isCounted ? 5_000_000_000 + 100 * (loadNs + subscribeNs / 10) : 0
         let trialNs = processNs + loadNs + subscribeNs + spec.warmUpNs + spec.durationNs
@@ -54,24 +54,24 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         #expect(names.isSuperset(of: ["commit-latency", "burst-coalesce", "result-size", "fan-out", "noop-store"]))
     }
 
-    /// Six minutes are promised for what `make bench` runs; the estimate leaves a fifth for a slower machine.
+    /// `make bench` promises six minutes. The estimate leaves a sixth for a slower machine.
     @Test func theCIProfileFitsItsBudget() throws {
         let each = try seconds(.ci, in: loadWithoutReading().filter { !$0.path.contains("/peers/") })
         #expect(each.reduce(0) { $0 + $1.seconds } <= 300, "\(each)")
     }
 
-    /// Ten minutes are promised for `make servers`.
+    /// `make servers` promises ten minutes.
     @Test func theServersFitTheirBudget() throws {
         let each = try load().filter { $0.path.contains("/servers/") }.map { scenario in
             let seconds = try seconds(.ci, in: [scenario]).reduce(0) { $0 + $1.seconds }
-            // A cluster is made for each trial.
+            // Each trial creates a database cluster.
             let trials = try scenario.points(profile: .ci).reduce(0) { $0 + $1.repetitions }
             return (scenario.name, Double(scenario.drivers.count) * (seconds + Double(3 * trials)))
         }
         #expect(each.reduce(0) { $0 + $1.1 } <= 480, "\(each)")
     }
 
-    /// Two minutes are promised.
+    /// The smoke profile promises two minutes.
     @Test func theSmokeProfileFitsItsBudget() throws {
         let each = try seconds(.smoke, in: loadWithoutReading())
         #expect(each.reduce(0) { $0 + $1.seconds } <= 96, "\(each)")

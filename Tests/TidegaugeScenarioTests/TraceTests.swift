@@ -1,4 +1,4 @@
-// Traces: read beside the scenario, hashed with it, refused where they say nothing.
+// Tests of traces: they are read beside the scenario, included in its hash, and refused if they are empty or wrong.
 import Foundation
 import StillingWellBasis
 import Testing
@@ -76,7 +76,7 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("one.yaml")
         try Data(text.utf8).write(to: file)
-        // Nobody reads the first page of their own memory, root neither.
+        // Reading the first page of a process's own memory fails, for root too.
         try FileManager.default.createSymbolicLink(
             atPath: folder.appendingPathComponent("due.txt").path, withDestinationPath: target)
         do throws(ScenarioErrors) {
@@ -136,7 +136,7 @@ import Testing
         #expect(trace.dueNs == [100_000_000, 300_000_000] && trace.endNs == 500_000_000)
         let workload = try #require(trace.workload)
         #expect(workload.rows == [3, 1, 0])
-        // 'title' is what query 1 sorts by; nobody asks for 'notes', nor for 'todos'.
+        // 'title' is the sort key of query 1. No query uses 'notes' or 'todos'.
         #expect(
             workload.commits == [
                 [
@@ -152,7 +152,7 @@ import Testing
         #expect(
             workload.passing == [
                 .init(table: 1, share: 0.5, fromNs: 10_000_000, untilNs: 200_000_000),
-                // Of a table without rows nobody knows how much a query finds.
+                // For a table without rows, the share that a query finds is unknown.
                 .init(table: 2, share: 0.5, fromNs: 10_000_000, untilNs: 200_000_000),
                 .init(table: 0, share: 1, fromNs: 150_000_000, untilNs: nil),
             ])

@@ -1,4 +1,4 @@
-// From a scenario to its trials: layers, sweeps, overrides, seeds.
+// Tests of the trials of a scenario: layers, sweeps, overrides, seeds.
 import StillingWellBasis
 import Testing
 

@@ -1,6 +1,6 @@
-// How readers of the two versions of YAML in use resolve a plain scalar: YAML 1.1 (PyYAML, Ruby, libyaml's bindings, most
-// editors' older plugins) and YAML 1.2 with its core schema. After the type repository of 1.1 and section 10.3.2 of 1.2.2.
-// For tests: the reader of scenarios resolves nothing, and what it takes must be the same to those who do.
+// Resolution of plain scalars in the two versions of YAML in use: YAML 1.1 (PyYAML, Ruby, libyaml's bindings, older
+// editor plugins) and YAML 1.2 with its core schema. Sources: the type repository of 1.1, and section 10.3.2 of 1.2.2.
+// The reader of scenarios resolves nothing, so accepted texts must mean the same for readers that do.
 import Foundation
 
 enum YAMLReading: String, CaseIterable {
@@ -12,7 +12,7 @@ enum YAMLReading: String, CaseIterable {
         case number(Double)
         case truth(Bool)
         case nothing
-        /// A date, or one of the words that stand for no value at all, `<<` and `=`.
+        /// A date, or one of the special words `<<` and `=`.
         case other
     }
 

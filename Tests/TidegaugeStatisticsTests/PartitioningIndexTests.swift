@@ -1,4 +1,4 @@
-// The binary search against a walk from the front.
+// Tests of the binary search against a linear search.
 import StillingWellBasis
 import StillingWellSeededRandom
 import Testing
@@ -8,7 +8,7 @@ import Testing
     func findsWhatAWalkFinds(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let values = (0..<random.below(40)).map { _ in random.below(12) }.sorted()
-        // A slice, whose places do not begin with zero.
+        // A slice whose indices do not begin at zero.
         let slice = values.dropFirst(random.below(4))
         for bound in -1...13 {
             var asked = 0

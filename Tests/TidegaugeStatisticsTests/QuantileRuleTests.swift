@@ -1,4 +1,4 @@
-// The rule by which samples break a limit on a percentile: exactly, and by simulation.
+// Tests of the rule by which samples break a limit on a percentile: exactly, and by simulation.
 import Glibc
 import StillingWellBasis
 import Testing
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Each number of samples from 1 to 10,000, by the distribution itself.
+    /// Every number of samples from 1 to 10,000, by the exact distribution.
     @Test(arguments: tails) func theChanceOfRedAtTheExactShareIsAThousandthAtMost(tail: Double) {
         var critical = 1
         for samples in 1...10_000 {
@@ -40,9 +40,9 @@ import Testing
         }
     }
 
-    /// Red runs of samples that are beyond a bound with a probability of their own, as a share of the runs.
+    /// Returns the share of red runs, if each sample is beyond the bound with the probability `share`.
     private func redShare(samples: Int, share: Double, tail: Double, seed: UInt64) -> Double {
-        // Cumulative probabilities of the number beyond, by which one draw makes a whole run.
+        // Cumulative probabilities of the number of samples beyond, so that one draw gives a whole run.
         var cumulative: [Double] = []
         var sum = 0.0
         for beyond in 0...samples {
@@ -78,7 +78,8 @@ import Testing
         }
     }
 
-    /// Samples of a chain that enters and leaves stalls at random, so that exactly the allowed share is beyond the bound.
+    /// Simulates a chain that enters and leaves stalls at random, so that exactly the allowed share is beyond the
+    /// bound.
     private func redShareInStalls(samples: Int, meanStall: Double, tail: Double, runs: Int, seed: UInt64) -> Double {
         var random = SplitMix64(seed: seed)
         let leave = 1 / meanStall
@@ -114,7 +115,7 @@ import Testing
         let stall = SamplesBeyond(samples: 1_000, beyond: 100, stalls: 1)
         #expect(!QuantileRule.isBroken(stall, tail: 0.01))
         #expect(QuantileRule.isBroken(stall, tail: 0.01, countsStallsOnce: false))
-        // Half of the samples, in a hundred stalls, are too many for a hundredth.
+        // Half of the samples, in a hundred stalls, exceed a limit of one in a hundred.
         #expect(QuantileRule.isBroken(.init(samples: 1_000, beyond: 500, stalls: 100), tail: 0.01))
         #expect(QuantileRule.isBroken(.init(samples: 1_000, beyond: 1_000, stalls: 1), tail: 0.01))
     }

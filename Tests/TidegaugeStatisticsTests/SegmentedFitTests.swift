@@ -1,4 +1,4 @@
-// The bend of two power laws: found where it was put, and not found where there is none.
+// Tests of the bend between two power laws: it is found at its place, and not found where there is none.
 import StillingWellSeededRandom
 import Testing
 import TidegaugeStatistics

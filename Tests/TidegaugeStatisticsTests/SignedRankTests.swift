@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidegaugeStatistics
 
-/// A normal sample by Box and Muller.
+/// Returns a normal sample by the method of Box and Muller.
 func normal(_ random: inout SeededRandom) -> Double {
     let radius = (-2 * Foundation.log(1 - Double.random(in: 0..<1, using: &random))).squareRoot()
     return radius * Foundation.cos(2 * .pi * Double.random(in: 0..<1, using: &random))
@@ -12,7 +12,7 @@ func normal(_ random: inout SeededRandom) -> Double {
 
 @Suite("Signed rank")
 struct SignedRankTests {
-    /// All 2ⁿ ways to give signs, counted.
+    /// Counts over all 2ⁿ assignments of signs.
     private func enumerated(_ differences: [Double]) -> Double {
         let ranks = zip(differences, SignedRank.doubledRanks(differences)).filter { $0.0 != 0 }
         let observed = ranks.reduce(0) { $0 + ($1.0 > 0 ? $1.1 : 0) }
@@ -48,10 +48,10 @@ struct SignedRankTests {
 
     @Test("A zero keeps its rank and loses its vote")
     func prattZeros() {
-        // Ranks 1 (the zero), 2, 3, 4: positive ones 2 + 4 of the 2, 3, 4 that vote.
+        // Ranks 1 (the zero), 2, 3, 4. The positive ones are 2 + 4 of the counted ranks 2, 3, 4.
         let test = SignedRank.test([0, 1, -2, 3])
         #expect(test.doubledRankSum == 2 * (2 + 4) && test.nonZeroCount == 3)
-        // Sums at least 6 of subsets of {2, 3, 4}: {2,4}, {3,4}, {2,3,4}.
+        // Subsets of {2, 3, 4} with a sum of at least 6: {2,4}, {3,4}, {2,3,4}.
         #expect(test.pValue == 3.0 / 8)
     }
 

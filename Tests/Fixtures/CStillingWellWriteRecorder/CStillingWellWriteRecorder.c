@@ -1,6 +1,6 @@
-// Functions of the C library that change files, each of which notes what it has done. The journal is in memory that forked children
-// share; its mutex is held during a write, so that the journal has the order of the writes, and not during a flush, while which others
-// write on.
+// Functions of the C library that change files. Each one records what it has done. The journal is in memory shared with
+// forked children. Its mutex is held during a write, so that the journal has the order of the writes. It is not held
+// during a flush, so that other threads can write meanwhile.
 #define _GNU_SOURCE
 #include "CStillingWellWriteRecorder.h"
 
@@ -35,11 +35,11 @@ struct journal {
 };
 
 static struct journal *journal;
-/// Steps that this process still does; 0: no end to them.
+/// Steps after which this process ends. 0: no limit.
 static uint64_t steps_left;
-/// Which step is the last of this process; a count of 0: none.
+/// The kind and offset of this process's last step, and the number of such steps until then. A count of 0: no limit.
 static struct { uint32_t kind; uint64_t offset, count; } last;
-/// How many steps others do while this process flushes, before that ends.
+/// Number of steps that must be recorded during each flush of this process before it ends.
 static uint64_t steps_beside_flush;
 
 struct descriptor {
@@ -89,7 +89,7 @@ static void take(void) {
 }
 
 static void give(void) {
-    // With the mutex, so that no thread writes any more.
+    // Exits with the mutex held, so that no other thread writes any more.
     if (steps_left > 0 && --steps_left == 0) _exit(0);
     pthread_mutex_unlock(&journal->mutex);
 }
@@ -107,7 +107,7 @@ void wr_leave(void) {
 
 static uint64_t steps(void) { return __atomic_load_n(&journal->steps, __ATOMIC_SEQ_CST); }
 
-// With the mutex held.
+// The caller must hold the mutex.
 static char *append(uint32_t kind, uint32_t file, uint64_t offset, uint64_t payload_bytes) {
     bool is_place = last.offset == WR_ANYWHERE || offset == last.offset;
     if (last.count > 0 && kind == last.kind && is_place && --last.count == 0) steps_left = 1;
@@ -138,7 +138,8 @@ void wr_note(const char *text) {
 
 void wr_write_beside_flushes(uint64_t steps) { steps_beside_flush = steps; }
 
-/// The name of a file of the folder; NULL for others. A relative path is one below an open folder, which is the store's.
+/// Returns the name of a file in the folder, or NULL for other files. A relative path is below an open folder, which is
+/// the store's.
 static const char *name_of(const char *path) {
     size_t length = strlen(journal->folder);
     if (path[0] != '/') return strchr(path, '/') ? NULL : path;
@@ -166,7 +167,7 @@ static void opened(int file, const char *path, int flags, bool is_new) {
     uint32_t number = journal->files - 1;
     while (number > 0 && journal->inodes[number] != status.st_ino) number--;
     if (is_new || number == 0) {
-        // An inode of a file that is gone is used again.
+        // The inode of a deleted file is used again.
         if (number != 0) journal->inodes[number] = 0;
         number = journal->files < MOST_FILES ? journal->files++ : MOST_FILES - 1;
         journal->inodes[number] = status.st_ino;
@@ -215,7 +216,7 @@ int close(int file) {
     return (int)syscall(SYS_close, file);
 }
 
-/// What is open as a file of the folder; NULL for all others.
+/// Returns the entry of a descriptor of a file in the folder, or NULL for other descriptors.
 static const struct descriptor *known(int file) {
     if (!is_on() || !is_descriptor(file) || !descriptors[file].is_known) return NULL;
     return &descriptors[file];
@@ -298,7 +299,7 @@ static int flush(int file, long call) {
     int error = errno;
     if (result == 0) {
         take();
-        // Says which one has ended: several of a file may go on at the same time.
+        // The number identifies the flush that has ended, because several flushes of a file may run at the same time.
         append(WR_FLUSH_END, target->file, number, 0);
         give();
     }
@@ -311,7 +312,7 @@ int fsync(int file) { return flush(file, SYS_fsync); }
 
 int rename(const char *from, const char *to) {
     const char *old = is_on() ? name_of(from) : NULL, *new = is_on() ? name_of(to) : NULL;
-    // One that comes from elsewhere is noted when it is opened here.
+    // A file that is moved into the folder is recorded when it is opened here.
     if (!old || !new) return (int)syscall(SYS_rename, from, to);
     take();
     int result = (int)syscall(SYS_rename, from, to);

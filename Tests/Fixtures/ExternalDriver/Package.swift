@@ -3,9 +3,9 @@ import PackageDescription
 
 let harness = Target.Dependency.product(name: "TidegaugeCLI", package: "tidegauge")
 
-// A driver of one's own needs this much: a target with the driver, and a program of a few lines. Outside of this
-// repository the first dependency is its URL and a version. Who wants no other engine to compare with leaves out
-// `side-by-side` and gives the dependency `traits: ["Harness"]`: GRDB is not even fetched then.
+// The whole package of a driver: a target with the driver, and a program of a few lines. Outside of this repository the
+// first dependency is a URL and a version. To measure without other engines, remove `side-by-side` and give the
+// dependency `traits: ["Harness"]`. Then GRDB is not fetched.
 let package = Package(
     name: "my-tidegauge",
     dependencies: [

@@ -1,5 +1,5 @@
-// What the processes of a test write: counters, and batches of two rows that make sense together only. A batch and its
-// count change in one transaction, so a torn, lost or doubled commit shows in what is left.
+// The data that the processes of a test write: counters, and batches of two rows. A batch and its count change in one
+// transaction, so a torn, lost or repeated commit can be detected.
 import Dispatch
 import StillingWell
 
@@ -8,7 +8,7 @@ public final class Counter: StoredObject {
     @Stored public var value = 0
 }
 
-/// One of the two rows of a batch; their amounts add up to `Batches.sum`.
+/// One of the two rows of a batch. Their amounts add up to `Batches.sum`.
 public final class Half: StoredObject {
     @Stored(.primaryKey) public var key = 0
     @Stored public var amount = 0
@@ -18,8 +18,8 @@ public enum Batches {
     public static let models: [StoredObject.Type] = [Counter.self, Half.self]
     public static let sum = 1_000
 
-    /// Adds one to a counter, inside a write.
-    /// - Returns: its value now.
+    /// Increments a counter. Must be called inside a write.
+    /// - Returns: the new value.
     @discardableResult
     public static func increment(_ name: String, _ connection: Connection) throws -> Int {
         if let counter = try connection.object(Counter.self, forPrimaryKey: name) {
@@ -33,7 +33,7 @@ public enum Batches {
         return 1
     }
 
-    /// Keeps the processor, and the write lock if inside a write.
+    /// Spins for `us` microseconds. Inside a write it holds the write lock.
     public static func spend(us: Int) {
         let end = DispatchTime.now().uptimeNanoseconds + UInt64(us) * 1_000
         while DispatchTime.now().uptimeNanoseconds < end {}
@@ -43,8 +43,8 @@ public enum Batches {
         try connection.object(Counter.self, forPrimaryKey: name)?.value ?? 0
     }
 
-    /// Adds the next batch, inside a write.
-    /// - Returns: how many there have been.
+    /// Adds the next batch. Must be called inside a write.
+    /// - Returns: the number of batches ever added.
     @discardableResult
     public static func insert(_ connection: Connection) throws -> Int {
         let count = try increment("batches", connection)
@@ -58,14 +58,14 @@ public enum Batches {
         return count
     }
 
-    /// Deletes the batch that was inserted as number `batch`, counted from 0, inside a write.
+    /// Deletes the batch with this number, counted from 0. Must be called inside a write.
     public static func delete(_ batch: Int, _ connection: Connection) throws {
         for key in [2 * batch, 2 * batch + 1] {
             if let half = try connection.object(Half.self, forPrimaryKey: key) { try connection.delete(half) }
         }
     }
 
-    /// What is wrong, if batches `first` and later are there; nil when every one is, whole, and nothing else.
+    /// Checks that exactly the batches from `first` on exist, and are whole. Returns the first problem, or nil.
     public static func violation(from first: Int, _ connection: Connection) throws -> String? {
         let count = try value("batches", connection)
         let halves = try connection.objects(Half.self).map { (key: $0.key, amount: $0.amount) }

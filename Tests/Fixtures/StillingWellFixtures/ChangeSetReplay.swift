@@ -1,4 +1,4 @@
-// Applies change sets to rows that an observer keeps, and judges them by the rows before and after.
+// Applies change sets to an observer's rows, and checks them by the rows before and after.
 import StillingWell
 
 /// Contents of a change set, as paths. A change set without sections has one section.
@@ -44,7 +44,7 @@ public struct ToldChanges {
 /// A row as an observer knows it.
 public struct ReplayedRow<ID: Hashable, Stamp: Equatable> {
     public let id: ID
-    /// Differs from the one before if the row was written.
+    /// A value that changes whenever the row is written.
     public let stamp: Stamp
 
     public init(_ id: ID, _ stamp: Stamp) { (self.id, self.stamp) = (id, stamp) }
@@ -54,7 +54,7 @@ public enum ChangeSetReplay {
     /// Deletes rows, deletes sections, inserts sections, inserts rows and replaces modified rows, in this order.
     /// - Parameters:
     ///   - id: identity of a row, or nil if rows have none.
-    ///   - row: a row as it is shown now; nil if there is none.
+    ///   - row: returns a row as it is shown now, or nil if there is none.
     /// - Returns: the first contradiction, or nil. `kept` is unchanged after a contradiction.
     public static func apply<Row>(
         _ changes: ToldChanges, to kept: inout [[Row]], id: ((Row) -> ObjectID)? = nil, row: (RowPath) -> Row?
@@ -91,7 +91,7 @@ public enum ChangeSetReplay {
         rows.indices.contains(path.section) && rows[path.section].indices.contains(path.row)
     }
 
-    /// Applies everything but modifications.
+    /// Applies everything except modifications.
     private static func move<Row>(_ changes: ToldChanges, _ rows: inout [[Row]], _ row: (RowPath) -> Row?) -> String? {
         for path in changes.deletions.reversed() {
             guard has(rows, path) else { return "row \(path) is deleted and not there" }
@@ -126,15 +126,15 @@ public enum ChangeSetReplay {
         return problem
     }
 
-    /// Which modifications an observer is told of.
+    /// The modifications that an observer receives.
     public enum Modifications {
         case all
-        /// At most those of rows that were written, as of a row that left and came back.
+        /// At most those of written rows. A row that left and came back may be one.
         case some
     }
 
-    /// Judges a change set: it leads from the old rows to the new ones, moves are the rows in both that are deleted and inserted, and
-    /// modifications are the rows in both that were written and did not move.
+    /// Checks a change set. It must lead from the old rows to the new ones. Moves are the rows in both that are deleted
+    /// and inserted. Modifications are the rows in both that were written and did not move.
     /// - Parameter mayMove: whether a row may move, by default if it was written.
     /// - Returns: the first contradiction, or nil.
     public static func violation<ID, Stamp>(

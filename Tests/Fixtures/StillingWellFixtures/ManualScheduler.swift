@@ -1,4 +1,4 @@
-// A scheduler whose deliveries a test takes itself, so that a test can look at the store between a commit and its delivery.
+// A scheduler whose deliveries a test makes by hand, so that it can read the store between a commit and its delivery.
 import Dispatch
 import StillingWell
 import StillingWellSync
@@ -7,7 +7,7 @@ import StillingWellSync
 public final class ManualScheduler: Scheduler, @unchecked Sendable {
     public struct Stuck: Error {}
 
-    /// Longer than anything but a hang takes.
+    /// Time limit in ns that only a hang reaches.
     private static let limitNs: Int64 = 300_000_000_000
     private let lock = TracedMutex("test posts")
     private let changed: TracedCondition
@@ -36,7 +36,7 @@ public final class ManualScheduler: Scheduler, @unchecked Sendable {
         deliver?()
     }
 
-    /// Waits for a request, and leaves it.
+    /// Waits for a request, without delivering.
     /// - Throws: `Stuck` if none comes.
     public func waitForMail() throws {
         let deadline = Int64(DispatchTime.now().uptimeNanoseconds) + Self.limitNs

@@ -1,4 +1,5 @@
-// Objects as messages: one process writes a request and observes it, another one answers in the same object.
+// Objects as messages. One process writes a request and observes it, and another one writes the answer into the same
+// object.
 import Foundation
 import StillingWell
 
@@ -16,12 +17,12 @@ public final class Request: StoredObject {
     }
 }
 
-/// Answers new requests where its connection is, by turning their text round.
+/// Answers new requests on its connection's thread. An answer is the reversed text.
 public final class Responder {
     private let connection: Connection
     private var token: NotificationToken?
 
-    /// Begins to observe; `failed` is told what goes wrong.
+    /// Begins to observe. `failed` receives errors.
     public init(_ connection: Connection, failed: @escaping (any Error) -> Void) throws {
         self.connection = connection
         let new = try connection.objects(Request.self).where(\.status == Request.Status.new.rawValue)
@@ -42,7 +43,7 @@ public final class Responder {
     private static func answer(_ requests: Results<Request>, _ connection: Connection) throws {
         guard !requests.isEmpty else { return }
         try connection.write {
-            // Another process may have answered since this one was told.
+            // Another process may have answered since this delivery.
             for request in requests where request.status == Request.Status.new.rawValue {
                 request.answer = String(request.text.reversed())
                 request.status = Request.Status.done.rawValue

@@ -1,8 +1,8 @@
-// A small store with everything that a file can hold: every type of column, keys, indexes, links and lists.
+// A small store with everything that a file can contain: all column types, keys, indexes, links and lists.
 import Foundation
 import StillingWell
 
-/// Each type of column, with and without values.
+/// All column types, with and without values.
 public final class Sample: StoredObject {
     @Stored(.primaryKey) public var name = ""
     @Stored(.indexed) public var number = 0
@@ -17,7 +17,7 @@ public final class Sample: StoredObject {
     @Listed public var words: List<String>
 }
 
-/// A class whose keys are numbers.
+/// A class with integer keys.
 public final class SampleNumber: StoredObject {
     @Stored(.primaryKey) public var id = 0
     @Linked public var sample: Sample?
@@ -32,7 +32,7 @@ public enum Samples {
         return UUID(uuid: (byte, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, byte))
     }
 
-    /// Puts everything in, in several commits; some of it is changed and deleted again.
+    /// Adds the content in several commits. Some of it is changed and deleted again.
     public static func fill(_ store: Store) throws {
         try store.write { connection in
             for number in 0..<count + 2 {
@@ -77,7 +77,7 @@ public enum Samples {
         if number % 4 == 3 { changed.words.move(from: 2, to: 0) }
     }
 
-    /// Everything that can be asked for, one line for each thing: rows, keys, indexes, links back and lists.
+    /// Returns one line for each thing that can be read: rows, keys, indexes, linking objects and lists.
     public static func lines(_ connection: Connection) throws -> [String] {
         var lines: [String] = []
         for sample in try connection.objects(Sample.self).sorted(by: \.name) {

@@ -1,8 +1,8 @@
-// Random numbers of the property tests: the same from the same seed, on every platform.
+// Random numbers for property tests. A seed gives the same numbers on every platform.
 import Foundation
 
-/// Seeds of a random test: as many as asked for, or the one that the environment variable TIDEGAUGE_SEED names. A case
-/// that fails says its seed.
+/// Returns `count` seeds, or only the seed in the environment variable TIDEGAUGE_SEED. A failing test must print its
+/// seed.
 public func seeds(_ count: Int) -> [UInt64] {
     let one = ProcessInfo.processInfo.environment["TIDEGAUGE_SEED"].flatMap { UInt64($0) }
     return one.map { [$0] } ?? (0..<UInt64(count)).map { $0 }
@@ -14,9 +14,9 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
 
     public init(seed: UInt64) { state = seed }
 
-    /// The numbers of one actor of a run. How often other actors draw does not matter to them.
+    /// Makes the numbers of one actor of a run. They do not depend on the draws of other actors.
     public init(seed: UInt64, actor: String) {
-        // FNV-1a over the name: Swift's own hashes differ from process to process.
+        // FNV-1a of the name, because Swift's hashes differ from process to process.
         state = actor.utf8.reduce(0xcbf2_9ce4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         _ = next()
     }

@@ -6,11 +6,11 @@ import Testing
 public let isNightly = ProcessInfo.processInfo.environment["TIDEGAUGE_NIGHTLY"] != nil
 
 extension Trait where Self == ConditionTrait {
-    /// Runs the test or suite at night alone: it repeats what another test shows at every commit.
+    /// Runs the test or suite in the nightly run only, because another test checks the same at every commit.
     public static var nightly: Self { .enabled(if: isNightly, "nightly: set TIDEGAUGE_NIGHTLY=1") }
 }
 
-/// Cases of a parameterized test: `all` of them at night, and `some` of them at every commit. Prints how many are left out, which
+/// Cases of a parameterized test: `all` in the nightly run, and `some` otherwise. Prints how many are left out, which
 /// `Tools/test.sh` adds up.
 public func cases<Case>(
     _ all: [Case], atEveryCommit some: [Case], file: String = #fileID, line: Int = #line
@@ -21,5 +21,5 @@ public func cases<Case>(
     return some
 }
 
-/// Number of repetitions of a costly test: `many` at night, `few` at every commit.
+/// Number of repetitions of a costly test: `many` in the nightly run, `few` otherwise.
 public func repetitions(_ many: Int, atEveryCommit few: Int) -> Int { isNightly ? many : few }

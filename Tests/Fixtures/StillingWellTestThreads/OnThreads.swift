@@ -1,10 +1,10 @@
-// Threads for tests that wait: for a child process, for a window of time, for a notification. The concurrency pool has as
-// many threads as the machine has cores, and each such test would hold one of them while it does nothing.
+// Threads for tests that block: for a child process, a time window or a notification. The concurrency pool has as many
+// threads as the machine has cores, and each blocking test would occupy one of them.
 import Foundation
 import Testing
 
 extension Trait where Self == OnThreads {
-    /// Runs the tests on threads of their own, a few at a time, instead of on the concurrency pool.
+    /// Runs the tests on their own threads, a few at a time, instead of the concurrency pool.
     public static var onThreads: Self { OnThreads() }
 }
 
@@ -30,7 +30,7 @@ private final class WaitingThreads: TaskExecutor, @unchecked Sendable {
         for number in 1...count {
             let thread = Thread { self.run() }
             thread.name = "test-\(number)"
-            // That of a main thread: tests go through deep filters and chains.
+            // The size of a main thread's stack, because tests recurse into deep filters and chains.
             thread.stackSize = 8 << 20
             thread.start()
         }

@@ -1,21 +1,21 @@
-// The model store with one thing wrong. Every fault is something an engine could really do, and for each a test demands
-// that the harness notices.
+// The model store with one fault. Every fault could occur in a real engine, and for each a test requires that the
+// harness detects it.
 import Foundation
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 
-/// What nobody reads: without a place where it stands, the compiler would not even allocate it.
+/// Leaked memory. It is stored here because the compiler would otherwise remove the allocation.
 private let leaked = Mutex<[UnsafeMutableRawPointer]>([])
 
 public enum Fault: String, Sendable, CaseIterable {
-    // What the oracle must see.
+    // Faults that the oracle must detect.
     case lostDelivery = "lost-delivery"
     case lostLast = "lost-last"
     case swappedDeliveries = "swapped-deliveries"
     case repeatedDelivery = "repeated-delivery"
     case shiftedIndex = "shifted-index"
-    /// A change set of several commits names the rows that changed in place by their old indices.
+    /// A change set of several commits gives the old indices of rows that changed in place.
     case staleModification = "stale-modification"
     case lostModification = "lost-modification"
     case extraModification = "extra-modification"
@@ -26,37 +26,37 @@ public enum Fault: String, Sendable, CaseIterable {
     case noInitial = "no-initial"
     case tornSite = "torn-site"
     case calledAfterCancel = "called-after-cancel"
-    /// One subscription in ten is called on after it has been cancelled.
+    /// One subscription in ten is still called after it was cancelled.
     case lateCall = "late-call"
     case staleCollection = "stale-collection"
     case wrongContents = "wrong-contents"
     case lostCommit = "lost-commit"
-    /// Of a transaction's two audited rows only one is there when they are read.
+    /// A read finds only one of a transaction's two audited rows.
     case tornRead = "torn-read"
-    /// Hands out whole values; half of its callbacks claim the version after the one that their rows are of.
+    /// Delivers whole values. Half of its callbacks claim the version after that of their rows.
     case versionAhead = "version-ahead"
-    /// Inside a callback one of the rows that it names is still as it was; once the callback has returned it is not.
+    /// Inside a callback, one of the rows it names still has its old value. After the callback it has the new one.
     case halfApplied = "half-applied"
-    /// A row that was touched shows the text of the change before.
+    /// A touched row shows the text of the previous change.
     case staleText = "stale-text"
-    /// The rows of a query have each other's bytes.
+    /// The rows of a query have their bytes exchanged.
     case swappedBytes = "swapped-bytes"
-    /// A row's counterpart says what the commit before wrote, while an observer is called.
+    /// In a callback, a row's counterpart has the values of the previous commit.
     case tornCounterpart = "torn-counterpart"
-    /// Every fifth answer is the one before.
+    /// Every fifth answer is the previous one.
     case staleAnswer = "stale-answer"
     /// The third answer is an error.
     case failedAnswer = "failed-answer"
-    /// Says that observers are delivered to beside a writer, and they are not.
+    /// Declares that observers are called during a write, but they are not.
     case readersWait = "readers-wait"
-    // What limits must see.
-    /// Keeps a kilobyte of each commit.
+    // Faults that limits must detect.
+    /// Leaks a kilobyte per commit.
     case leakedBytes = "leaked-bytes"
-    /// Keeps a descriptor of each thread that has observed.
+    /// Leaks a descriptor per observing thread.
     case leakedFile = "leaked-file"
-    /// Its file takes new pages for all that a commit writes, and uses none again.
+    /// Its file takes new pages for every commit and reuses none.
     case growingFile = "growing-file"
-    // What the parent must see.
+    // Faults that the parent process must detect.
     case crash
     case killed
     case hang
@@ -68,7 +68,7 @@ public enum Fault: String, Sendable, CaseIterable {
     case failedSubscription = "failed-subscription"
 }
 
-/// A `ModelDriver` with a fault, named after it.
+/// A `ModelDriver` with a fault. The fault gives its name.
 public struct FaultyDriver: StoreDriver {
     private let fault: Fault
 
@@ -137,7 +137,7 @@ public final class FaultyStore: SiteForgetting, WholeRowStore, AnsweringStore, @
             _ = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
         }
         let number = subscriptions.add(1, ordering: .relaxed).newValue
-        // One of several is at fault. A torn delivery shows in whoever is called second.
+        // One of several subscriptions is faulty. A torn delivery shows only in one that is called second.
         let isFaulty =
             switch fault {
             case .tornRead: query.group == -1
@@ -165,7 +165,7 @@ final class FaultyWriter: StoreWriter {
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
         let number = store.commits.add(1, ordering: .relaxed).newValue
         if fault == .lostCommit, number >= 20 {
-            // Acknowledged, and its rows are not there.
+            // Acknowledged, but its rows are not stored.
             return try writer.commit(UnsafeBufferPointer(rebasing: changes[0..<0]), locked: locked)
         }
         if fault == .leakedBytes { leaked.withLock { $0.append(memset(malloc(1_024), 1, 1_024)) } }

@@ -1,4 +1,4 @@
-// What happens to deliveries on their way to the observer. On the site alone.
+// Changes deliveries on their way to the observer. Used on the site only.
 import Foundation
 import Synchronization
 import TidegaugeDriver
@@ -8,7 +8,7 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
     private let fault: Fault?
     private var number = -1
     private var held: Delivery?
-    /// The last one passed on.
+    /// The last delivery passed on.
     private(set) var last: Delivery?
     private(set) var isDelivering = false
 
@@ -67,7 +67,7 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
             changed.isInitial = false
             pass(changed)
         case .tornSite:
-            // The version of something older, while the other queries of the site stand at the new one.
+            // An older version, while the other queries of the site are at the new one.
             changed.version! -= 1
             pass(changed)
         case .versionAhead where number % 2 == 1:
@@ -79,7 +79,8 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
         }
     }
 
-    /// Of the modified rows, in the collection before; within the one there is now, so that nothing but the row is wrong.
+    /// Returns the modified rows' indices in the old collection. They are limited to the present count, so that only
+    /// the rows are wrong.
     private static func oldIndices(_ delivery: Delivery) -> [Int] {
         let inserted = Set(delivery.insertions)
         let deleted = Set(delivery.deletions)
@@ -90,7 +91,7 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
         return delivery.modifications.map { min(old[$0]!, delivery.count - 1) }.sorted()
     }
 
-    /// A row that was modified in place is said to have been taken out and put back.
+    /// Reports a row that was modified in place as deleted and inserted.
     private static func withNeedlessMove(_ delivery: Delivery) -> Delivery {
         guard delivery.deletions.isEmpty, delivery.insertions.isEmpty, let index = delivery.modifications.first else {
             return delivery
@@ -125,7 +126,7 @@ final class FaultySubscription: AnsweringSubscription, WholeRowSubscription, @un
     }
 
     func cancel() {
-        // As if the token's flag were never looked at.
+        // Simulates an engine that never checks whether a token was cancelled.
         if fault != .calledAfterCancel, fault != .lateCall { inner.cancel() }
     }
 

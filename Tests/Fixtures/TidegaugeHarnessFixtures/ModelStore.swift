@@ -1,7 +1,7 @@
-// The smallest store that is right: all rows in a dictionary, every query evaluated from scratch for every delivery, change
-// sets by comparing whole arrays. Slow and obvious, so that tests of the harness have something true to break.
+// The smallest correct store. It keeps all rows in a dictionary, evaluates every query from scratch for every delivery,
+// and compares whole arrays for change sets. It is slow and obvious, as a reference for tests of the harness.
 //
-// `lock` guards the rows and the version; nothing is called under it.
+// `lock` guards the rows and the version. Nothing is called while it is held.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -10,11 +10,11 @@ import TidegaugeDriver
 public final class ModelStore: SiteForgetting, WholeRowStore, AnsweringStore, @unchecked Sendable {
     private let lock = TracedMutex("model store")
     private var version: Int64 = 1
-    /// With the order they were inserted in.
+    /// A row with its order of insertion.
     private struct Row {
         var item: Item
         var age: Int
-        /// In the list.
+        /// Position in the list.
         var place: Int
     }
     private var rows: [Int64: Row] = [:]
@@ -22,10 +22,10 @@ public final class ModelStore: SiteForgetting, WholeRowStore, AnsweringStore, @u
     private var fronts = 0
     private let sites = SiteMap<PullingSite<ModelSubscription>>("model sites")
 
-    /// What each commit takes longer than it need.
+    /// Additional time of each commit in ns.
     private let delayNs: Int64
 
-    /// What rows hold beside what is kept of them.
+    /// Further content of rows, which is derived instead of stored.
     private let shape: RowShape
 
     public init(delayNs: Int64 = 0, rows shape: RowShape = .plain) { (self.delayNs, self.shape) = (delayNs, shape) }
@@ -86,7 +86,7 @@ public final class ModelStore: SiteForgetting, WholeRowStore, AnsweringStore, @u
         for item in contents(of: query) { body(shape.whole(item)) }
     }
 
-    /// The rows of a query and the version they stand at.
+    /// Returns the rows of a query and their version.
     func snapshot(_ query: Query) -> (version: Int64, items: [Item]) {
         let (head, all): (Int64, [Row]) = lock.withLock { (version, Array(rows.values)) }
         let matching = all.filter { query.matches(key: $0.item.key, group: $0.item.group, score: $0.item.score) }
@@ -101,7 +101,7 @@ public final class ModelStore: SiteForgetting, WholeRowStore, AnsweringStore, @u
         return (head, ordered.map { $0.item })
     }
 
-    /// The rows of at least one query, all at one version.
+    /// Returns the rows of at least one query, all at one version.
     func snapshots(_ queries: [Query]) -> (version: Int64, items: [[Item]]) {
         while true {
             let taken = queries.map { snapshot($0) }
@@ -125,7 +125,7 @@ public final class ModelStore: SiteForgetting, WholeRowStore, AnsweringStore, @u
         return subscription
     }
 
-    /// On the site: all who observe there at one version.
+    /// Delivers one version to all subscriptions of a site. Called on the site.
     private func deliver(to all: [ModelSubscription]) {
         if all.isEmpty { return }
         let (version, items) = snapshots(all.map(\.query))
@@ -147,7 +147,7 @@ final class ModelWriter: StoreWriter {
 public struct ModelDriver: StoreDriver {
     private let delayNs: Int64
 
-    /// - Parameter delayNs: what each commit takes longer than it need.
+    /// - Parameter delayNs: additional time of each commit.
     public init(delayNs: Int64 = 0) { self.delayNs = delayNs }
 
     public var name: String { "model" }

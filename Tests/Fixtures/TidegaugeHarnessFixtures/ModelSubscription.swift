@@ -1,4 +1,4 @@
-// One observer of the model store: what it shows, and how that differs from what it showed.
+// One observer of the model store. It keeps the rows shown and computes the differences.
 import TidegaugeDriver
 
 /// On its site, but for `cancel`.
@@ -30,7 +30,7 @@ final class ModelSubscription: PullingSubscription, AnsweringSubscription, Whole
 
     func currentItems() -> [Item] { shown ?? [] }
 
-    /// Of the rows that are shown.
+    /// Answers from the rows that are shown.
     func answer(_ question: ReadQuestion) -> ReadAnswer {
         let items = currentItems()
         var value: Int64 = 0
@@ -51,7 +51,7 @@ final class ModelSubscription: PullingSubscription, AnsweringSubscription, Whole
         for item in items[indices.clamped(to: 0..<items.count)] { body(shape.whole(item)) }
     }
 
-    /// The change set from one array to another, with as few moves as can be.
+    /// Returns the change set from one array to another, with as few moves as possible.
     static func difference(_ old: [Item], _ new: [Item], _ version: Int64) -> Delivery {
         let oldIndex = Dictionary(uniqueKeysWithValues: old.indices.map { (old[$0].key, $0) })
         let newKeys = Set(new.map(\.key))
@@ -67,7 +67,7 @@ final class ModelSubscription: PullingSubscription, AnsweringSubscription, Whole
             modifications: changed, moveCount: moved.count)
     }
 
-    /// Positions of a longest ascending subsequence; quadratic.
+    /// Returns the positions of a longest ascending subsequence. O(n²).
     private static func longestAscending(_ values: [Int]) -> [Int] {
         var length = Array(repeating: 1, count: values.count)
         var previous = Array(repeating: -1, count: values.count)

@@ -1,10 +1,10 @@
-// Writes that nobody ends. What the library logs goes to standard output, for the starter to read.
+// Writes that are not ended. The library's log goes to standard output, which the starting process reads.
 import Foundation
 import StillingWell
 import StillingWellFixtures
 import StillingWellSync
 
-/// Leaves a write in each way there is, and writes after each.
+/// Abandons a write in each possible way, and makes a write after each.
 func abandonWrites(_ store: Store) throws {
     dup2(1, 2)
     func expectFree(_ what: String) {
@@ -43,11 +43,12 @@ func abandonWrites(_ store: Store) throws {
     expectFree("thread ended")
     withExtendedLifetime(kept) {}
 
-    // The end of the thread is waited for, not that of its body: the thread logs the cancelled write after it has released the lock.
+    // Waits for the thread's end, not only for that of its body: it logs the cancelled write after it has released the
+    // lock.
     TracedThread("exiting") {
         try? store.write { connection in
             try Batches.insert(connection)
-            // AddressSanitizer does not see that a thread that exits leaves its frames; this function of its own says so.
+            // AddressSanitizer does not see that an exiting thread leaves its frames. Its own function declares it.
             if let leave = dlsym(nil, "__asan_handle_no_return") {
                 unsafeBitCast(leave, to: (@convention(c) () -> Void).self)()
             }

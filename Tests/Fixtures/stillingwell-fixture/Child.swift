@@ -1,14 +1,14 @@
-// What a process does that forks with a store open, and one that may start no further threads.
+// Programs of a process that forks with an open store, and of one that may not start further threads.
 import Foundation
 import StillingWell
 import StillingWellFixtures
 import StillingWellSync
 
-/// The C library's; its header hides it from Swift.
+/// `fork` of the C library, whose header hides it from Swift.
 @_silgen_name("fork")
 private func forkProcess() -> pid_t
 
-/// Writes, forks, has the child open the store again and write, and goes on.
+/// Writes and forks. The child opens the store again and writes, and the parent continues.
 func useInChild(_ store: Store) throws {
     say("parent \(try store.write { try Batches.insert($0) })")
     let frozen = try store.read { try $0.objects(Half.self).freeze() }
@@ -27,13 +27,13 @@ func useInChild(_ store: Store) throws {
     say("child ended \(status)")
     say("parent \(try store.write { try Batches.insert($0) })")
     say("parent's snapshot \(frozen.count / 2)")
-    // Whoever could have it alone would have taken its locks away.
+    // An exclusive lock would be possible only if the child had released the parent's lock.
     let file = open(memoryFolder(store) + "/shared", O_RDWR)
     say("parent alone \(flock(file, LOCK_EX | LOCK_NB) == 0)")
     say("file below 64 MB \(store.fileBytes < 64 << 20)")
 }
 
-/// Opens a store where there is room for further maps of it above its own: the system takes the highest that is free.
+/// Opens a store with free address space for further maps above its own. The system uses the highest free addresses.
 func openLow(_ configuration: Store.Configuration) throws -> Store {
     let bytes = 4 * configuration.mapBytes
     let room = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
@@ -56,10 +56,10 @@ private func useAsChild(_ inherited: Store) throws {
     inherited.close()
 }
 
-/// Where the files of a store are.
+/// Returns the folder of a store's files.
 private func memoryFolder(_ store: Store) -> String {
     guard store.configuration.durability == .memory else { return store.configuration.path }
-    // The process has them open.
+    // The process has the files open.
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     let files = numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
     let name = URL(fileURLWithPath: store.configuration.path).lastPathComponent
@@ -67,10 +67,10 @@ private func memoryFolder(_ store: Store) -> String {
     return data.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path } ?? ""
 }
 
-/// Has the system start no thread for this process any more.
-/// - Returns: the limit before.
+/// Sets a limit so that the system starts no further thread for this process.
+/// - Returns: the previous limit.
 func limitProcesses() throws -> rlimit {
-    // The limit is not for root.
+    // The limit does not apply to root.
     if geteuid() == 0, setuid(65_534) != 0 { refuse("cannot become another user") }
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit)
@@ -85,7 +85,7 @@ func allowProcesses(_ limit: rlimit) {
     setrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit)
 }
 
-/// Asks for what needs a thread while there may be none, and once more when there may.
+/// Makes calls that need a thread, first without the right to start one, and then with it.
 func useWithoutThreads(_ store: Store) throws {
     let before = try limitProcesses()
     do {
@@ -98,7 +98,7 @@ func useWithoutThreads(_ store: Store) throws {
         if case .failure(let error) = result { say("\(error)") }
     }
     say("wrote \(try store.write { try Batches.insert($0) })")
-    // The rights are gone with which its path can be looked at.
+    // Without root's rights the store's path cannot be checked any more.
     try store.synchronize()
     allowProcesses(before)
     let connection = try store.connect(on: .runLoop)
@@ -112,7 +112,7 @@ func useWithoutThreads(_ store: Store) throws {
     withExtendedLifetime(connection) {}
 }
 
-/// Connects on new threads, which have no run loop yet, while no more files can be opened, and once they can.
+/// Connects on new threads without a run loop, first while no further file can be opened, and then when it can.
 func useWithoutDescriptors(_ store: Store) throws {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

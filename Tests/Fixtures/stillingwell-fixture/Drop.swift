@@ -1,10 +1,10 @@
-// What happens to tokens that nobody keeps: what the library logs goes to standard output, for the starter to read.
+// Tokens that are not kept. The library's log goes to standard output, which the starting process reads.
 import Foundation
 import StillingWell
 import StillingWellFixtures
 
-/// Observes in every way there is, drops the tokens without a word to them before anything was delivered, one more afterwards,
-/// and commits once more.
+/// Observes in every possible way, drops the tokens without invalidation before any delivery, drops one more after a
+/// delivery, and commits again.
 func dropTokens(_ store: Store) throws {
     dup2(1, 2)
     try store.write { try Batches.insert($0) }

@@ -1,5 +1,5 @@
-// Threads, queues, tasks, actors and connections that end before, in and after a write, with and without observers. Afterwards the
-// process holds what it held before.
+// Threads, queues, tasks, actors and connections that end before, during and after a write, with and without observers.
+// Afterwards the process must have the same resources as before.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -24,7 +24,7 @@ struct Ending {
     let place: Place
     let write: Write
     let observer: Observer
-    /// Whether the connection outlives its place.
+    /// Whether the connection is kept after the end of its place.
     let isKept: Bool
 
     static let all: [Ending] = Place.allCases.flatMap { place in
@@ -61,7 +61,7 @@ struct Ending {
         if observer == .invalidatedThere { remains.token?.invalidate() }
     }
 
-    /// Does what remains after the place has ended.
+    /// Releases the remaining objects after the place has ended.
     func finish(_ remains: Remains) {
         if observer == .invalidatedHere { remains.token?.invalidate() }
         remains.release()
@@ -74,7 +74,7 @@ private actor Guest {
     }
 }
 
-/// An actor that lives on a run-loop thread.
+/// An actor that runs on a run-loop thread.
 private actor ThreadGuest {
     private nonisolated let thread: RunLoopThread
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -88,7 +88,7 @@ private actor ThreadGuest {
 }
 
 extension Ending {
-    /// Waits for a task, from a thread.
+    /// Blocks a thread until a task has ended.
     private static func waitFor(_ body: @escaping @Sendable () async throws -> Void) {
         let done = DispatchSemaphore(value: 0)
         Task {
@@ -98,7 +98,7 @@ extension Ending {
         done.wait()
     }
 
-    /// Runs it to its end. A write that is left open is cancelled with the connection, or with its place.
+    /// Runs the case to its end. An open write is cancelled with the connection or with its place.
     func run(_ store: Store) -> Remains {
         let remains = Remains()
         @Sendable func use(_ site: Store.Site) {
@@ -128,9 +128,9 @@ private func descriptors() -> Int {
     ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).count
 }
 
-/// Ends things in every way, over and over, and says what is left that was not there before.
+/// Ends things in every way, many times, and reports resources that remain.
 func endInEveryState(_ store: Store, count: Int) throws {
-    // Makes what exists once for the whole process, such as the threads of the concurrency pool.
+    // The first round creates resources that the process keeps, such as threads of the concurrency pool.
     var all = Ending.all.map { $0.run(store) }
     func leftovers() throws -> String? {
         let left = all.indices.filter { all[$0].connection != nil }
@@ -139,7 +139,7 @@ func endInEveryState(_ store: Store, count: Int) throws {
         if let pin = store.oldestPin { return "version \(pin.version), held for \(pin.ageSeconds ?? 0) s" }
         return nil
     }
-    /// Queues, actors and upkeep let go of things a little later.
+    /// Waits, because queues, actors and upkeep release objects with a delay.
     func settle(_ isSettled: () throws -> String?) throws -> String? {
         for _ in 0..<60_000 {
             guard try isSettled() != nil else { return nil }

@@ -1,14 +1,14 @@
-// What a process does that runs out of room: a file that it may not let grow, or a small file system of its own, which
-// nobody else sees and which goes with the process.
+// Programs of a process that runs out of disk space. It has a limit on the file size, or a small file system that no
+// other process sees and that ends with it.
 import Foundation
 import StillingWell
 import StillingWellFixtures
 
-/// The C library's; its header hides it from Swift.
+/// `unshare` of the C library, whose header hides it from Swift.
 @_silgen_name("unshare")
 private func unshare(_ flags: Int32) -> Int32
 
-/// Sets how large a file this process may make, instead of a file system that is full.
+/// Limits the size of files that this process may write, which simulates a full file system.
 func limitFiles(_ bytes: UInt) {
     signal(SIGXFSZ, SIG_IGN)
     var limit = rlimit()
@@ -17,8 +17,8 @@ func limitFiles(_ bytes: UInt) {
     guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { refuse("no limit can be set") }
 }
 
-/// Mounts a memory file system of this size at `path`, for this process only. Ends the process, saying `unavailable`,
-/// where that is not allowed.
+/// Mounts an in-memory file system of this size at `path`, for this process only. If that is not allowed, prints
+/// `unavailable` and exits.
 func mountSmall(_ path: String, kilobytes: Int) {
     let (newNamespace, newUser): (Int32, Int32) = (0x2_0000, 0x1000_0000)
     let (user, group) = (geteuid(), getegid())
@@ -30,7 +30,7 @@ func mountSmall(_ path: String, kilobytes: Int) {
             }
         }
     }
-    // What is mounted here must not show outside.
+    // Mounts must not be visible outside of this process.
     guard mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0 else { leave() }
     guard mount("stillingwell", path, "tmpfs", 0, "size=\(kilobytes)k") == 0 else { leave() }
 }
@@ -46,7 +46,7 @@ private func leave() -> Never {
     exit(0)
 }
 
-/// Inserts many batches at a time until there is no room for more, says what is left, and goes on with more room.
+/// Inserts batches until there is no room, prints what is left, and continues after more room was made.
 func fill(_ store: Store, makeRoom: () -> Void) throws {
     do {
         while true {

@@ -1,9 +1,10 @@
-// What a program is warned of without being stopped. What the library logs goes to standard output, for the starter to read.
+// Programs that get a warning but are not stopped. The library's log goes to standard output, which the starting
+// process reads.
 import Foundation
 import StillingWell
 import StillingWellSync
 
-/// Has values that it does not take back: what a newer program would write.
+/// A type that writes values which it cannot read, like those of a newer program.
 struct Even: MappedValue {
     var number: Int
 
@@ -15,7 +16,7 @@ struct Even: MappedValue {
     var stored: Int { number }
 }
 
-/// Has a property of every kind that a class may have.
+/// A class with every kind of property.
 final class Shelf: StoredObject {
     @Stored(.primaryKey) var key = 0
     @Stored var size = Even(0)
@@ -27,13 +28,13 @@ final class Shelf: StoredObject {
     let made = 0
 }
 
-/// Opens a store whose class has properties that nobody has marked, twice.
+/// Opens a store twice whose class has properties without a wrapper.
 func openUnmarked(_ path: String, _ durability: Durability) throws {
     dup2(1, 2)
     for _ in 0..<2 { _ = try Store(.init(path: path, models: [Shelf.self], durability: durability)) }
 }
 
-/// Observes on a run loop that nobody runs, of a store whose clock goes a second further whenever it is looked at.
+/// Observes on a run loop that does not run. The store's clock advances by a second whenever it is read.
 func observeUnserved(_ path: String, _ durability: Durability) throws {
     dup2(1, 2)
     let clock = Guarded<Int64>("clock", 0)
@@ -55,12 +56,12 @@ func observeUnserved(_ path: String, _ durability: Durability) throws {
         }
     }
     thread.detach()
-    // Long after it has been told.
+    // Waits until long after the warning.
     while clock.withLock({ $0 }) < 60_000_000_000 { usleep(1_000) }
     say("a minute has passed")
 }
 
-/// Observes on a queue while the system starts no thread, and on a run loop beside it. Says what is logged of the queue.
+/// Observes on a queue while the system starts no threads, and on a run loop. Prints the log lines about the queue.
 func observeWithoutWorkers(_ path: String, _ durability: Durability) throws {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0, let log = fdopen(ends[0], "r") else { refuse("no pipe") }
@@ -76,7 +77,7 @@ func observeWithoutWorkers(_ path: String, _ durability: Durability) throws {
     }
     let store = try Store(configuration)
     var told = 0
-    // All threads of the store's own run from here on.
+    // All threads of the store have started by now.
     let token = try store.connect(on: .runLoop).objects(Shelf.self).observe { _ in told += 1 }
     func turn(until count: Int) { while told < count { RunLoop.main.run(mode: .default, before: .distantFuture) } }
     turn(until: 1)
@@ -99,7 +100,7 @@ func observeWithoutWorkers(_ path: String, _ durability: Durability) throws {
         say(String(text.dropLast()))
         break
     }
-    // Upkeep goes on.
+    // Upkeep still works.
     try store.write { connection in
         let shelf = Shelf()
         shelf.key = 1

@@ -1,4 +1,4 @@
-// What a program must not do: each of these ends the process, with a message that its starter reads.
+// Programming errors. Each ends the process with a message that the starting process reads.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -17,12 +17,12 @@ enum Misuse: String {
     case otherActor
     /// Reading a property of a live object whose page is damaged.
     case damagedRow
-    /// Reading a property of a live object that has what is no value of its type, and naming a part of a value.
+    /// Reading a property of a live object with an invalid stored value, and a key path to a part of a value.
     case unknownValue, partOfValue
-    /// Asking a collection for what it does not have.
+    /// Using an index outside of a collection.
     case outsideResults, outsideFrozen, outsideList, outsidePlainList, insertOutside
 
-    /// Does it. What the runtime says of it goes to standard output.
+    /// Makes the error. The runtime's message goes to standard output.
     func commit(_ store: Store) throws -> Never {
         dup2(1, 2)
         nonisolated(unsafe) var connection: Connection?
@@ -84,7 +84,7 @@ enum Misuse: String {
         }
     }
 
-    /// Takes from all pages but the first two what says which kind they are.
+    /// Clears the page type of all pages except the first two.
     private func damageRows(_ store: Store) throws {
         let file = store.configuration.path + "/data.mdb"
         let descriptor = Glibc.open(file, O_RDWR)

@@ -1,9 +1,9 @@
-// Sends signals to a program that has a store open. The library's fault handlers are called before the program's own.
+// Sends signals to a program with an open store. The library's fault handlers are called before the program's own.
 import Foundation
 import StillingWell
 import StillingWellFixtures
 
-/// Says what the handler was called with, with nothing but calls that a handler may make.
+/// Reports how the handler was called, with calls that are allowed in a handler only.
 private func report(_ number: Int32, _ code: Int32) {
     var mask = sigset_t()
     pthread_sigmask(SIG_SETMASK, nil, &mask)
@@ -14,7 +14,7 @@ private func report(_ number: Int32, _ code: Int32) {
     say(words.joined(separator: " "))
 }
 
-/// Installs a handler of the program's own, before the store is opened.
+/// Installs a handler of the program, before the store is opened.
 private func install(_ number: Int32, flags: Int32) {
     var action = sigaction()
     sigemptyset(&action.sa_mask)
@@ -32,11 +32,11 @@ private func install(_ number: Int32, flags: Int32) {
 }
 
 /// - Parameters:
-///   - kind: what the program has installed before.
+///   - kind: the handler that the program has installed before.
 ///   - number: the signal that is sent.
 func takeSignals(_ configuration: Store.Configuration, _ kind: String, _ number: Int32) throws {
     switch kind {
-    // A sanitizer has handlers of its own.
+    // A sanitizer has its own handlers.
     case "default": signal(number, SIG_DFL)
     case "ignored": signal(number, SIG_IGN)
     case "deferring": install(number, flags: SA_SIGINFO)
@@ -48,16 +48,16 @@ func takeSignals(_ configuration: Store.Configuration, _ kind: String, _ number:
     for _ in 0..<100 { try store.write { _ = try Batches.insert($0) } }
     say("ready")
     if kind == "fault" {
-        // The address is not known to the compiler.
+        // The compiler does not know the address.
         UnsafeMutablePointer<Int>(bitPattern: Int(number) << 3)!.pointee = 1
     }
     for _ in 0..<2 {
         kill(getpid(), number)
-        // Taken before the call returns, unless another thread is given it.
+        // The signal is handled before `kill` returns, unless another thread receives it.
         usleep(1_000)
         say("went on")
     }
-    // The library's own handlers are still there.
+    // The library's own handlers are still installed.
     truncate(configuration.path + "/data.mdb", 2 * 4_096)
     do {
         let count = try store.read { try $0.objects(Half.self).reduce(0) { $0 + $1.amount } }

@@ -1,5 +1,5 @@
-// A program whose model has got a property with a default, the program before, and one that is killed while the rows of the
-// file get it. The classes have one name.
+// Three programs: one whose model has a new property with a default value, its predecessor, and one that is killed
+// while the rows get the new property. The classes have one name.
 import Foundation
 import StillingWell
 import Synchronization
@@ -12,7 +12,7 @@ private enum Older {
 }
 
 private enum Newer {
-    /// How many objects are still begun before the program kills itself.
+    /// Number of objects that may still be created before the program kills itself.
     static let left = Atomic(Int.max)
 
     static func rating() -> Int {
@@ -27,11 +27,11 @@ private enum Newer {
     }
 }
 
-/// `old COUNT`: adds rows, says so, and adds one more when it is told to. `new COUNT`: is killed as the object with this number
-/// begins, or says how many rows have the default.
+/// `old COUNT`: adds rows, reports it, and adds one more on request. `new COUNT`: is killed when the object with this
+/// number is created, or prints how many rows have the default value.
 func upgrade(_ path: String, _ durability: Durability, _ kind: String, _ count: Int) throws {
     if kind == "new" {
-        // What a class is made of is found out with objects too.
+        // The store also creates objects to find out the properties of a class.
         Newer.left.store(count, ordering: .relaxed)
         let store = try Store(.init(path: path, models: [Newer.Rated.self], durability: durability))
         say("ready")

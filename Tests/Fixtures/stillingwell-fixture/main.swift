@@ -1,6 +1,6 @@
-// A process that has a store open, for the tests of many processes. It says `ready`, waits for a line on standard input,
-// does what it was told, and prints a line for all that has been acknowledged, with no buffer in between. It ends when
-// standard input does.
+// A process with an open store, for tests of several processes. It prints `ready`, waits for a line on standard input,
+// executes its command, and prints a line for each acknowledged action without buffering. It ends at the end of
+// standard input.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -26,7 +26,7 @@ func number(_ text: String) -> Int {
     return number
 }
 
-/// Waits for the line that says go, and from then on for the end of the input.
+/// Waits for the line that starts the command, and ends the process at the end of the input.
 func waitForGo() -> TracedThread {
     say("ready")
     guard readLine() != nil else { exit(0) }
@@ -54,7 +54,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 guard arguments.count >= 3, let durability = Durability(rawValue: arguments[1]) else { refuse(usage) }
 do {
     if arguments[2] == "denied" {
-        // Root may do anything, so whoever is root becomes nobody.
+        // Root may do anything, so root becomes another user.
         if geteuid() == 0, setuid(65_534) != 0 { refuse("cannot become another user") }
         do {
             _ = try Store(.init(path: arguments[0], models: Batches.models, durability: durability))

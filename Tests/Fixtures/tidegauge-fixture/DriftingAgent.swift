@@ -1,4 +1,4 @@
-// An agent whose clock runs faster than the machine's.
+// An agent with a clock that is faster than the machine's.
 import ArgumentParser
 import TidegaugeTrialRunner
 

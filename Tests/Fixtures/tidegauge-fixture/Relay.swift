@@ -1,5 +1,5 @@
-// A way between a trial and an agent that is as bad as a test wants it: it takes its time in either direction, and some time after
-// the agent was told to start it goes down. One thread.
+// A relay between a trial and an agent that simulates a bad connection. It delays bytes in both directions, and fails
+// some time after the agent was started. Single-threaded.
 import ArgumentParser
 import Foundation
 
@@ -9,11 +9,11 @@ struct RelayCommand: ParsableCommand {
         case kill
         /// The connection is reset.
         case cut
-        /// Nothing comes through any more, either way.
+        /// Nothing is passed on any more, in either direction.
         case silence
-        /// Something comes that is no frame.
+        /// Bytes arrive that are not a frame.
         case garble
-        /// Nothing of the way itself: what `--run` says is run, and the way stays.
+        /// The command of `--run` is executed, and the connection remains.
         case run
     }
 
@@ -78,7 +78,7 @@ struct RelayCommand: ParsableCommand {
             shell.arguments = ["-c", words]
             shell.standardInput = FileHandle.nullDevice
             shell.standardOutput = FileHandle.standardError
-            // A shell that does not start makes the test fail that waits for what it does.
+            // If the shell does not start, the test that waits for its effect fails.
             try? shell.run()
             shell.waitUntilExit()
             return
@@ -90,7 +90,7 @@ struct RelayCommand: ParsableCommand {
             try? FileHandle.standardOutput.write(contentsOf: Data("kernel: something else on this line\n".utf8))
             fallthrough
         case .silence:
-            // Until whoever started this gives up.
+            // Waits until the starting process gives up.
             var byte: UInt8 = 0
             while read(0, &byte, 1) > 0 {}
         }
@@ -98,14 +98,14 @@ struct RelayCommand: ParsableCommand {
     }
 }
 
-/// One direction: bytes wait until they are due.
+/// One direction. Bytes wait until they are due.
 private struct Way {
     private let from: Int32
     private let to: Int32
     private let delayNs: UInt64
     private var parts: [(dueNs: UInt64, bytes: [UInt8])] = []
     private var isAtEnd = false
-    /// Of a frame: what is still to come of it, or its header as far as it has come.
+    /// Bytes of the current frame that are still to come, and its header so far.
     private var restOfFrame = 0
     private var header: [UInt8] = []
     private(set) var hasStarted = false
@@ -138,7 +138,7 @@ private struct Way {
         parts.append((Self.nowNs() + delayNs, bytes))
     }
 
-    /// Frames are: the length (4 bytes, least first), the kind, the payload. The one that starts an agent is of kind 6.
+    /// A frame has a length (4 bytes, little-endian), a kind and a payload. The frame that starts an agent has kind 6.
     private mutating func look(_ byte: UInt8) {
         if restOfFrame > 0 {
             restOfFrame -= 1

@@ -1,5 +1,5 @@
-// Tidegauge with stores that misbehave, for tests of what the parent process does about it; and with a sound one, whose
-// commits can be made slow from outside, as a commit of a repository that made them so; and with a bad way to a host.
+// Tidegauge with faulty stores, for tests of the parent process. It also has a correct store whose commits an
+// environment variable slows down, and a relay that simulates a bad connection to a host.
 import Foundation
 import TidegaugeCLI
 import TidegaugeHarnessFixtures

@@ -1,62 +1,62 @@
-// What a store's processes do to the files of its folder: every write with its bytes, every change of the folder, every flush, in the
-// order in which they were done. Linked into a program alone: its own definitions come before those of the C library, so that
-// LMDB's calls arrive here first. What is written through a map is not seen; files of locks alone are.
+// Records what the processes of a store do to the files of its folder, in order: writes with their bytes, changes of
+// the folder, and flushes. It is linked only into one program. Its definitions precede those of the C library, so LMDB
+// calls them. Writes through memory maps are not recorded. Only lock files are written that way.
 #ifndef CWRITERECORDER_H
 #define CWRITERECORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// One step of the journal. Its payload follows it; the next one begins at the next multiple of 8.
+/// One step of the journal, followed by its payload. The next step begins at the next multiple of 8 bytes.
 typedef struct {
     uint32_t kind;
-    /// A number of its own for each file that there ever was; 0 for the folder.
+    /// Number of the file, unique for every file that ever existed, or 0 for the folder.
     uint32_t file;
-    /// Where a write begins, or how long a file becomes.
+    /// Offset of a write, or the new length of a file.
     uint64_t offset;
     uint64_t payload_bytes;
 } wr_step;
 
 enum {
-    /// The payload's name leads to the file from here on.
+    /// The name in the payload leads to the file from this step on.
     WR_LINK = 1,
     WR_WRITE,
-    /// The same by a descriptor that returns once the bytes are on the disk.
+    /// A write by a descriptor that returns once the bytes are on the disk.
     WR_WRITE_SYNCED,
     WR_TRUNCATE,
     WR_FLUSH_BEGIN,
     WR_FLUSH_END,
-    /// The payload is the old name, a zero byte and the new one.
+    /// The payload has the old name, a zero byte and the new name.
     WR_RENAME,
     WR_UNLINK,
-    /// What the program has to say.
+    /// A note of the program.
     WR_NOTE,
 };
 
-/// Makes room for a journal, which children of this process share.
+/// Reserves memory for a journal, which children of this process share.
 bool wr_reserve(uint64_t bytes);
-/// Begins an empty journal of a folder; its path as files are opened by.
+/// Begins an empty journal of a folder. The path must be the one by which files are opened.
 void wr_begin(const char *folder);
 void wr_end(void);
-/// Puts text into the journal.
+/// Appends a text to the journal.
 void wr_note(const char *text);
-/// Before a process ends while threads of it still write: what is written is in the journal, and no thread writes any more.
+/// Must be called before a process exits while its threads still write. Completes the journal and stops further writes.
 void wr_leave(void);
-/// Ends this process, as if it were killed, once it has done so many more steps. Before it has other threads.
+/// Ends this process, as if it was killed, after this many further steps. Must be called before it has other threads.
 void wr_end_process_after(uint64_t steps);
 static const uint64_t WR_ANYWHERE = UINT64_MAX;
-/// The same once it has done so many steps of a kind, at so many bytes from the beginning of a file.
+/// Ends this process after this many steps of a kind at this offset of a file.
 void wr_end_process_at(uint32_t kind, uint64_t offset, uint64_t count);
-/// Has each flush of this process end only when so many more steps were done.
+/// Lets each flush of this process end only after this many further steps.
 void wr_write_beside_flushes(uint64_t steps);
-/// The journal so far, or NULL where it has not found room.
+/// Returns the journal so far, or NULL if it has run out of memory.
 const void *wr_journal(uint64_t *bytes);
 
-/// Has the disk refuse flushes by this error number; 0: none.
+/// Lets flushes fail with this error number. 0: no failure.
 void wr_fail_flushes(int error);
-/// Whether flushes that begin from here on never end.
+/// Sets whether flushes that begin from now on never end.
 void wr_stall_flushes(bool are_stalled);
-/// Whether one of them has begun.
+/// Whether such a flush has begun.
 bool wr_is_stalled(void);
 
 #endif

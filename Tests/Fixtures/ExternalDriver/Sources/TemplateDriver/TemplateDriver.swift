@@ -1,11 +1,11 @@
-// A driver to copy: the smallest store that pushes, driven through the four protocols. Replace what is marked "your
-// engine" and rename the rest. It keeps rows in a dictionary and hands out whole values.
+// A driver to copy: the smallest store that pushes changes, driven through the four protocols. Replace the parts marked
+// "your engine" and rename the rest. It keeps rows in a dictionary and delivers whole values.
 //
-// `lock` guards the rows and the version; nothing is called under it but `locked`, which says just that.
+// `lock` guards the rows and the version. Only `locked` is called while it is held, because it reports exactly that.
 import Foundation
 import TidegaugeDriver
 
-/// 1. Opens stores, and says how the engine behaves: a scenario that asks for more is listed as skipped.
+/// 1. Opens stores and describes the engine. A scenario that requires more is skipped.
 public struct TemplateDriver: StoreDriver {
     public let name = "template"
 
@@ -24,7 +24,7 @@ public final class TemplateStore: DrivenStore, @unchecked Sendable {
     private let lock = NSLock()
     private var rows: [Int64: Item] = [:]
     private var version: Int64 = 1
-    /// Threads and queues that observe.
+    /// The threads and queues that observe.
     private let sites = SiteMap<PullingSite<TemplateSubscription>>("template sites")
 
     public func load(count: Int, item: (Int) -> Item) {
@@ -35,8 +35,8 @@ public final class TemplateStore: DrivenStore, @unchecked Sendable {
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         let committed: Int64 = try lock.withLock {
-            locked()  // your engine's write lock is held: the harness takes the time
-            var changed = rows  // a transaction: all of it or nothing
+            locked()  // your engine's write lock is held: the harness reads the time
+            var changed = rows  // a transaction: all changes or none
             for change in changes { try Self.apply(change, &changed) }
             rows = changed
             version += 1
@@ -59,24 +59,25 @@ public final class TemplateStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    /// Called on the thread or queue of `site`, where every delivery has to run. A `PullingSite` gets there from any thread.
+    /// Called on the thread or queue of `site`, on which every delivery must run. A `PullingSite` gets there from any
+    /// thread.
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let subscription = TemplateSubscription(query, sink)
         sites.value(at: site) { PullingSite(site, "template delivery") { [weak self] in self?.deliver(to: $0) } }
-            .add(subscription)  // and has it called: the first delivery is the initial one
+            .add(subscription)  // requests the first delivery, which is the initial one
         return subscription
     }
 
-    /// On the site: everyone there at one version, with no lock held.
+    /// Delivers one version to all subscriptions of a site. Called on the site, without a lock.
     private func deliver(to all: [TemplateSubscription]) {
         let (version, items) = state(all.map(\.query))
         for (subscription, found) in zip(all, items) { subscription.show(found, version) }
     }
 
-    /// The harness's reference: evaluated from scratch.
+    /// The harness's reference: evaluates the query from scratch.
     public func contents(of query: Query) -> [Item] { state([query]).items[0] }
 
-    /// The rows of all queries and the version they stand at, of one moment. Your engine's read transaction.
+    /// Returns the rows of all queries and their common version. Your engine's read transaction.
     func state(_ queries: [Query]) -> (version: Int64, items: [[Item]]) {
         let (version, all) = lock.withLock { (self.version, Array(rows.values)) }
         let items = queries.map { query in
@@ -88,11 +89,11 @@ public final class TemplateStore: DrivenStore, @unchecked Sendable {
 
     public func fileBytes() -> Int { 0 }
 
-    /// No delivery starts after it returns.
+    /// Ends all deliveries. None starts after it has returned.
     public func close() { for site in sites.removeAll() { site.end() } }
 }
 
-/// 3. Commits transactions; used by one thread.
+/// 3. Commits transactions. Used by one thread.
 final class TemplateWriter: StoreWriter {
     private let store: TemplateStore
 
@@ -117,7 +118,7 @@ final class TemplateSubscription: PullingSubscription, @unchecked Sendable {
     func show(_ items: [Item], _ version: Int64) {
         guard items != shown else { return }
         let isInitial = shown == nil
-        // Before the call: whoever is called looks at what is new.
+        // Set before the call, because the called observer reads the new rows.
         shown = items
         sink.deliver(Delivery(version: version, isInitial: isInitial, count: items.count))
     }

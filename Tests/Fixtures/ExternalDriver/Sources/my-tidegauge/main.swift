@@ -1,4 +1,4 @@
-// A command line that measures one's own store: run it as tidegauge is run.
+// A command line that measures your own store. Run it like tidegauge:
 //     swift run my-tidegauge run path/to/Scenarios --driver template
 import TemplateDriver
 import TidegaugeCLI

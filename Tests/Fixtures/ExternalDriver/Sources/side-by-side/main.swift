@@ -1,4 +1,4 @@
-// One's own store beside others: every engine of the package is a product.
+// Your own store beside others. Every engine of the package is a product:
 //     swift run side-by-side run commit-latency --driver template --driver stillingwell --driver grdb-pool
 import TemplateDriver
 import TidegaugeCLI

@@ -1,2 +1,2 @@
-/// A target of an application that is named as one of this package was.
+/// A target of an application with a name that a target of this package must not have.
 public let name = "CLMDB"

@@ -1,4 +1,4 @@
-// The least that an application does with the store: a row, and how many there are. `make external` builds and runs it.
+// A minimal use of the store: adds a row and counts the rows. `make external` builds and runs it.
 import Foundation
 import StillingWell
 
