@@ -1,5 +1,5 @@
-// Between the connection, which offers what is new, and the one task that asks for it. There is never more than one
-// thing in it: what is offered while something waits is merged with that.
+// Passes changes from a connection to the one task that asks for them. Holds at most one element: a new one is merged
+// with the one that waits.
 import StillingWellBasis
 import StillingWellSync
 
@@ -13,11 +13,11 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
         var onEnd: (@Sendable () -> Void)?
     }
 
-    /// A leaf. What is displaced under it is released, and the task resumed, after it.
+    /// Leaf lock. Displaced elements are released, and the task resumed, after it is unlocked.
     private let state = Guarded("change sequence", State())
     private let merge: @Sendable (Pending, Pending) -> Pending
 
-    /// - Parameter merge: makes one of what waits and what is new. O(1) or nearly: it runs under the lock.
+    /// - Parameter merge: merges the waiting element with a new one. Runs under the lock, so it must be about O(1).
     init(merge: @escaping @Sendable (Pending, Pending) -> Pending) { self.merge = merge }
 
     func offer(_ new: Pending) {
@@ -32,9 +32,8 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
         task?.resume(returning: .success(new))
     }
 
-    /// Ends the sequence: what is pending is still handed out, then nothing more, or `error`. Any thread, any number of
-    /// times.
-    /// - Parameter dropping: whether what is pending is not wanted any more.
+    /// Ends the sequence. A pending element is still handed out, then nil or `error`. Any thread, any number of times.
+    /// - Parameter dropping: whether to discard the pending element.
     func finish(_ error: StoreError? = nil, dropping: Bool = false) {
         let (task, onEnd, displaced) = state.withLock { state in
             if state.end == nil { state.end = .some(error) }
@@ -45,7 +44,7 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
         onEnd?()
     }
 
-    /// What is to be done once, when the sequence ends; at once if it has ended.
+    /// Sets the closure to call once when the sequence ends. Calls it at once if it has ended.
     func whenFinished(_ body: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if state.end == nil { state.onEnd = body }
@@ -54,7 +53,8 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
         if isOver { body() }
     }
 
-    /// What is pending, or what comes next; nil at the end. One task at a time. Cancelling the task ends the sequence.
+    /// Returns the pending or the next element; nil at the end. One task at a time. Cancelling the task ends the
+    /// sequence.
     func take(isolation actor: isolated (any Actor)?) async -> Taken {
         await withTaskCancellationHandler {
             await withCheckedContinuation(isolation: actor) { continuation in
@@ -72,7 +72,8 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
         }
     }
 
-    /// Ends the sequence when the last reference to this goes: with the observer that has it, as when its connection ends.
+    /// Ends the sequence when its last reference is released. The observer holds it, so that the sequence ends with the
+    /// observer.
     final class Source: Sendable {
         let channel: ChangeChannel
 

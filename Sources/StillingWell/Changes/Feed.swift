@@ -1,5 +1,5 @@
-// A subscription that hands out what is new when it is asked to, which is what demand needs. It is told that something
-// changed as any observer is; what changed it works out later, from what it handed out last to what is there then.
+// A pull subscription: it signals that something changed and computes the changes when the consumer asks. They lead
+// from the state taken last to the newest one. Publishers with demand need this.
 import StillingWellSync
 
 /// For targets of this package that offer changes in other forms. On the connection's scheduler, but for `soon` and `cancel`.
@@ -8,14 +8,15 @@ import StillingWellSync
 package final class Feed<Output>: @unchecked Sendable {
     private let connection: Connection
     private let subscribe: (Feed) throws -> NotificationToken
-    /// What is new since the last call; nil when nothing is.
+    /// Returns the changes since the last call, or nil if there are none.
     package let take: () -> Output?
-    /// Made on the scheduler, and invalidated by whoever cancels.
+    /// Token of the subscription. Made on the scheduler; any thread may invalidate it.
     private let token = Guarded<NotificationToken?>("feed", nil)
     private var changed: (() -> Void)?
     private var ended: ((StoreError?) -> Void)?
 
-    /// - Parameter subscribe: what it calls has the feed weakly, and tells it of changes and the end.
+    /// - Parameter subscribe: starts the subscription. Its callbacks hold the feed weakly and report changes and the
+    ///   end to it.
     init(
         _ connection: Connection, take: @escaping () -> Output?,
         _ subscribe: @escaping (Feed) throws -> NotificationToken
@@ -27,9 +28,9 @@ package final class Feed<Output>: @unchecked Sendable {
 
     /// Begins the subscription.
     /// - Parameters:
-    ///   - changed: there may be something to take.
-    ///   - ended: nothing more will come, with what is to be taken still there.
-    ///   - tokenMade: called once, before anything comes, with the token behind the subscription.
+    ///   - changed: called when `take` may return something.
+    ///   - ended: called when nothing more will come. Earlier changes can still be taken.
+    ///   - tokenMade: called once with the token, before any other callback.
     package func start(
         tokenMade: (NotificationToken) -> Void, changed: @escaping () -> Void, ended: @escaping (StoreError?) -> Void
     ) throws {
@@ -48,7 +49,7 @@ package final class Feed<Output>: @unchecked Sendable {
         cancel()
     }
 
-    /// Runs `body` on the connection's scheduler, in a turn of its own. Any thread.
+    /// Runs `body` on the connection's scheduler in a later delivery. Any thread.
     package func soon(_ body: @escaping () -> Void) {
         try? connection.live().mailbox.requestSweep(of: .turn(Turn(body)))
     }
@@ -93,11 +94,11 @@ extension LiveObject {
         }
     }
 
-    /// The values of one property: the one there is, and then every other.
+    /// The values of one property: the current one, then each new one.
     package func makeFeed<Value: StorableValue>(of keyPath: KeyPath<Self, Value>) throws -> Feed<Value> {
         guard let connection else { throw StoreError.notStored(type: "\(Self.self)") }
         var reported: Value?
-        // The object cannot be read, so there is no value to take: asking for one would end the process.
+        // Set when the object cannot be read. Reading its property would end the process.
         var hasFailed = false
         let take = { () -> Value? in
             guard !hasFailed, !self.isInvalidated else { return nil }

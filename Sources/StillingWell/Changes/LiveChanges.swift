@@ -1,40 +1,40 @@
-// Changes as an asynchronous sequence. Nothing is queued in it: a loop that is slow gets one element for all that happened
-// meanwhile, computed from what it was told last to what is there now.
+// Changes as asynchronous sequences. No queue: a slow loop gets one element for all changes since the element it took
+// last.
 
-/// What happens to results, an object or a store, element by element, to any task:
+/// The changes of results, an object or a store, one element after another, for any task:
 ///
 ///     for try await update in try notes.changes() { print(update.count, update.changes) }
 ///
-/// At most one element waits to be taken. It pins no version of the store, and keeps one root of the collection.
+/// At most one element waits to be taken. It holds no version of the store and one root of the collection.
 ///
-/// The subscription begins where the sequence is made and ends with the task that iterates it, with the sequence itself, or
-/// with the store, which finishes the loop. One task iterates at a time; several loops need a sequence each.
+/// The subscription begins when the sequence is made. It ends with the iterating task, with the sequence itself, or
+/// when the store is closed, which finishes the loop. One task iterates at a time; each loop needs its own sequence.
 public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
-    /// The query cannot be evaluated, or the object not be read.
+    /// Error that ends the loop: the query cannot be evaluated, or the object cannot be read.
     public typealias Failure = StoreError
 
     let source: any ChangeSource<Element>
 
-    /// Takes elements from where the last iterator stopped.
+    /// Returns an iterator that continues where the last one stopped.
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
     /// Takes one element after the other.
     public struct Iterator: AsyncIteratorProtocol {
         let source: any ChangeSource<Element>
 
-        /// The next element; nil once the task is cancelled, the store closed, or the object deleted.
-        /// - Throws: what made the query fail, such as `tooManySnapshots`.
+        /// Returns the next element; nil once the task is cancelled, the store closed, or the object deleted.
+        /// - Throws: the error that made the query fail, such as `tooManySnapshots`.
         public mutating func next() async throws(StoreError) -> Element? { try await next(isolation: nil) }
 
-        /// As `next()`, without leaving the caller's actor.
-        /// - Throws: what made the query fail.
+        /// Same as `next()`, without leaving the caller's actor.
+        /// - Throws: the error that made the query fail.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? {
             try await source.next(isolation: actor)
         }
     }
 }
 
-/// One subscription; ends with its last reference.
+/// A subscription that ends with its last reference.
 protocol ChangeSource<Element>: AnyObject, Sendable {
     associatedtype Element: Sendable
 
@@ -46,7 +46,7 @@ protocol ChangeSource<Element>: AnyObject, Sendable {
 /// Unchecked because of `makeElement`, which the iterating task alone calls.
 final class PendingSource<Element: Sendable, Pending: Sendable>: ChangeSource, @unchecked Sendable {
     let channel: ChangeChannel<Pending>
-    /// Nil: there is nothing to tell after all.
+    /// Makes an element of a pending change. Returns nil if there is nothing to report.
     private let makeElement: (Pending) -> Element?
 
     init(_ channel: ChangeChannel<Pending>, _ makeElement: @escaping (Pending) -> Element?) {
@@ -63,7 +63,7 @@ final class PendingSource<Element: Sendable, Pending: Sendable>: ChangeSource, @
         return nil
     }
 
-    /// Ties the subscription behind `token` to this sequence, and both to the store.
+    /// Ends the subscription of `token` with this sequence, and the sequence when the store is closed.
     func keep(_ token: NotificationToken, of core: StoreCore) -> LiveChanges<Element> {
         let key = ObjectIdentifier(channel)
         channel.whenFinished {

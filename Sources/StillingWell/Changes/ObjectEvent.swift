@@ -1,13 +1,13 @@
-// Single objects and the store as a whole as sequences of values for any task.
+// Changes of single objects and of the whole store as asynchronous sequences.
 
-/// What happened to one object. For any thread.
+/// A change of one object. Any thread.
 public enum ObjectEvent: Sendable, Equatable {
-    /// Properties were written: from the values of the last element to those of now.
+    /// Properties were written. Old values are those of the last element, new values those of this version.
     case changed([PropertyChange])
-    /// The object is gone; the sequence ends after this.
+    /// The object was deleted. The sequence ends after this.
     case deleted
 
-    /// This event and a later one as one: each property from its first old value to its last new one.
+    /// Merges this event with a later one. Each property keeps its first old value and its last new one.
     func merged(with later: ObjectEvent) -> ObjectEvent {
         guard case .changed(var changes) = self, case .changed(let more) = later else { return later }
         for change in more {
@@ -22,19 +22,19 @@ public enum ObjectEvent: Sendable, Equatable {
     }
 }
 
-/// The store has moved on, as one connection sees it. For any thread.
+/// An event of the store on one connection. Any thread.
 public struct StoreEvent: Sendable, Equatable {
-    /// What the connection's observers were told last.
+    /// Last event that the connection's observers were told.
     public let notification: StoreNotification
-    /// The version the connection stood at then.
+    /// Version of the connection at that event.
     public let version: UInt64
 }
 
 extension LiveObject {
-    /// What happens to this object as a sequence, for any task. There is no first element for what is there already;
-    /// what a slow loop has not taken is merged. It throws when the object's row cannot be read. On the connection's
+    /// Returns the changes of this object as a sequence for any task. There is no initial element. Changes that a slow
+    /// loop has not taken are merged. The sequence throws if the object's row cannot be read. On the connection's
     /// scheduler.
-    /// - Parameter keyPaths: the properties to hear of; nil means all.
+    /// - Parameter keyPaths: properties to report; nil for all.
     /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
     ///   `notStored`, `closed`.
     public func changes(
@@ -57,7 +57,7 @@ extension LiveObject {
 }
 
 extension Connection {
-    /// What happens to the store as a sequence, for any task; of what a slow loop has not taken, the last. On this
+    /// Returns the events of the store as a sequence for any task. A slow loop gets the last event only. On this
     /// connection's scheduler.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func changes(file: String = #fileID, line: Int = #line) throws -> LiveChanges<StoreEvent> {

@@ -1,5 +1,4 @@
-// The changes of what a query finds, taken when they are asked for: of results, lists and sections. On the connection's
-// scheduler.
+// Pull subscriptions of results, lists and sections. On the connection's scheduler.
 
 struct QueryNews {
     let changes: ChangeSet
@@ -8,18 +7,18 @@ struct QueryNews {
 }
 
 extension Feed {
-    /// The changes of a query.
+    /// Makes a feed of a query's changes.
     /// - Parameters:
-    ///   - place: who observes, for warnings.
-    ///   - makeOutput: given nil for what there is at first.
+    ///   - place: source location of the subscription, for warnings.
+    ///   - makeOutput: makes an element; given nil for the initial one.
     convenience init(
         _ connection: Connection, _ query: ConnectionQuery, madeAt place: String,
         _ makeOutput: @escaping (QueryNews?) -> Output
     ) {
-        // Its `reported` is what was taken last. The token has it, for as long as the feed lives.
+        // Its `reported` is the root taken last. The token holds it while the feed lives.
         weak var observer: CollectionToken?
         var hasTaken = false
-        // What the last call brought: of use as long as nothing has come since.
+        // Changes of the last callback. Used if nothing has come since.
         var known: QueryNews?
         let take = { () -> Output? in
             guard let observer, observer.isBehind, let delivered = query.delivered else { return nil }
@@ -65,7 +64,7 @@ extension Results {
 }
 
 extension SectionedQuery {
-    /// - Parameter makeOutput: given nil for what there is at first.
+    /// - Parameter makeOutput: makes an element; given nil for the initial one.
     package func makeFeed<Output>(
         keyPaths: [PartialKeyPath<Object>]?, _ makeOutput: @escaping (SectionedChangeSet?) -> Output
     ) -> Feed<Output> {

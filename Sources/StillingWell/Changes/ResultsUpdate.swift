@@ -1,36 +1,36 @@
-// Results as a sequence of values for any task: which rows there are, by identity, and what changed in them.
+// Changes of results as an asynchronous sequence: rows by id, and what changed.
 import Foundation
 
-/// The rows of a query at one version, and how they differ from those of the element before. For any thread.
+/// The rows of a query at one version, and the changes since the previous element. Any thread.
 public struct ResultsUpdate<Object: StoredObject>: Sendable {
-    /// From the last element to this one; nil in the first.
+    /// Changes since the previous element. nil in the first element.
     public let changes: ChangeSet?
-    /// The version of the store at which this is so.
+    /// Version of the store at which the query has these rows.
     public let version: UInt64
     let rows: TreeSlice
 
-    /// How many rows there are. O(1).
+    /// Number of rows. O(1).
     public var count: Int { rows.count }
 
-    /// The row at an index, whose object `connection.object(_:withID:)` finds. O(log n).
+    /// Returns the id of the row at `index`. `connection.object(_:withID:)` finds its object. O(log n).
     public func objectID(at index: Int) -> ObjectID { ObjectID(rawValue: rows.id(at: index)) }
 
-    /// All rows, in order. O(n).
+    /// Ids of all rows, in order. O(n).
     public var objectIDs: [ObjectID] { rows.ids.map { ObjectID(rawValue: $0) } }
 }
 
 struct NewestRows: Sendable {
     var tree: RankedTree
     var version: UInt64
-    /// From the rows taken last to these, where that is known already.
+    /// Changes from the rows taken last to these, if already known.
     private var known: ChangeSet?
 
-    /// What changed since the rows taken last; nil where these are the first.
+    /// Returns the changes since `reported`. nil if that is nil, for the first element.
     func changes(since reported: RankedTree?, _ plan: QueryPlan) -> ChangeSet? {
         reported.map { known ?? .between($0, tree, in: plan.window) }
     }
 
-    /// A query's changes as a sequence of what `makeElement` makes of them, given the rows taken last.
+    /// Returns a query's changes as a sequence. `makeElement` is given the root taken last and the newest rows.
     static func sequence<Element: Sendable>(
         _ query: ConnectionQuery, _ connection: Connection, _ place: String,
         _ makeElement: @escaping (RankedTree?, NewestRows) -> Element?
@@ -58,9 +58,10 @@ struct NewestRows: Sendable {
 }
 
 extension Results {
-    /// The changes of this collection as a sequence, for any task: first the rows as they are, then what changed. Several
-    /// commits may come as one element; for a slow loop they do. On this connection's scheduler.
-    /// - Parameter keyPaths: the properties whose changes count as modifications; nil means all.
+    /// Returns the changes of this collection as a sequence for any task. The first element has the rows, the others
+    /// the changes. One element may cover several commits, in particular in a slow loop. On this connection's
+    /// scheduler.
+    /// - Parameter keyPaths: properties whose changes count as modifications; nil for all.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
@@ -77,10 +78,11 @@ extension Results {
 }
 
 extension Store {
-    /// The changes of a query as a sequence, on a connection of its own: for tasks that have none. Any thread.
+    /// Returns the changes of a query as a sequence, on a connection made for it. For tasks without a connection. Any
+    /// thread.
     ///
     ///     for try await update in try store.changes(of: Note.self, { $0.where(\.done == false) }) { … }
-    /// - Parameter query: filters and sorts all objects of the class.
+    /// - Parameter query: filters and sorts the objects of the class.
     /// - Throws: `unknownModel`, `tooManySnapshots`, `closed`.
     public func changes<Object: StoredObject>(
         of type: Object.Type, file: String = #fileID, line: Int = #line,
@@ -94,7 +96,7 @@ extension Store {
 }
 
 extension Connection {
-    /// The object with this identity; nil when there is none. O(log n).
+    /// Returns the object with this id, or nil if there is none. O(log n).
     /// - Throws: `unknownModel`.
     public func object<Object: StoredObject>(_ type: Object.Type, withID id: ObjectID) throws -> Object? {
         checkScheduler()

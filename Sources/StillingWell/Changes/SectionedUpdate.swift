@@ -1,27 +1,28 @@
-// Sections as a sequence of values for any task: how many rows each has, which they are, and what changed in them.
+// Changes of sectioned results as an asynchronous sequence.
 
-/// The sections of a query at one version, and how they differ from those of the element before. For any thread.
+/// The sections of a query at one version, and the changes since the previous element. Any thread.
 public struct SectionedUpdate: Sendable {
-    /// From the last element to this one; nil in the first.
+    /// Changes since the previous element. nil in the first element.
     public let changes: SectionedChangeSet?
-    /// The version of the store at which this is so.
+    /// Version of the store at which the query has these sections.
     public let version: UInt64
     let rows: SectionedRows
 
-    /// How many sections there are; none is empty, but the one of rows that have no section keys.
+    /// Number of sections. No section is empty, except the only section of a query without section keys.
     public var sectionCount: Int { rows.sectionCount }
 
-    /// How many rows a section has. O(log n).
+    /// Returns the number of rows in a section. O(log n).
     public func count(ofSection section: Int) -> Int { rows.ranks(of: section).count }
 
-    /// The row at a path, whose object `connection.object(_:withID:)` finds. O(log n).
+    /// Returns the id of the row at `path`. `connection.object(_:withID:)` finds its object. O(log n).
     public func objectID(at path: RowPath) -> ObjectID { rows.objectID(at: path) }
 }
 
 extension SectionedResults {
-    /// The changes of these sections as a sequence, for any task: first the sections as they are, then what changed.
-    /// Several commits may come as one element; for a slow loop they do. On this connection's scheduler.
-    /// - Parameter keyPaths: the properties whose changes count as modifications; nil means all.
+    /// Returns the changes of these sections as a sequence for any task. The first element has the sections, the others
+    /// the changes. One element may cover several commits, in particular in a slow loop. On this connection's
+    /// scheduler.
+    /// - Parameter keyPaths: properties whose changes count as modifications; nil for all.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line

@@ -1,29 +1,30 @@
-// `@LinkingObjects`, a property that is what leads here: nothing is stored for it. The query behind it is made when the
-// property is used first, and kept with the object.
+// `@LinkingObjects`, a property that returns the objects that link to its owner. Nothing is stored for it. Its query is
+// made at first use and kept in the object.
 import StillingWellBasis
 
-/// Makes a property the way back along a link or list of another class, or of the same one.
+/// Declares a property with the objects that link to this one, along a link or list of any class.
 ///
 ///     final class Person: StoredObject {
 ///         @LinkingObjects(\Dog.owner) var dogs: Backlinks<Dog>
 ///     }
 ///
-/// It takes no column, may be added and removed freely, and cannot be set: it changes with the links. Filters and orders
-/// cannot name it; observers of the object are told when other objects lead to it. Use it on the object's connection only.
+/// The property takes no column, may be added and removed without migration, and cannot be set. Filters and orders
+/// cannot name it. Observers of the object are told when its linking objects change. Use it on the object's connection
+/// only.
 @propertyWrapper
 public struct LinkingObjects<Source: StoredObject>: AnyBacklink {
     private let path: PartialKeyPath<Source>
     private let find: (StoredObject) throws -> Results<Source>
-    /// Of the object the wrapper is in, as it stood in the store then.
+    /// Results made for the object that holds the wrapper, and the object's id then.
     private var known: (results: Results<Source>, id: ObjectID)?
 
-    /// The objects whose link leads here.
+    /// Declares the objects whose link leads to this one.
     public init<Target: StoredObject>(_ keyPath: KeyPath<Source, Target?>) {
         path = keyPath
         find = { try $0.linkingObjects(keyPath) }
     }
 
-    /// The objects whose list has this one.
+    /// Declares the objects whose list contains this one.
     public init<Target: StoredObject>(_ keyPath: KeyPath<Source, List<Target>>) {
         path = keyPath
         find = { try $0.linkingObjects(keyPath) }
@@ -57,7 +58,7 @@ public struct LinkingObjects<Source: StoredObject>: AnyBacklink {
             owner[keyPath: storage].known = (results, binding.id)
             return Backlinks(live: results, type: "\(Owner.self)")
         } catch {
-            // A property cannot throw, and an empty collection would be a lie.
+            // A property cannot throw, and an empty collection would be a wrong result.
             stopProgram("@LinkingObjects(\(wrapper.path)) of \(Owner.self): \(error)")
         }
     }
@@ -72,15 +73,15 @@ extension LinkingObjects {
 }
 
 extension StoredObject {
-    /// Columns and backlink properties whose changes observers of the object are told, given key paths.
-    /// - Returns: the columns, as bits, and the ways back along links. All of them without key paths.
-    /// - Throws: `unknownModel`, `otherClass` for a way back from where nothing leads here.
+    /// Returns the columns and backlink properties that key paths of an observer name.
+    /// - Returns: the columns as bits, and the backlinks. Everything if `keyPaths` is nil.
+    /// - Throws: `unknownModel`, `otherClass` for a `@LinkingObjects` property whose link does not lead to this class.
     func observed<Object: StoredObject>(
         _ keyPaths: [PartialKeyPath<Object>]?, _ binding: RowBinding
     ) throws(StoreError) -> (columns: UInt64, backlinks: [Backlink]) {
         let layout = ModelLayout.of(Object.self)
         guard let keyPaths else {
-            // From a class that is no model of the store nothing ever leads here.
+            // Backlinks from a class that is not in the store's models are skipped: they are always empty.
             return (.max, layout.backlinks.compactMap { try? backlink($0, binding) })
         }
         var plain: [PartialKeyPath<Object>] = []
@@ -109,15 +110,14 @@ extension StoredObject {
     }
 }
 
-/// The objects that lead to an object by one link or list, in order of creation: live like `Results`, and belonging to
-/// the same scheduler. Of an object that is not stored there are none.
+/// The objects that link to an object by one link or list, in order of creation. Live like `Results`, and on the same
+/// scheduler. Empty for an object that is not stored.
 public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
     let live: Results<Source>?
     let type: String
 
     public var startIndex: Int { 0 }
-    /// How many objects lead here. O(log n); when it is read first, and after a delivery while nobody observes it, as
-    /// much as there are.
+    /// Number of linking objects. O(log n). O(n) at the first read, and after each delivery unless observed.
     public var endIndex: Int { live?.count ?? 0 }
 
     /// O(log n).
@@ -128,23 +128,23 @@ public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
         return live[position]
     }
 
-    /// Goes over the objects shown now: what a loop does to them does not make it skip or repeat one.
+    /// Iterates over the objects shown now. Changes made by the loop body do not make it skip or repeat one.
     public func makeIterator() -> AnyIterator<Source> {
         live.map { AnyIterator($0.makeIterator()) } ?? AnyIterator { nil }
     }
 
-    /// What `Array(objects)` asks for: what a loop comes to, which may be less than `count` where rows are lost.
+    /// Used by `Array(objects)`. May have fewer elements than `count` if rows are lost.
     public func _copyToContiguousArray() -> ContiguousArray<Source> { ContiguousArray(gathering: makeIterator()) }
 
-    /// The same objects as a query, to be refined, observed by key paths, or frozen.
+    /// Returns the same objects as results, which can be refined, observed by key paths, or frozen.
     /// - Throws: `notStored` for an object that is not stored.
     public func results() throws -> Results<Source> {
         guard let live else { throw StoreError.notStored(type: type) }
         return live
     }
 
-    /// Calls `body` on the connection's scheduler: once with `.initial`, then whenever an object begins or ceases to lead
-    /// here, or one that does is changed, until the token is invalidated. As `Results.observe`.
+    /// Calls `body` on the connection's scheduler: once with `.initial`, then when an object starts or stops linking
+    /// here, or a linking object changes, until the token is invalidated. See `Results.observe`.
     /// - Throws: `notStored`, `noScheduler` on a connection that lives for one block, `closed`.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ResultsChange<Source>) -> Void

@@ -1,23 +1,23 @@
-// The typed face of filters over links and lists.
+// Filters over links and lists.
 //
 //     dogs.where(\.owner == ada)
 //     people.where(.any(\.friends, \.age > 30) && (\Person.friends).sum(\.age) < 200)
 import StillingWellBasis
 
-/// Whether the link leads to this object; nil: nowhere. An object that is not stored is led to by none. One of another
-/// store, or of a subclass, makes a query that is refused where it is used; see `Results.where`. So it is with everything
-/// that names an object in a filter.
+/// Passes objects whose link leads to `target`; for nil, objects whose link is nil. Passes none if `target` is not
+/// stored. If `target` is of another store or a subclass, the query throws where it is used; see `Results.where`. The
+/// same holds for all filters that name an object.
 public func == <Object: StoredObject, Target: StoredObject>(
     keyPath: KeyPath<Object, Target?>, target: Target?
 ) -> Filter<Object> { Filter(linkAt: keyPath, target) }
 
-/// Whether the link leads to another object than this one, or nowhere; nil: to any.
+/// Passes objects whose link does not lead to `target`, or is nil; for nil, objects whose link leads to any object.
 public func != <Object: StoredObject, Target: StoredObject>(
     keyPath: KeyPath<Object, Target?>, target: Target?
 ) -> Filter<Object> { !Filter(linkAt: keyPath, target) }
 
 extension StoredObject {
-    /// A condition with this object's number; none passes for one that is not stored.
+    /// Returns the condition `make` builds for this object's id. If the object is not stored, no object passes it.
     func condition(_ make: (ObjectID) -> FilterExpression) -> FilterExpression {
         binding.map { .naming($0.home, make($0.id)) } ?? .none
     }
@@ -34,22 +34,22 @@ extension Filter {
         expression = .along(path.links, isTarget)
     }
 
-    /// Some object of the list passes.
+    /// Passes if at least one object of the list passes `condition`.
     public static func any<Target: StoredObject>(
         _ list: KeyPath<Object, List<Target>>, _ condition: Filter<Target>
     ) -> Filter { quantified(list, .any, condition.expression) }
 
-    /// Every object of the list passes; true for an empty one.
+    /// Passes if every object of the list passes `condition`, or the list is empty.
     public static func all<Target: StoredObject>(
         _ list: KeyPath<Object, List<Target>>, _ condition: Filter<Target>
     ) -> Filter { quantified(list, .all, condition.expression) }
 
-    /// No object of the list passes; true for an empty one.
+    /// Passes if no object of the list passes `condition`, or the list is empty.
     public static func none<Target: StoredObject>(
         _ list: KeyPath<Object, List<Target>>, _ condition: Filter<Target>
     ) -> Filter { quantified(list, .none, condition.expression) }
 
-    /// Some element of the list compares so, as `.any(\.tags, .equal, "x")`.
+    /// Passes if at least one element of the list compares so to `value`, as in `.any(\.tags, .equal, "x")`.
     public static func any<Value: StorableValue & ListElement>(
         _ list: KeyPath<Object, List<Value>>, _ comparison: Comparison, _ value: Value
     ) -> Filter {
@@ -67,42 +67,42 @@ extension Filter {
 }
 
 extension KeyPath where Root: StoredObject {
-    /// Whether the list has this element.
+    /// Passes if the list contains this element.
     public func contains<Element: StorableValue & ListElement>(_ value: Element) -> Filter<Root>
     where Value == List<Element> { .any(self, .equal, value) }
 
-    /// Whether the list has this object.
+    /// Passes if the list contains this object.
     public func contains<Target: StoredObject>(_ object: Target) -> Filter<Root> where Value == List<Target> {
         .quantified(self, .any, object.condition { .identity($0) })
     }
 
-    /// The sum of a property over a list, nulls left out; 0 for an empty list.
+    /// The sum of a property over a list, without nulls. 0 for an empty list.
     public func sum<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
         -> ListAggregate<Root> where Value == List<Target>
     { ListAggregate(self, .sum, keyPath) }
 
-    /// The least value of a property over a list; nil for an empty list.
+    /// The smallest value of a property over a list. nil for an empty list.
     public func min<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
         -> ListAggregate<Root> where Value == List<Target>
     { ListAggregate(self, .min, keyPath) }
 
-    /// The greatest value of a property over a list; nil for an empty list.
+    /// The largest value of a property over a list. nil for an empty list.
     public func max<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
         -> ListAggregate<Root> where Value == List<Target>
     { ListAggregate(self, .max, keyPath) }
 
-    /// The average of a property over a list; nil for an empty list.
+    /// The average of a property over a list. nil for an empty list.
     public func average<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
         -> ListAggregate<Root> where Value == List<Target>
     { ListAggregate(self, .average, keyPath) }
 }
 
-/// What a list of objects comes to, to be compared with a constant.
+/// An aggregate over a list of objects, to compare with a constant.
 public struct ListAggregate<Object: StoredObject>: Sendable {
     private let path: ColumnPath
     private let aggregate: Aggregate
     private let column: Int
-    /// Whether the result is a `Float` of the list.
+    /// Whether the result is a minimum or maximum of `Float` values.
     private let isFloat: Bool
 
     fileprivate init<Target: StoredObject, Number: StorableValue>(
@@ -122,9 +122,9 @@ public struct ListAggregate<Object: StoredObject>: Sendable {
         return Filter(.along(path.links, .aggregate(column: path.column, aggregate, of: column, comparison, value)))
     }
 
-    /// Equal, numbers as numbers; `nil` for a list of which nothing comes equals `nil`.
+    /// Equal; numbers compare by value. `nil` equals the aggregate of a list without values.
     public static func == (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.equal, value) }
-    /// Not equal; what is `nil` differs from every value.
+    /// Not equal; `nil` differs from every value.
     public static func != (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.notEqual, value) }
     /// Less; `nil` is in no order.
     public static func < (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.less, value) }

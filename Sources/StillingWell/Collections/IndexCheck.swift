@@ -1,8 +1,8 @@
-// What is said of an index that a collection of the store does not have.
+// The error message for an index that is out of range in a collection of the store.
 import StillingWellBasis
 
-/// Stops the program where there is nothing at `index`.
-/// - Parameter what: of which there are `count`, in words of the program; asked for only then.
+/// Stops the program if `index` is out of range.
+/// - Parameter what: plural name of the elements, evaluated only on failure.
 @inline(__always)
 func checkIndex(_ index: Int, of count: Int, _ what: @autoclosure () -> String) {
     stopUnless(index >= 0 && index < count, outOfRange(index, of: count, what()))

@@ -1,8 +1,8 @@
-// The way back along a link: which objects lead to this one. A query like any other, answered by the link's index.
+// Objects that link to an object: a query answered by the link's index.
 
 extension StoredObject {
-    /// The objects whose link leads to this one, live and in order of creation.
-    /// - Throws: `notStored`, `unknownModel`, `otherClass` where links of this property lead to other objects.
+    /// Returns the objects whose link leads to this one, live and in order of creation.
+    /// - Throws: `notStored`, `unknownModel`; `otherClass` if the link leads to another class.
     public func linkingObjects<Source: StoredObject, Target: StoredObject>(
         _ keyPath: KeyPath<Source, Target?>
     ) throws -> Results<Source> {
@@ -10,8 +10,8 @@ extension StoredObject {
         return try linking(condition { .compare(column: column, .equal, .link($0), isOptional: true) })
     }
 
-    /// The objects whose list has this one, live and in order of creation.
-    /// - Throws: `notStored`, `unknownModel`, `otherClass` where the list is one of other objects.
+    /// Returns the objects whose list contains this one, live and in order of creation.
+    /// - Throws: `notStored`, `unknownModel`; `otherClass` if the list contains another class.
     public func linkingObjects<Source: StoredObject, Target: StoredObject>(
         _ keyPath: KeyPath<Source, List<Target>>
     ) throws -> Results<Source> {

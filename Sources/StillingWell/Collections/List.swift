@@ -1,11 +1,11 @@
-// A list property as it is used: of values or of objects, in an order of its own. Of a plain object it is an array; of a
-// stored one it is rows, live like results: it changes by deliveries and by the connection's own writes.
+// A list property of values or of objects. In an object that is not stored it is an array. In a stored object it is
+// rows and live like results: deliveries and the connection's own writes change it.
 
-/// An ordered list of values or objects that belongs to an object. The same element may be in it more than once.
+/// An ordered list of values or objects that belongs to an object. It may contain an element more than once.
 ///
-/// A list is a view of its object's property: changing it changes the property. Of a stored object it is changed inside a
-/// write block, and used on the object's connection only; what goes wrong makes the write fail. Changes, and reading by
-/// index, cost O(log n): the store keeps the order of each list.
+/// A list is a view of its object's property: changing it changes the property. The list of a stored object is changed
+/// inside a write block and used on the object's connection only. An error makes the write fail. Changes, and reading
+/// by index, cost O(log n).
 public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByArrayLiteral {
     let box: ListBox<Element>
     private let owner: StoredObject?
@@ -17,7 +17,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         self.ordinal = ordinal
     }
 
-    /// A list that belongs to no object yet: what a property starts with, or is set to.
+    /// Makes a list that belongs to no object yet, to set a property to.
     public init(arrayLiteral elements: Element...) {
         box = ListBox(elements)
         owner = nil
@@ -27,7 +27,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     private var stored: StoredList? { owner?.binding.map { StoredList($0, ordinal) } }
 
     private func query(_ list: StoredList) -> ListQuery {
-        // An object whose addition was cancelled is another one when it is added again.
+        // An object whose addition was cancelled gets another id when it is added again.
         box.belong(to: list.binding.id)
         return box
     }
@@ -38,10 +38,10 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { count }
-    /// How many elements there are. O(1); O(log n) when the list is read first, after a change and after a delivery.
+    /// Number of elements. O(1). O(log n) at the first read, and after a change or a delivery.
     public var count: Int { stored.map { rows($0).count } ?? box.elements.count }
 
-    /// Setting replaces the element at the place. O(log n).
+    /// The element at `position`. Setting replaces it. O(log n).
     public subscript(position: Int) -> Element {
         get {
             guard let stored else {
@@ -58,29 +58,29 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         }
     }
 
-    /// - Parameter id: nil where it cannot be read.
+    /// - Parameter id: id of the element's row; nil if it cannot be read.
     private func element(_ list: StoredList, _ rows: ListRows, _ id: UInt64?) -> Element {
         if let element = id.flatMap({ shown(list, $0) }) ?? unreadable(list) { return element }
         if list.connection.transaction != nil || rows.areCurrent { list.noteLostElement() }
         return nothing(list)
     }
 
-    /// What is shown of elements that cannot be read until the block ends that is told of it.
+    /// Returns a placeholder if reads have failed. The block that reads it will throw when it ends.
     private func unreadable(_ list: StoredList) -> Element? { list.connection.hasFailedReads ? nothing(list) : nil }
 
-    /// No value, or zero.
+    /// Returns a placeholder: nil or zero.
     private func nothing(_ list: StoredList) -> Element {
         let none = RowReader(UnsafeRawBufferPointer(start: nil, count: 0))
         return Element._element(none, ListTable.value, list.connection, list.table)
     }
 
-    /// nil for an element that has been taken off.
+    /// Returns the element of a row, or nil if it was removed.
     private func shown(_ list: StoredList, _ id: UInt64) -> Element? {
         list.row(id).map { Element._element($0, ListTable.value, list.connection, list.table) }
     }
 
-    /// Goes over the elements shown now: what a loop does to them does not make it skip or repeat one, and it does not come
-    /// to one that it has taken off, as an object's second place in the list when the object was deleted at its first.
+    /// Iterates over the elements shown now. Changes made by the loop body do not make it skip or repeat one. Elements
+    /// that the body removes are not visited, such as a second occurrence of an object that is deleted at the first.
     public func makeIterator() -> AnyIterator<Element> {
         guard let stored else { return AnyIterator(box.elements.makeIterator()) }
         let connection = stored.connection
@@ -90,7 +90,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         return AnyIterator {
             while let id = ids.next() {
                 if let element = shown(stored, id) ?? unreadable(stored) { return element }
-                // Others may have removed an element that this connection has added since its last delivery.
+                // An element added by this connection since its last delivery may have been removed by another writer.
                 if connection.rowEpoch == epoch, connection.transaction == nil, rows.areCurrent {
                     stored.noteLostElement()
                 }
@@ -99,29 +99,29 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         }
     }
 
-    /// What `Array(list)` asks for: what a loop comes to, which may be less than `count` where elements are lost.
+    /// Used by `Array(list)`. May have fewer elements than `count` if elements are lost.
     public func _copyToContiguousArray() -> ContiguousArray<Element> { ContiguousArray(gathering: makeIterator()) }
 
     // MARK: Changing
 
-    /// Adds an element at the end. O(log n).
+    /// Appends an element. O(log n).
     public func append(_ element: Element) { append(contentsOf: CollectionOfOne(element)) }
 
-    /// Adds elements at the end, in their order. O(log n) each.
+    /// Appends elements in order. O(log n) each.
     public func append(contentsOf elements: some Sequence<Element>) {
-        // Before the array is changed: they may be read from it.
+        // Copied before the array is changed, because the sequence may read from it.
         guard let stored else { return box.elements.append(contentsOf: Array(elements)) }
         stored.change { try stored.append(elements.map { try $0._prepared(stored.connection) }) }
     }
 
-    /// Inserts before the element at `index`, which may be the end. Many insertions at one place in the middle make its
-    /// positions longer, by about a bit each.
+    /// Inserts before the element at `index`, which may be the end. Many insertions at one position in the middle
+    /// lengthen the stored positions by about one bit each.
     public func insert(_ element: Element, at index: Int) {
         guard let stored else { return box.elements.insert(element, at: index) }
         stored.change { try stored.insert(element._prepared(stored.connection), at: index, query(stored)) }
     }
 
-    /// Takes the element at `index` off the list; an object stays in the store.
+    /// Removes the element at `index` from the list. An object stays in the store.
     public func remove(at index: Int) {
         guard let stored else {
             box.elements.remove(at: index)
@@ -130,26 +130,26 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         stored.change { try stored.remove(at: index, query(stored)) }
     }
 
-    /// Takes the first element off the list, which must not be empty.
+    /// Removes the first element. The list must not be empty.
     public func removeFirst() { remove(at: 0) }
 
-    /// Takes the last element off the list, which must not be empty.
+    /// Removes the last element. The list must not be empty.
     public func removeLast() { remove(at: count - 1) }
 
-    /// Takes everything off the list. O(n).
+    /// Removes all elements. O(n).
     public func removeAll() {
         guard let stored else { return box.elements.removeAll() }
         let count = count
         stored.change { try stored.remove(0..<count, query(stored)) }
     }
 
-    /// Moves an element so that it stands at `target` afterwards.
+    /// Moves an element so that its index is `target` afterwards.
     public func move(from source: Int, to target: Int) {
         guard let stored else { return box.elements.insert(box.elements.remove(at: source), at: target) }
         stored.change { try stored.move(from: source, to: target, query(stored)) }
     }
 
-    /// Lets two elements change places.
+    /// Exchanges two elements.
     public func swapAt(_ first: Int, _ second: Int) {
         guard let stored else { return box.elements.swapAt(first, second) }
         stored.change { try stored.swap(first, second, query(stored)) }
@@ -157,8 +157,8 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     // MARK: Observing
 
-    /// Calls `body` on the connection's scheduler: once with `.initial`, then with every change of the list, and of the
-    /// objects in it, until the token is invalidated. Several commits may come as one change.
+    /// Calls `body` on the connection's scheduler: once with `.initial`, then with every change of the list and of its
+    /// objects, until the token is invalidated. One change may cover several commits.
     /// - Throws: `noScheduler` on a connection that lives for one block, `notStored`, `closed`.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ListChange<Element>) -> Void
@@ -180,28 +180,29 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 }
 
 extension List where Element: StoredObject {
-    /// Those objects of the list that pass `condition`, live, in the order of the list: an object that the list has twice
-    /// is there twice. They follow the list, the objects in it, and what the condition says of their links.
+    /// Returns the objects of the list that pass `condition`, live, in the list's order. An object that the list
+    /// contains twice occurs twice. The results follow the list, its objects, and links that the condition reads.
     ///
-    /// What is `sorted` by something else falls back on the list's order for ties. In change sets, `deletedIDs` are those of
-    /// the list's elements, as they are for the list itself. On the connection's scheduler; O(length of the list) when it is
-    /// read first, and upkeep of O(log n) per change.
+    /// Sorted results keep the list's order for ties. `deletedIDs` in change sets are ids of list elements, as for the
+    /// list itself. On the connection's scheduler. O(length of the list) at first use; O(log n) per change in upkeep.
     /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
     public func `where`(_ condition: Filter<Element>) throws -> Results<Element> { try results().where(condition) }
 
-    /// Those objects of the list that pass a condition given as text; as `where` with a filter.
+    /// Returns the objects of the list that pass a condition given as text. Otherwise same as `where(_:)` with a
+    /// filter.
     /// - Throws: `notStored`, `unknownModel`, `invalidQuery`.
     public func `where`(_ text: String, _ arguments: (any QueryArgument)?...) throws -> Results<Element> {
         try results().refined(by: text, arguments)
     }
 
-    /// The objects of the list in another order, live; as `where` for all else. O(n log n) when it is read first.
+    /// Returns the objects of the list in another order, live. Otherwise same as `where(_:)`. O(n log n) at first use.
     /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
     public func sorted<Value: StorableValue>(
         by keyPath: KeyPath<Element, Value>, ascending: Bool = true
     ) throws -> Results<Element> { try results().sorted(by: keyPath, ascending: ascending) }
 
-    /// The objects of the list in the order of several keys, live; as `where` for all else. O(n log n) when it is read first.
+    /// Returns the objects of the list in the order of several keys, live. Otherwise same as `where(_:)`. O(n log n) at
+    /// first use.
     /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
     public func sorted(by keys: [SortKey<Element>]) throws -> Results<Element> { try results().sorted(by: keys) }
 
@@ -213,14 +214,14 @@ extension List where Element: StoredObject {
 }
 
 extension List where Element: Equatable {
-    /// The first place where the list has `element`. O(n).
+    /// Returns the first index of `element`, or nil. O(n).
     public func index(of element: Element) -> Int? { firstIndex(of: element) }
 }
 
 extension List where Element: StoredObject {
-    /// The first place where the list has `object`. O(log n) for each list that it is in; O(n) where the connection shows what is
-    /// older than what it reads, as in a write block of one that waits for a delivery, and in a list that is not stored.
-    /// - Throws: `otherStore` where the list is stored in another store than the object; `storage`, `damaged`.
+    /// Returns the first index of `object`, or nil. O(log n) for each list that contains it. O(n) if the shown rows are
+    /// older than the version read, as in a write block before a pending delivery, and for a list that is not stored.
+    /// - Throws: `otherStore` if the list is in another store than the object; `storage`, `damaged`.
     public func index(of object: Element) throws -> Int? {
         guard let binding = object.binding else { return firstIndex { $0 === object } }
         guard let stored else { return firstIndex { $0.isSame(as: object, binding) } }
@@ -237,12 +238,12 @@ extension StoredObject {
     }
 }
 
-/// What an observer of a list is told.
+/// An event of an observed list.
 public enum ListChange<Element: ListElement> {
-    /// The list as at the connection's `version`.
+    /// The list at the connection's `version`.
     case initial(List<Element>)
     /// The list changed since this observer was last called.
     case update(List<Element>, ChangeSet)
-    /// The list cannot be kept any more; no further call comes.
+    /// The list cannot be maintained any more. No further call comes.
     case error(StoreError)
 }

@@ -1,16 +1,16 @@
-// What a list keeps from one access to the next. On the scheduler of its connection.
+// State that a list keeps between accesses. On the scheduler of its connection.
 import StillingWellTree
 
-/// The elements that were read last, and the query that the list is. That is made for who is shown rows or observes them: an edit
-/// takes a tenth less without.
+/// The elements read last and the list's query. The query is made only for shown rows and observers: an edit without it
+/// takes 10 % less time.
 class ListQuery {
-    /// Whose list it is.
+    /// Object that the list belongs to.
     private var owner: ObjectID?
     final var made: ConnectionQuery?
-    /// For as long as neither number has changed.
+    /// Elements read last. Valid while both numbers are unchanged.
     final var run: (elements: ListRun, epoch: Int, generation: Int)?
 
-    /// Forgets what was another object's.
+    /// Sets the owner. Discards the state if it was another object's.
     @inline(__always)
     final func belong(to object: ObjectID) {
         if owner == object { return }

@@ -1,6 +1,6 @@
-// The elements of a list as its connection shows them: in the order that the store keeps, which is read where they are asked for;
-// of one that is observed in the order of its tree, and so where others have changed the list since what the connection shows.
-// On the connection's scheduler.
+// The elements of a list as its connection shows them. Usually they are read on demand in the order that the store
+// keeps. An observed list, or one that others changed since the shown version, is read from its tree. On the
+// connection's scheduler.
 
 struct ListRows {
     private enum Order {
@@ -27,7 +27,8 @@ struct ListRows {
 
     var count: Int { count(near: 0) }
 
-    /// How many there are, having read those beside `index` where nothing is known yet.
+    /// Returns the number of elements. If nothing is cached, reads the elements around `index`, which the caller needs
+    /// next.
     func count(near index: Int) -> Int {
         switch order {
         case .stored(let source): run(around: index, source, anyRank: true).count
@@ -35,8 +36,8 @@ struct ListRows {
         }
     }
 
-    /// - Parameter index: below `count`.
-    /// - Returns: nil where it cannot be read.
+    /// Returns the row id of an element, or nil if it cannot be read.
+    /// - Parameter index: less than `count`.
     func id(at index: Int) -> UInt64? {
         switch order {
         case .stored(let source):
@@ -46,7 +47,7 @@ struct ListRows {
         }
     }
 
-    /// As many as there are indices; 0 for what cannot be read. O(log n), and O(1) for each.
+    /// Returns the row ids at `indices`, with 0 for those that cannot be read. O(log n), and O(1) for each.
     func ids(in indices: Range<Int>) -> [UInt64] {
         switch order {
         case .stored(let source):
@@ -58,20 +59,20 @@ struct ListRows {
         }
     }
 
-    /// All of them, in order.
+    /// Row ids of all elements, in order.
     var ids: [UInt64] { ids(in: 0..<count) }
 
-    /// Where an element is shown that has this row; nil where it is not.
-    /// - Parameter row: of the version that properties are read from.
+    /// Returns the index of an element, or nil if it is not shown.
+    /// - Parameter row: the element's row in the version that properties are read at.
     func rank(of element: ObjectID, _ row: RowReader) -> Int? {
         switch order {
         case .stored(let source):
-            // What is read next may end what was read before.
+            // Copied, because the next read may invalidate `row`.
             let position = Array(row.bytes(ListTable.position))
             let found = position.withUnsafeBytes {
                 list.order.rank(of: element, at: $0, of: list.binding.id, in: source)
             }
-            // Who asks where it is moves it next.
+            // Cached, because callers usually move the element next.
             if let found { remember(found.run) }
             return found?.rank
         case .shown(let tree):
@@ -82,7 +83,7 @@ struct ListRows {
         }
     }
 
-    /// Whether they are those of the version that properties are read from.
+    /// Whether the elements are those of the version that properties are read at.
     var areCurrent: Bool {
         switch order {
         case .stored: true
@@ -90,7 +91,7 @@ struct ListRows {
         }
     }
 
-    /// Neighbours of an element, those that were read last if it is among them.
+    /// Returns the cached run of elements if it contains `rank`, otherwise reads the run around `rank`.
     private func run(around rank: Int, _ source: any RowSource, anyRank: Bool = false) -> ListRun {
         let now = (epoch: connection.rowEpoch, generation: connection.transaction?.generation ?? -1)
         if let known = query.run, (known.epoch, known.generation) == now,
@@ -101,7 +102,7 @@ struct ListRows {
         let run = list.order.run(around: rank, of: list.binding.id, in: source)
         if run.ids.isEmpty {
             connection.noteFailedReads()
-            // The list is as long as it was: who goes over it goes on by its length.
+            // The known length is kept, because loops continue up to it.
             if let known = query.run, (known.epoch, known.generation) == now, known.elements.count > 0 {
                 return ListRun(count: known.elements.count, first: 0, ids: [])
             }

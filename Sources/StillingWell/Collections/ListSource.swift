@@ -1,13 +1,13 @@
-// Results whose objects are those of a list: rows of the list's own table, each of which leads to one. What is asked of
-// the objects is asked over that link, so that whatever keeps filters and orders over links true keeps these too.
+// Results over the objects of a list. Their rows are those of the list's element table. Filters and orders are
+// translated to run over the link from element to object, so that upkeep of linked filters and orders applies.
 import StillingWellBasis
 
 struct ListSource: Sendable {
     let elements: Table
     let owner: ObjectID
 
-    /// The query of elements that a query of their objects is; in the list's order where nothing else decides.
-    /// - Parameter table: that of the objects.
+    /// Returns the query of elements for a query of their objects. Ties keep the list's order.
+    /// - Parameter table: table of the objects.
     func plan(_ asked: Refinement, _ table: Table) -> QueryPlan {
         let isOwn = FilterExpression.compare(column: ListTable.owner, .equal, .link(owner), isOptional: true)
         let passes = asked.filter.conjuncts.map { FilterExpression.linked(column: ListTable.value, $0) }
@@ -18,7 +18,7 @@ struct ListSource: Sendable {
         )
     }
 
-    /// A term of a table, as seen from where a link leads there.
+    /// Returns `term` prefixed with a link.
     private func over(_ link: Int, _ term: SortTerm, _ table: TableSchema) -> SortTerm {
         var term = term
         if term.over == nil {
@@ -30,16 +30,16 @@ struct ListSource: Sendable {
         return term
     }
 
-    /// The object that an element stands for, as the connection shows it.
+    /// Returns the id of an element's object, as the connection shows it.
     func objectID(ofElement element: UInt64, _ connection: Connection) -> ObjectID {
         let id = ObjectID(rawValue: element)
-        // An element that a loop has taken off itself stands for nothing any more: its object reads as deleted.
+        // An element that the loop removed has no row. Its object reads as deleted.
         return connection.rowForGetter(elements, id).map { ObjectID(rawValue: $0.slot(ListTable.value)) } ?? .none
     }
 }
 
 extension Results {
-    /// Stops what the rows of a list cannot do.
+    /// Stops the program: the objects of a list do not support `operation`.
     func checkNotOfList(_ operation: String) {
         stopUnless(
             asked.list == nil,

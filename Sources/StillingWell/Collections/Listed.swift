@@ -1,8 +1,8 @@
-// `@Listed`, a property that holds a list of values or of links. The wrapper keeps the plain elements of an object that
-// is not stored, and for a stored one the query that the list is.
+// `@Listed`, a property that holds a list of values or of links. The wrapper holds the elements of an object that is
+// not stored, and the list's query for a stored one.
 import StillingWellBasis
 
-/// Makes a property a list.
+/// Declares a list property.
 ///
 ///     final class Person: StoredObject {
 ///         @Listed var tags: List<String>
@@ -13,10 +13,10 @@ public struct Listed<Element: ListElement> {
     var ordinal: Int32 = -1
     var box: ListBox<Element>?
 
-    /// An empty list.
+    /// Makes an empty list.
     public init() {}
 
-    /// A list of these elements.
+    /// Makes a list of these elements.
     public init(wrappedValue: List<Element>) { box = ListBox(Array(wrappedValue)) }
 
     @available(*, unavailable, message: "@Listed works in subclasses of StoredObject only")
@@ -47,7 +47,7 @@ public struct Listed<Element: ListElement> {
     }
 }
 
-/// The elements of a list that is not stored, and the query of one that is.
+/// The elements of a list that is not stored, or the query of a stored one.
 final class ListBox<Element: ListElement>: ListQuery {
     var elements: [Element]
 

@@ -1,9 +1,9 @@
-// Types of properties that are stored as another type: enumerations, types of a program's own, and the numbers that are no
-// column type of their own. Everything below the face sees what is stored, and nothing of the mapping.
+// Property types that are stored as another type: enumerations, custom types, and number types without a column type of
+// their own. The engine sees the stored value only.
 import StillingWellBasis
 
-/// A type that properties, optionals and elements of lists can have because each of its values is stored as one of another
-/// type. An enumeration with raw values needs to say so and no more, another type says how:
+/// A type for properties, optionals and list elements whose values are stored as values of another type. An enumeration
+/// with raw values only declares the conformance. Other types implement it:
 ///
 ///     enum Priority: Int, MappedValue { case low, normal, high }
 ///
@@ -13,24 +13,24 @@ import StillingWellBasis
 ///         var stored: Double { degrees }
 ///     }
 ///
-/// Filters, orders, indexes, primary keys and the text of queries compare what is stored: `<` and `sorted` go by the order of
-/// that, whatever `Comparable` says of the type, and by the bytes where a text is stored. So equal values should be
-/// stored alike, and others differently.
+/// Filters, orders, indexes, primary keys and text queries compare stored values. `<` and `sorted` use the stored
+/// value's order, not the type's `Comparable`; text is ordered by its bytes. Equal values should be stored equally,
+/// different ones differently.
 ///
-/// Where the file has what is no value of the type, because a newer program wrote it, a property or an element that is read
-/// ends its `store.read` or write block with `unknownValue`; elsewhere it ends the process with that message, as all does
-/// that cannot be read where nothing can be thrown. A type that gives a value for it in `init(stored:)` is told of none. Any thread.
+/// The file may contain a value for which `init(stored:)` returns nil, for example one from a newer program. Reading it
+/// makes the surrounding `store.read` or write block throw `unknownValue`. Elsewhere the process ends with that
+/// message. Any thread.
 public protocol MappedValue: StorableValue, ListElement {
-    /// What it is stored as: one of the types of properties, not an optional one.
+    /// Stored type: a non-optional property type.
     associatedtype StoredValue: StorableValue
-    /// The value that is stored so; nil where there is none.
+    /// Makes the value for a stored value. Returns nil if there is none.
     init?(stored: StoredValue)
-    /// What is stored.
+    /// The stored value.
     var stored: StoredValue { get }
 }
 
 extension MappedValue where Self: RawRepresentable, RawValue: StorableValue {
-    /// The value of a raw value; nil where there is none.
+    /// Makes the value for a raw value. Returns nil if there is none.
     public init?(stored: RawValue) { self.init(rawValue: stored) }
     /// The raw value.
     public var stored: RawValue { rawValue }
@@ -57,12 +57,12 @@ extension MappedValue {
 
 // MARK: Numbers
 
-/// The integers all of whose values an `Int` has, as which they are stored. (`UInt` and `UInt64` have more: no property can
-/// be of these types.) A number that is out of the type's range in the file is no value of it.
+/// An integer type whose values all fit into `Int`, as which they are stored. `UInt` and `UInt64` do not fit and cannot
+/// be property types. A stored number outside the type's range reads as an unknown value.
 public protocol NarrowInteger: MappedValue, FixedWidthInteger, SummableValue where StoredValue == Int, Sum == Int {}
 
 extension NarrowInteger {
-    /// The same number; nil where the type does not have it.
+    /// Makes the same number. Returns nil if it is out of range.
     public init?(stored: Int) { self.init(exactly: stored) }
     /// The same number.
     public var stored: Int { Int(self) }
@@ -76,23 +76,23 @@ extension UInt8: NarrowInteger {}
 extension UInt16: NarrowInteger {}
 extension UInt32: NarrowInteger {}
 
-/// Stored as a `Double`, which has all its values. What a `Double` property has put into the file is rounded.
+/// `Float` is stored as `Double`, which represents all its values. A stored `Double` is rounded when read.
 extension Float: MappedValue, SummableValue {
     public typealias Sum = Double
     public init(stored: Double) { self.init(stored) }
     public var stored: Double { Double(self) }
 }
 
-// MARK: What cannot be read
+// MARK: Unknown values
 
 extension TableSchema {
-    /// A property, for an error.
+    /// Returns the name of a property for error messages.
     func place(_ column: Int) -> String { "\(name).\(columns[column].name)" }
 }
 
 extension Connection {
-    /// Takes that a property, or a list, has what is no value of its type, where that cannot be thrown. A block goes on with
-    /// zero until it ends with the error; without one, and elsewhere, the process ends.
+    /// Reports an unknown value that cannot be thrown. A block continues with zero and throws when it ends. Without a
+    /// block, or if the type has no zero, the process ends.
     func goOn<Value: StorableValue>(after unknown: UnknownValue, in place: String) -> Value {
         let error = unknown.error(of: place)
         failReading(error)
@@ -100,7 +100,7 @@ extension Connection {
         return zero
     }
 
-    /// A value as the type of the property that it is of.
+    /// Converts a column value to a property's type.
     func value<Value: StorableValue>(_ value: ColumnValue, of place: @autoclosure () -> String) -> Value {
         guard let plain = value.plain else {
             guard let none = Value._zero else { stopProgram("\(place()) has no value for \(Value.self)") }

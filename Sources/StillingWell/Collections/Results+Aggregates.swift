@@ -1,18 +1,17 @@
-// Numbers about the objects that results show. The smallest and the largest value of the leading sort column stand at
-// the ends of the tree, where there is one. Of results that are observed upkeep keeps what is asked for in the tree's nodes,
-// from the first time on (Upkeep+Measures.swift). Everything else goes over the rows, of which no objects are made. `nil` and
-// what is not a number count for nothing.
+// Aggregates over results. The extremes of the leading sort column are at the ends of the tree or index. For observed
+// results upkeep maintains requested aggregates in the tree's nodes (Upkeep+Measures.swift). All others scan the rows
+// without making objects. `nil` and values that are not numbers are ignored.
 import Foundation
 
-/// The types that have a smallest and a largest value: numbers and `Date`.
+/// A type that has a smallest and a largest value: numbers and `Date`.
 public protocol MeasurableValue: StorableValue, Comparable {}
 extension Int: MeasurableValue {}
 extension Double: MeasurableValue {}
 extension Date: MeasurableValue {}
 
-/// The types that can be added up: numbers.
+/// A type that can be summed: numbers.
 public protocol SummableValue: MeasurableValue {
-    /// What a sum is: `Int` of integers, `Double` of others.
+    /// Type of a sum: `Int` for integers, `Double` for others.
     associatedtype Sum = Self
 }
 
@@ -20,53 +19,53 @@ extension Int: SummableValue {}
 extension Double: SummableValue {}
 
 extension Results {
-    /// The smallest value of a property; nil without one. On the connection's scheduler. O(log n) for the leading sort
-    /// column, and as `sum` for others.
+    /// Returns the smallest value of a property, or nil if there is no value. On the connection's scheduler. O(log n)
+    /// for the leading sort column, otherwise as `sum(of:)`.
     public func min<Value: MeasurableValue>(of keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(keyPath, isLast: false)
     }
 
-    /// The smallest value of an optional property, nulls left out; nil without one. As for others.
+    /// Returns the smallest value of an optional property, without nulls. nil if there is no value.
     public func min<Value: MeasurableValue>(of keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(keyPath, isLast: false)
     }
 
-    /// The largest value of a property; nil without one. On the connection's scheduler. O(log n) for the leading sort
-    /// column, and as `sum` for others.
+    /// Returns the largest value of a property, or nil if there is no value. On the connection's scheduler. O(log n)
+    /// for the leading sort column, otherwise as `sum(of:)`.
     public func max<Value: MeasurableValue>(of keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(keyPath, isLast: true)
     }
 
-    /// The largest value of an optional property, nulls left out; nil without one. As for others.
+    /// Returns the largest value of an optional property, without nulls. nil if there is no value.
     public func max<Value: MeasurableValue>(of keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(keyPath, isLast: true)
     }
 
-    /// The sum of a property, 0 where there is nothing to add. Of other integers than `Int` it is an `Int`, of `Float` a
+    /// Returns the sum of a property, 0 for no objects. The sum of any integer type is an `Int`, that of `Float` a
     /// `Double`. On the connection's scheduler.
     ///
-    /// O(n), but O(log n) for results that are observed: from the first time on that they are asked for a number about a
-    /// property, upkeep keeps the sums, the smallest and the largest values of it, until the observers are gone. That takes eight
-    /// bytes per object (sixteen for an optional `Int`). Not of more than eight properties, of the objects of a list, or of
-    /// results that are observed by other key paths alone.
+    /// O(n), but O(log n) for observed results from the second call on: the first call makes upkeep maintain the
+    /// property's sum, minimum and maximum until the observers end. That takes 8 bytes per object (16 for an optional
+    /// `Int`). It is limited to eight properties, and not available for objects of a list or for results observed by
+    /// other key paths only.
     ///
-    /// A sum of `Int` is exact, and beyond the range of `Int` its nearer end. One of `Double` is kept with twice the digits:
-    /// the order of the objects does not matter but where they cancel each other out nearly to nothing.
+    /// A sum of `Int` is exact; outside of the range of `Int` it is the nearest `Int`. A sum of `Double` is accumulated
+    /// in double length. The order of the objects matters only if they nearly cancel out.
     public func sum<Value: SummableValue>(of keyPath: KeyPath<Object, Value>) -> Value.Sum {
         total(keyPath, Value.self)
     }
 
-    /// The sum of an optional property, nulls left out. As for others.
+    /// Returns the sum of an optional property, without nulls.
     public func sum<Value: SummableValue>(of keyPath: KeyPath<Object, Value?>) -> Value.Sum {
         total(keyPath, Value.self)
     }
 
-    /// The mean of a property's values; nil without one. On the connection's scheduler. As `sum`.
+    /// Returns the mean of a property, or nil for no objects. On the connection's scheduler. Complexity as `sum(of:)`.
     public func average<Value: SummableValue>(of keyPath: KeyPath<Object, Value>) -> Double? {
         mean(keyPath, Value.self)
     }
 
-    /// The mean of an optional property, nulls left out; nil without a value. As for others.
+    /// Returns the mean of an optional property, without nulls. nil if there is no value.
     public func average<Value: SummableValue>(of keyPath: KeyPath<Object, Value?>) -> Double? {
         mean(keyPath, Value.self)
     }
@@ -85,7 +84,7 @@ extension Results {
         }
     }
 
-    /// The numbers of a property, none of which is out of the range of its type.
+    /// Returns the aggregates of a property. Reports an error if its minimum or maximum is out of the type's range.
     private func checkedSummary<Value: SummableValue>(_ keyPath: PartialKeyPath<Object>, _: Value.Type)
         -> MeasureSummary
     {
@@ -130,8 +129,8 @@ extension Results {
         return sum.summary
     }
 
-    /// What upkeep keeps of a column. Where it does not yet, it is asked to. Own writes are not in it, nor what properties
-    /// show of others' after one.
+    /// Returns the aggregates that upkeep maintains, or nil. If they are missing, requests them. nil while own writes,
+    /// or another version than the delivered one, are shown.
     func knownSummary(_ column: Int) -> MeasureSummary? {
         guard asked.list == nil, connection.transaction == nil, connection.showsDeliveredVersion,
             let delivered = deliveredQuery
@@ -142,7 +141,7 @@ extension Results {
         return nil
     }
 
-    /// The value at one end of the order, without those that are in none.
+    /// Returns the value at one end of the order, ignoring null and unordered values.
     private func end<Value: MeasurableValue>(_ term: SortTerm, isLast: Bool) -> Value? {
         let column = table.schema.columns[term.column]
         let ordered = SortKeyBytes.ordered(column, ascending: term.ascending)
@@ -159,7 +158,7 @@ extension Results {
 }
 
 extension ColumnValue {
-    /// The value itself; nil for null and for a link.
+    /// The value without its wrapper. nil for null and for a link.
     var plain: (any StorableValue)? {
         switch self {
         case .null, .link: nil

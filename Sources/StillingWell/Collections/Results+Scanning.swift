@@ -1,8 +1,8 @@
-// What results answer without a tree: a count, a sum, the rows in order of their ids. Rows are asked where they stand, and no
-// object is made. Where somebody has a tree of them already, that is asked.
+// Answers that results give without a tree, by scanning rows: counts, aggregates, rows in order of their ids. No
+// objects are made. If a tree of the rows exists already, it is used instead.
 
 extension Results {
-    /// Where the objects' rows are asked; nil where it takes a tree to say which rows these are.
+    /// Source whose rows can be scanned, or nil if a tree is needed.
     var askable: (any RowSource)? {
         guard asked.list == nil, asked.distinct.isEmpty, asked.fault == nil else { return nil }
         connection.checkPlace()
@@ -16,19 +16,19 @@ extension Results {
 
     private func findKnown() { if known == nil { known = connection.queries.known(plan(section: nil)) } }
 
-    /// The query, where somebody observes its rows and has been told of them.
+    /// The query, if its rows were delivered to an observer.
     var deliveredQuery: ConnectionQuery? {
         findKnown()
         return known?.deliveredToAnyVariant == nil ? nil : known
     }
 
-    /// The same, as far as these results know.
+    /// Whether a tree of these rows exists, as far as these results have looked it up.
     var hasOwnTree: Bool {
         guard let known else { return false }
         return known.shown?.epoch == connection.epoch || known.deliveredToAnyVariant != nil
     }
 
-    /// How many there are, if no tree is needed to say so.
+    /// Number of objects, or nil if a tree is needed.
     var countedRows: Int? {
         guard let source = askable else { return nil }
         if let counted, counted.epoch == connection.epoch { return counted.count }
@@ -39,14 +39,14 @@ extension Results {
         return counted?.count
     }
 
-    /// All rows in order, found as a loop comes to them, where that is the order of their ids. Not amid a write, which may change
-    /// what the loop has not come to.
+    /// Returns an incremental scan of all rows if their order is that of the ids. nil during a write, which may change
+    /// rows that the loop has not reached.
     func scan() -> RowScan? {
         guard asked.sort.isEmpty, asked.limit == nil, !hasTree, let source = askable as? Snapshot else { return nil }
         return RowScan(asked.filter, table, in: source)
     }
 
-    /// All rows in order, where no tree is needed to say so.
+    /// All rows in order, or nil if a tree is needed.
     var shownRows: [ScannedRow]? {
         if let limit = asked.limit, let found = firstRows(limit) { return found }
         guard asked.sort.isEmpty, !hasTree, let source = askable else { return nil }
@@ -56,19 +56,19 @@ extension Results {
         return found
     }
 
-    /// The numbers of a column over the rows where they stand; nil where they have to be found by their ids.
+    /// Returns the aggregates of a column by scanning rows, or nil if the rows should be found by id.
     func scannedSummary(of column: Int) -> MeasureSummary? {
         guard asked.limit == nil, let source = askable else { return nil }
-        // With many of them in a tree, one scan costs less than finding each.
+        // If the tree holds most rows of the table, one scan costs less than finding each row.
         if hasTree, rows.count * Self.findingCost < RowQuery(.all, table).count(in: source) { return nil }
         let summary = RowQuery(asked.filter, table).summary(of: column, in: source)
         connection.noteFailedReads()
         return summary
     }
 
-    /// To find a row by its id costs about as much as a scan's next so many rows.
+    /// Cost of finding a row by id, in rows of a scan.
     private static var findingCost: Int { 6 }
 
-    /// Whether the order's ends are cheaper to find than all rows are to ask.
+    /// Whether the ends of the order are cheaper to find than all rows are to scan.
     var hasOrder: Bool { askable == nil || hasTree }
 }

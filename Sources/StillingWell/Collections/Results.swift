@@ -1,28 +1,28 @@
-// The objects that a query finds, live: on a connection with a scheduler they change by deliveries and by the
-// connection's own writes, and by nothing else, so an index that was shown names the same row inside a write.
+// The live results of a query. On a connection with a scheduler they change only by deliveries and the connection's own
+// writes. So an index that was shown names the same row inside a write.
 import StillingWellBasis
 
-/// What results ask for, in columns of their objects' table.
+/// The settings of results, in columns of their objects' table.
 struct Refinement: Sendable {
     var filter = FilterExpression.all
     var sort: [SortTerm] = []
     var distinct: [Int] = []
     var limit: Int?
-    /// The list whose objects they are; nil for all of the table's.
+    /// List whose objects these are. nil for all objects of the table.
     var list: ListSource?
-    /// What is wrong with the query; thrown where it is used.
+    /// Error in the query, thrown when it is used.
     var fault: StoreError?
 }
 
 /// A live, ordered collection of objects. Belongs to its connection's scheduler.
 ///
-/// Reading it for the first time evaluates the query there and then; observing it evaluates in the background.
+/// The first read evaluates the query synchronously. Observing evaluates it in the background.
 public final class Results<Object: StoredObject>: RandomAccessCollection {
-    /// The connection it belongs to.
+    /// Connection that these results belong to.
     public let connection: Connection
     let table: Table
     let asked: Refinement
-    /// Made when it is used first: of a chain of refinements, only the last one is.
+    /// The query, made at first use. So a chain of refinements makes only the last one.
     var query: ConnectionQuery {
         if let known { return known }
         let query = connection.query(
@@ -30,11 +30,11 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         known = query
         return query
     }
-    /// The query, once it is made or has been found to be.
+    /// The query, once it was made or found.
     var known: ConnectionQuery?
-    /// What was counted without a tree, and when.
+    /// Count found without a tree, and the connection's epoch then.
     var counted: (count: Int, epoch: Int)?
-    /// The first rows, found without a tree.
+    /// First rows, found without a tree.
     var firstFound: FirstFound?
 
     init(_ connection: Connection, _ table: Table, _ asked: Refinement) {
@@ -53,10 +53,10 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     // MARK: Refining
 
-    /// Those objects that also pass `condition`. O(1), but for conditions that name objects.
+    /// Returns the objects that also pass `condition`. O(1), except for conditions that name objects.
     ///
-    /// A condition that names an object of another store, or looks over too many links, makes results that cannot be used:
-    /// observing and freezing them throws, a `store.read` block or a write that reads them fails, and elsewhere the program
+    /// A condition that names an object of another store, or reads over too many links, makes unusable results:
+    /// observing and freezing them throws. A `store.read` block or a write that reads them fails. Elsewhere the program
     /// stops with a message.
     public func `where`(_ condition: Filter<Object>) -> Results {
         refined { asked in
@@ -68,18 +68,18 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         }
     }
 
-    /// The same objects in this order; ties keep the order of earlier `sorted` calls, then that of creation.
+    /// Returns the same objects in this order. Ties keep the order of earlier `sorted` calls, then that of creation.
     ///
-    /// A path over links, as `\.owner?.name`, orders by a property of the objects they lead to: the order follows when that
-    /// property changes, which costs O(log n) for each object that leads there. A link that leads nowhere is nil, and
-    /// nil comes first where the order ascends. What a list or a computed property comes to is no order, and stops the
-    /// program with a message that says so. On the connection's scheduler.
+    /// A path over links, such as `\.owner?.name`, sorts by a property of linked objects. A change of that property
+    /// costs O(log n) per object that links there. A nil link counts as nil; nil comes first in ascending order. Lists
+    /// and computed properties stop the program with a message. On the connection's scheduler.
     public func sorted<Value: StorableValue>(by keyPath: KeyPath<Object, Value>, ascending: Bool = true) -> Results {
         let term = table.layout.stored(SortTerm(keyPath, ascending: ascending))
         return refined { asked in asked.sort = [term] + asked.sort.filter { !$0.hasColumn(of: term) } }
     }
 
-    /// The same objects in the order of several keys, the first being the most significant. On the connection's scheduler.
+    /// Returns the same objects in the order of several keys, the most significant first. On the connection's
+    /// scheduler.
     public func sorted(by keys: [SortKey<Object>]) -> Results {
         var terms: [SortTerm] = []
         for key in keys {
@@ -89,18 +89,19 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         return refined { $0.sort = terms }
     }
 
-    /// Of the objects that are equal in all of these properties, only the first in the results' order. Whatever is
-    /// refined afterwards, the filter applies first, then the order, then this; of several calls the last one counts.
+    /// Returns only the first object, in the results' order, of those equal in all of these properties. Filters apply
+    /// first, then the order, then this, whatever the order of the calls. The last call counts.
     ///
-    /// Kept incrementally: a change costs O(log n), and may show another object of its group.
+    /// Maintained incrementally: a change costs O(log n) and may show another object of its group.
     public func distinct(by keyPaths: [PartialKeyPath<Object>]) -> Results {
         checkNotOfList("distinct(by:)")
         return refined { $0.distinct = Array(Set(keyPaths.map { table.layout.column($0) })) }
     }
 
-    /// The first `count` objects. Applies last, whatever is refined afterwards; of several calls the smallest counts.
+    /// Returns the first `count` objects. Applies after everything else, whatever the order of the calls. The smallest
+    /// count wins.
     ///
-    /// A change may move objects over the end, which are then told as inserted or deleted.
+    /// A change may move objects across the limit. They are reported as inserted or deleted.
     public func limited(to count: Int) -> Results {
         stopUnless(count >= 0, "results cannot be limited to \(count) objects")
         return refined { $0.limit = Swift.min(count, $0.limit ?? count) }
@@ -118,16 +119,16 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { count }
-    // The standard library's ask for the end, and so for the count.
+    // The standard library's versions ask for the end, and so for the count.
     public func index(after index: Int) -> Int { index + 1 }
     public func index(before index: Int) -> Int { index - 1 }
     public func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
     public func distance(from start: Int, to end: Int) -> Int { end - start }
-    /// How many objects there are. O(1), but for the first access after a delivery or a write: O(log n) for a query that
-    /// is observed, for all objects, and for one value or a range of the primary key or of an indexed property (and the
-    /// values in the range); else each object is asked.
+    /// Number of objects. O(1), except for the first access after a delivery or a write. That is O(log n) for an
+    /// observed query, for all objects of a class, and for one value of the primary key or an index. A range adds its
+    /// distinct values. Otherwise each object is tested.
     public var count: Int {
-        // As in nearly every callback: the rows of an observed query stand in its tree.
+        // Most common path in callbacks: the rows of an observed query are in its tree.
         if let known, known.isDelivered { return connection.shownRows(known).count }
         return countOfAny
     }
@@ -135,8 +136,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     @inline(never)
     private var countOfAny: Int { (hasOwnTree ? nil : countedRows) ?? rows.count }
 
-    /// The first object; nil where there is none. O(log n) for an observed query. Else no more is read than leads to it in the order
-    /// of an index, of the primary key or of creation, and for other orders each object is asked once.
+    /// The first object, or nil if there is none. O(log n) for an observed query. Otherwise rows are read in the order
+    /// of an index, of the primary key or of creation until one passes. For any other order each object is tested once.
     public var first: Object? {
         if let found = firstRows(1) {
             return found.first.map { connection.makeObject(table, $0, connection.foundEpoch) }
@@ -145,7 +146,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         return rows.count == 0 ? nil : object(rows.id(at: 0))
     }
 
-    /// O(log n). Of results that nobody observes, and for the first thousand, as `first`.
+    /// The object at `position`. O(log n). For unobserved results and the first 1,024 positions, complexity as `first`.
     public subscript(position: Int) -> Object {
         if let known, let id = connection.shownID(known, position) { return object(id) }
         if let row = firstRow(at: position) { return connection.makeObject(table, row, connection.foundEpoch) }
@@ -154,18 +155,18 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         return object(rows.id(at: position))
     }
 
-    /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
+    /// Iterates over the rows shown now. Changes made by the loop body do not make it skip or repeat one.
     public func makeIterator() -> ResultsIterator<Object> {
         if let scan = scan() { return ResultsIterator(connection, table, scan) }
         if let found = shownRows { return ResultsIterator(connection, table, found) }
         return ResultsIterator(connection, table, rows.ids, of: asked.list)
     }
 
-    /// What `Array(results)` asks for: what a loop comes to, which may be less than `count` where rows are lost.
+    /// Used by `Array(results)`. May have fewer elements than `count` if rows are lost.
     public func _copyToContiguousArray() -> ContiguousArray<Object> { ContiguousArray(gathering: makeIterator()) }
 
-    /// What `transform` makes of each object shown now, in order. As a loop over them: O(n), with no look-up by index, and
-    /// without evaluating an order that nobody asked for.
+    /// Returns `transform` of each object shown now, in order. O(n), without look-ups by index and without evaluating
+    /// an order that was not requested.
     /// - Throws: what `transform` throws.
     public func map<Value, Failure: Error>(
         _ transform: (Object) throws(Failure) -> Value
@@ -183,27 +184,27 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         return list.objectID(ofElement: row, connection)
     }
 
-    /// The ids of the objects shown, in order. O(n); reads no row, except for the objects of a list.
+    /// Ids of the objects shown, in order. O(n). Reads no rows, except for the objects of a list.
     public var objectIDs: [ObjectID] { shownRows?.map(\.id) ?? rows.ids.map { objectID(ofRow: $0) } }
 
     // MARK: Observing
 
     /// Calls `body` on this connection's scheduler: once with `.initial`, then with every change, until the token is
-    /// invalidated. Several commits may come as one change.
+    /// invalidated. One change may cover several commits.
     ///
-    /// Nothing is evaluated here: the query runs in the background, and is kept true there. Callbacks never run inside
-    /// a write block, and no lock of the store's is held while they run.
+    /// The query is evaluated and maintained in the background. Callbacks never run inside a write block, and the store
+    /// holds no lock while they run.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`; `otherStore`, `otherClass`,
-    ///   `filterTooDeep` for a filter that cannot be asked here.
+    ///   `filterTooDeep` for an invalid filter.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ResultsChange<Object>) -> Void
     ) throws -> NotificationToken { try observe(query, "\(file):\(line)", body) }
 
-    /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
-    /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone. A path over
-    /// links, as `\.owner?.name`, counts changes of the objects it leads to.
+    /// Same as `observe(_:)`, but only changes of some properties count as modifications. Insertions, deletions and
+    /// moves are always reported. An empty array reports no modifications. A path over links, such as `\.owner?.name`,
+    /// includes changes of linked objects. Other observers are not affected.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`; `otherStore`, `otherClass`,
-    ///   `filterTooDeep` for a filter that cannot be asked here.
+    ///   `filterTooDeep` for an invalid filter.
     public func observe(
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (ResultsChange<Object>) -> Void
@@ -229,7 +230,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 }
 
 extension Connection {
-    /// The row at an index of those that a query shows; nil where they are not at hand, or there is none.
+    /// Returns the row at an index of a query's shown rows. nil if they are not cached, or the index is out of range.
     func shownID(_ query: ConnectionQuery, _ index: Int) -> UInt64? {
         checkPlace()
         return query.shownID(at: index, shownState)
@@ -246,18 +247,19 @@ extension Connection {
     }
 }
 
-/// One key of an order.
+/// A key of an order.
 public struct SortKey<Object: StoredObject>: Sendable {
     let term: SortTerm
 
-    /// Orders by a property, or by one over links, as `\.owner?.name`; nulls come first where the order ascends. Any thread.
+    /// Sorts by a property, or by one over links, such as `\.owner?.name`. Nulls come first in ascending order. Any
+    /// thread.
     public init<Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, ascending: Bool = true) {
         term = SortTerm(keyPath, ascending: ascending)
     }
 }
 
 extension SortTerm {
-    /// The order by what a key path names, in columns of the classes.
+    /// Makes the order of a key path, in columns of the classes.
     init<Object: StoredObject, Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, ascending: Bool) {
         let path = ColumnPath(keyPath)
         let property = path.property(of: keyPath, Value.self)
@@ -270,18 +272,18 @@ extension SortTerm {
     }
 }
 
-/// What an observer of results is told.
+/// An event of observed results.
 public enum ResultsChange<Object: StoredObject> {
-    /// The query has been evaluated; the collection is as at the connection's `version`.
+    /// The query has been evaluated. The collection is at the connection's `version`.
     case initial(Results<Object>)
     /// The collection changed since this observer was last called.
     case update(Results<Object>, ChangeSet)
-    /// The query cannot be kept any more; no further call comes.
+    /// The query cannot be maintained any more. No further call comes.
     case error(StoreError)
 }
 
 extension Connection {
-    /// All objects of a class, live. O(1): nothing is read before it is used.
+    /// Returns all objects of a class, live. O(1): nothing is read until used.
     /// - Throws: `unknownModel`.
     public func objects<Object: StoredObject>(_ type: Object.Type) throws -> Results<Object> {
         checkScheduler()

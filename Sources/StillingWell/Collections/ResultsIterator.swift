@@ -1,33 +1,33 @@
-// A loop over results: an object per row, made when the loop comes to it. Rows in the order of their ids are found a page at a
-// time, in the version that the loop has begun with; of others the ids are known, and who reads a property finds the row. On the
-// connection's scheduler.
+// A loop over results, which makes an object per row when the loop reaches it. Rows in the order of their ids are found
+// a page at a time, in the version at the loop's start. For other orders the ids are known, and reading a property
+// finds the row. On the connection's scheduler.
 
-/// Goes over the objects that results showed when it was made.
+/// Iterates over the objects that results showed when it was made.
 ///
-/// An object that the loop has let go of, and to which nothing refers, stands for a later row: to make one costs more than all else
-/// that a loop does. Not of a class that has properties which are not stored.
+/// If nothing refers to the last returned object any more, that object is reused for the next row: making objects is
+/// the largest cost of a loop. Objects of a class with properties that are not stored are not reused.
 public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
     private let connection: Connection
     private let table: Table
     private let isReusing = ModelLayout.of(Object.self).isAllStored
-    /// The object returned last, where it may be used again.
+    /// Object returned last, if it may be reused.
     private var last: Object?
 
     private var found: [ScannedRow] = []
     private var nextFound = 0
-    /// Where more of them come from.
+    /// Source of further rows.
     private var scan: RowScan?
-    /// The connection's `rowEpoch` for which the rows hold; nil amid a write, where they may move.
+    /// The connection's `rowEpoch` in which the rows are valid. nil during a write, where they may move.
     private let epoch: Int?
-    /// What they were read from; nil as `epoch`.
+    /// Snapshot that the rows were read from. nil if `epoch` is.
     private let source: Snapshot?
 
-    /// What comes after those that are found: rows of `list`, where there is one.
+    /// Row ids to return after `found`; rows of `list` if that is set.
     private var ids: [UInt64] = []
     private var nextID = 0
     private var list: ListSource?
 
-    /// Over the rows of the version that the connection shows.
+    /// Iterates over the rows of the version that the connection shows.
     init(_ connection: Connection, _ table: Table, _ scan: RowScan) {
         (self.connection, self.table, self.scan) = (connection, table, scan)
         epoch = connection.rowEpoch
@@ -45,7 +45,7 @@ public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
         (epoch, source) = (nil, nil)
     }
 
-    /// The next object; nil behind the last one.
+    /// Returns the next object, or nil at the end.
     public mutating func next() -> Object? {
         if nextFound < found.count || findMore() {
             let row = found[nextFound]
@@ -67,14 +67,14 @@ public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
         return kept(connection.makeObject(table, row))
     }
 
-    /// Whether the object returned last is nobody's any more.
+    /// Whether the object returned last is unreferenced and unobserved, so that it can be reused.
     @inline(__always)
     private mutating func mayReuse() -> Bool {
         isReusing && isKnownUniquelyReferenced(&last) && last.unsafelyUnwrapped.isUnwatched
     }
 
     private mutating func kept(_ object: Object) -> Object {
-        // What a write in progress has made is undone with it.
+        // Not kept in a write: objects made there are tied to its outcome.
         last = isReusing && connection.transaction == nil ? object : nil
         return object
     }
@@ -90,7 +90,7 @@ public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
 }
 
 extension ContiguousArray {
-    /// What an iterator comes to, however much that is.
+    /// Collects all elements of an iterator.
     init(gathering iterator: some IteratorProtocol<Element>) {
         self.init()
         var iterator = iterator

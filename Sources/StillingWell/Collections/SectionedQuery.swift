@@ -1,5 +1,5 @@
-// A live query for those targets of this package that show its rows in sections, in a form of their own: one face for
-// results and for sectioned results, whatever the type of the section keys.
+// A live query for targets of this package that show rows in sections. The same type serves results and sectioned
+// results, independent of the type of the section keys.
 import StillingWellBasis
 
 /// A live query and its rows in sections. On its connection's scheduler.
@@ -8,18 +8,18 @@ package struct SectionedQuery<Object: StoredObject> {
     fileprivate let table: Table
     fileprivate let query: ConnectionQuery
 
-    /// The rows as the connection shows them now, with its own writes. Evaluates the query if nobody has.
+    /// Rows as the connection shows them, including its own writes. Evaluates the query if needed.
     package var shown: SectionedRows { SectionedRows(connection.shownRows(query).tree, query.window) }
 
-    /// What `shown` is now, and where it stands: for somebody who will be told later how it became what was delivered first.
+    /// The shown rows and their snapshot. Kept to compute later how they differ from the first delivery.
     package var early: EarlyRows { EarlyRows(rows: shown, snapshot: connection.delivered) }
 
-    /// How rows that were read before the first delivery became those of the first. The two have been evaluated apart, so
-    /// what has been modified is what was written in between. O(n), as an evaluation.
+    /// Returns the changes from rows read before the first delivery to the rows of that delivery. The two come from
+    /// separate evaluations, so modifications are the rows written in between. O(n), as for an evaluation.
     /// - Parameters:
-    ///   - new: the rows of the first delivery, at which the connection stands.
-    ///   - keyPaths: the properties whose changes are modifications; nil means all.
-    /// - Throws: `storage` where what was written cannot be read.
+    ///   - new: the rows of the first delivery, at the connection's version.
+    ///   - keyPaths: properties whose changes are modifications; nil for all.
+    /// - Throws: `storage` if the written rows cannot be read.
     package func changes(
         from early: EarlyRows, to new: SectionedRows, keyPaths: [PartialKeyPath<Object>]?
     ) throws(StoreError) -> SectionedChangeSet {
@@ -33,17 +33,17 @@ package struct SectionedQuery<Object: StoredObject> {
         return changes.keepingModifications { written.contains(new.objectID(at: $0)) }
     }
 
-    /// The rows at the connection's `version`, without its own writes since; nil where none have been delivered.
+    /// Rows at the connection's `version`, without later own writes. nil if none have been delivered.
     package var delivered: SectionedRows? {
         connection.checkScheduler()
         return query.deliveredToAnyVariant.map { SectionedRows($0, query.window) }
     }
 
-    /// What is asked, as text that is the same whenever and wherever it is asked, and another for every other query; all
-    /// functions of a section key count as one. O(columns + conditions).
+    /// Text that identifies the query across runs and processes. Different queries have different texts, except that
+    /// all section functions count as the same. O(columns + conditions).
     package var identity: String { QueryIdentity.of(query.plan, table.schema) }
 
-    /// The path of an object as shown now; nil where it is not shown. O(log n).
+    /// Returns the path of an object, or nil if it is not shown. O(log n).
     package func path(of id: ObjectID) -> RowPath? {
         guard let index = connection.shownIndex(of: id, query) else { return nil }
         var rows = shown
@@ -60,7 +60,7 @@ package struct SectionedQuery<Object: StoredObject> {
         return connection.makeObject(table, rows.objectID(at: path))
     }
 
-    /// - Parameter keyPaths: the properties whose changes are modifications; nil means all.
+    /// - Parameter keyPaths: properties whose changes are modifications; nil for all.
     package func observe(
         keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedRowsChange) -> Void
@@ -85,10 +85,10 @@ package struct SectionedQuery<Object: StoredObject> {
     }
 }
 
-/// Rows read before the first delivery. Holds the version they stand at, so it should be let go of soon.
+/// Rows read before the first delivery. Holds their version, so it should be released soon.
 package struct EarlyRows {
     package let rows: SectionedRows
-    /// Without own writes, which are in `rows` already and are told nevertheless.
+    /// Snapshot without own writes. These are in `rows`, and are reported again.
     fileprivate let snapshot: Snapshot?
 }
 
@@ -96,7 +96,7 @@ package enum SectionedRowsChange {
     /// The query has been evaluated.
     case initial(SectionedRows)
     case update(SectionedChangeSet, from: SectionedRows, to: SectionedRows)
-    /// The query cannot be kept any more; no further call comes.
+    /// The query cannot be maintained any more. No further call comes.
     case failed(StoreError)
 }
 
@@ -110,7 +110,7 @@ extension Results {
 extension SectionedResults {
     package var asQuery: SectionedQuery<Object> { SectionedQuery(connection: connection, table: table, query: query) }
 
-    /// The key of a section of `rows`. O(log n).
+    /// Returns the key of a section of `rows`. O(log n).
     package func key(ofSection section: Int, in rows: SectionedRows) -> Key {
         guard let sections = rows.sections else { stopProgram("rows of a query without sections") }
         return key(section, sections)
@@ -118,12 +118,12 @@ extension SectionedResults {
 }
 
 extension Connection {
-    /// Whether the caller is where the connection is. For any thread.
+    /// A test for whether its caller is on the connection's scheduler. Any thread.
     package var placeCheck: @Sendable () -> Bool {
         guard let scheduler = try? live().scheduler else { return { false } }
         return { scheduler.isCurrent }
     }
 
-    /// Whether what is shown is what was delivered last, without own writes.
+    /// Whether the shown rows are the delivered ones, without own writes.
     package var showsDelivered: Bool { transaction == nil && showsDeliveredVersion }
 }

@@ -1,10 +1,10 @@
-// Results in sections. They are one live query whose tree is in order of section key first, so that a section is a run of
-// rows: everything that holds for results (deliveries, own writes, coalescing) holds for sections without further ado.
+// Results in sections. They are one query whose tree is sorted by section key first, so that each section is a range of
+// rows. Deliveries, own writes and coalescing work as for results.
 import StillingWellBasis
 
-/// The objects that a query finds, in sections: live and ordered like `Results`, and belonging to the same scheduler.
+/// The objects that a query finds, in sections. Live and ordered like `Results`, and on the same scheduler.
 public final class SectionedResults<Key: StorableValue, Object: StoredObject>: RandomAccessCollection {
-    /// The connection it belongs to.
+    /// Connection that these results belong to.
     public let connection: Connection
     let table: Table
     private let layout: SortKeyLayout
@@ -20,10 +20,10 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     private var places: SectionPlaces { SectionPlaces(connection.shownRows(query).tree) }
 
     public var startIndex: Int { 0 }
-    /// How many sections there are; none is empty.
+    /// Number of sections. None is empty.
     public var endIndex: Int { places.count }
 
-    /// The section at an index, as it is shown now. O(log n).
+    /// The section at `position`, as shown now. O(log n).
     public subscript(position: Int) -> ResultsSection<Key, Object> {
         let places = places
         stopUnless(
@@ -31,10 +31,10 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
         return section(position, places)
     }
 
-    /// The object at a path. O(log n).
+    /// The object at `path`. O(log n).
     public subscript(path: RowPath) -> Object { self[path.section][path.row] }
 
-    /// Goes over the sections shown now.
+    /// Iterates over the sections shown now.
     public func makeIterator() -> AnyIterator<ResultsSection<Key, Object>> {
         let places = places
         return AnyIterator((0..<places.count).lazy.map { [self] in section($0, places) }.makeIterator())
@@ -51,30 +51,30 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
             layout.values(in: places.key(of: position).bytes[...])[0], of: "a section of \(table.schema.name)")
     }
 
-    /// The keys of all sections, in order. O(sections · log sections).
+    /// Keys of all sections, in order. O(sections · log sections).
     public var keys: [Key] {
         let places = places
         return (0..<places.count).map { key($0, places) }
     }
 
-    /// A short title for each section, for an index at the side of a list: the first character of its key in upper case,
-    /// empty for `nil`. O(sections · log sections).
+    /// Short titles of the sections, for an index beside a list: the first character of each key in upper case, empty
+    /// for `nil`. O(sections · log sections).
     public var indexTitles: [String] {
         keys.map { key in key._columnValue.plain.map { "\($0)".prefix(1).uppercased() } ?? "" }
     }
 
-    /// How many objects there are in all sections. O(1) once the query is evaluated.
+    /// Number of objects in all sections. O(1) once the query is evaluated.
     public var objectCount: Int { places.rows.count }
 
     /// Calls `body` on this connection's scheduler: once with `.initial`, then with every change, until the token is
-    /// invalidated. The sections are kept in the background, and the section function runs there.
+    /// invalidated. The sections are maintained in the background, where the section function runs too.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken { try observe(keyPaths: nil, file, line, body) }
 
-    /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
-    /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone.
+    /// Same as `observe(_:)`, but only changes of some properties count as modifications. Insertions, deletions and
+    /// moves are always reported. An empty array reports no modifications. Other observers are not affected.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func observe(
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
@@ -95,9 +95,9 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     }
 }
 
-/// One section: its key, and its rows as they were shown when it was taken. Use it where its connection is.
+/// A section: its key, and its rows as shown when it was taken. On its connection's scheduler.
 public struct ResultsSection<Key: StorableValue, Object: StoredObject>: RandomAccessCollection {
-    /// What the rows of this section have in common.
+    /// Key that the rows of this section have in common.
     public let key: Key
     let connection: Connection
     let table: Table
@@ -106,29 +106,30 @@ public struct ResultsSection<Key: StorableValue, Object: StoredObject>: RandomAc
     public var startIndex: Int { 0 }
     public var endIndex: Int { rows.count }
 
-    /// O(log n).
+    /// The object at `position`. O(log n).
     public subscript(position: Int) -> Object {
         connection.checkScheduler()
         stopUnless(position >= 0 && position < count, "row \(position) is outside of a section of \(count) rows")
         return connection.makeObject(table, ObjectID(rawValue: rows.id(at: position)))
     }
 
-    /// The ids of the section's objects, in order. O(n), reads no row.
+    /// Ids of the section's objects, in order. O(n); reads no rows.
     public var objectIDs: [ObjectID] { rows.ids.map { ObjectID(rawValue: $0) } }
 }
 
-/// What an observer of sections is told.
+/// An event of observed sections.
 public enum SectionedResultsChange<Key: StorableValue, Object: StoredObject> {
-    /// The query has been evaluated; the sections are as at the connection's `version`.
+    /// The query has been evaluated. The sections are at the connection's `version`.
     case initial(SectionedResults<Key, Object>)
     /// The sections changed since this observer was last called.
     case update(SectionedResults<Key, Object>, SectionedChangeSet)
-    /// The query cannot be kept any more; no further call comes.
+    /// The query cannot be maintained any more. No further call comes.
     case error(StoreError)
 }
 
 extension Results {
-    /// These objects in sections, one per value of a property, ordered by it; within a section they are in this order.
+    /// Returns these objects in sections, one per value of a property, ordered by it. Within a section this order is
+    /// kept.
     public func sectioned<Key: StorableValue>(
         by keyPath: KeyPath<Object, Key>, ascending: Bool = true
     ) -> SectionedResults<Key, Object> {
@@ -136,11 +137,11 @@ extension Results {
         return sectioned(SectionTerm(term: SortTerm(column: column, ascending: ascending)))
     }
 
-    /// These objects in sections, one per value that `function` gives for a property, ordered by that value; within a
-    /// section they are in this order.
+    /// Returns these objects in sections, one per value that `function` returns for a property, ordered by that value.
+    /// Within a section this order is kept.
     ///
-    /// The function runs in the background, once for each row that changed (and for rows this connection writes itself,
-    /// here). It must give the same key for the same value, always.
+    /// The function runs in the background, once per changed row. For rows that this connection writes it also runs on
+    /// the connection's scheduler. It must always return the same key for the same value.
     public func sectioned<Value: StorableValue, Key: StorableValue>(
         by keyPath: KeyPath<Object, Value>, ascending: Bool = true, _ function: @escaping @Sendable (Value) -> Key
     ) -> SectionedResults<Key, Object> {

@@ -1,5 +1,5 @@
-// A list of a stored object, without the type of its elements: which rows it is, and how it changes. Indices are those
-// of the rows the connection shows; what they name may have been changed or deleted by somebody else since.
+// A list of a stored object, without the type of its elements: its rows and its changes. Indices are those of the shown
+// rows. Another writer may have changed or deleted the rows since.
 import StillingWellBasis
 
 struct StoredList {
@@ -8,7 +8,7 @@ struct StoredList {
     private let elements: Table
     let order: ListOrder
 
-    /// - Parameter ordinal: the list property's place in its class.
+    /// - Parameter ordinal: position of the list property in its class.
     init(_ binding: RowBinding, _ ordinal: Int) {
         self.binding = binding
         column = binding.table.layout.column(ordinal)
@@ -21,15 +21,15 @@ struct StoredList {
 
     var source: ListSource { ListSource(elements: elements, owner: binding.id) }
 
-    /// The number of the table that the elements are rows of.
+    /// Id of the table of the elements.
     var table: UInt32 { elements.id }
 
-    /// For messages about indices.
+    /// Name of the elements in messages about indices.
     var whatItHas: String { "elements of \(elements.schema.name)" }
 
     // MARK: Reading
 
-    /// The list as a query: the elements of this owner, by their positions.
+    /// Returns the list as a query: the elements of this owner, by position.
     @inline(__always)
     func query(_ kept: ListQuery) -> ConnectionQuery {
         if let made = kept.made { return made }
@@ -47,7 +47,7 @@ struct StoredList {
 
     func row(_ element: UInt64) -> RowReader? { connection.rowForGetter(elements, ObjectID(rawValue: element)) }
 
-    /// An element is in the order of the list and not among the elements, and nobody has taken it off.
+    /// Reports an element that is in the list's order but missing in the element table, although nobody has removed it.
     func noteLostElement() {
         connection.failReading(connection.core.storage.error(order.damaged(binding.id.rawValue), "read list"))
     }
@@ -57,14 +57,15 @@ struct StoredList {
         return rows.id(at: index).flatMap(row).map { Array($0.bytes(ListTable.position)) }
     }
 
-    /// What finds the elements that lead to an object; nil where they are not those that are shown, or where no element can.
+    /// Returns the index of elements by linked object. nil if the shown elements are not current, or the object's class
+    /// does not fit.
     func linkIndex(for object: RowBinding, _ rows: ListRows) -> ColumnIndex? {
         guard rows.areCurrent, let edge = binding.table.links?.edge(column), edge.target == object.table.id
         else { return nil }
         return edge.index
     }
 
-    /// The first place of an object. O(log n) for each element of any list that leads to it.
+    /// Returns the first index of an object. O(log n) for each element of any list that links to it.
     func place(of object: RowBinding, by index: ColumnIndex, _ rows: ListRows) throws(StoreError) -> Int? {
         var first: Int?
         for element in connection.currentSource?.ids(index, linkingTo: object.id) ?? [] {
@@ -79,7 +80,7 @@ struct StoredList {
 
     // MARK: Changing
 
-    /// Runs a change; what goes wrong makes the write fail.
+    /// Runs a change. An error makes the write fail.
     func change(_ body: () throws -> Void) {
         connection.checkScheduler()
         do { try body() } catch { connection.failWrite(error) }
@@ -90,7 +91,8 @@ struct StoredList {
         return transaction
     }
 
-    /// Counts changes of the list, which its owner's row shows, and its observers hear of.
+    /// Adds to the list's change counter, which is in its owner's row and notifies the owner's observers. Returns the
+    /// last number.
     private func count(_ changes: Int) throws(StoreError) -> UInt64 {
         let last = try transaction.countChanges(changes, binding.table, binding.id, column)
         connection.noteOwnChange(binding.table, binding.id, .update)
@@ -106,8 +108,7 @@ struct StoredList {
         }
     }
 
-    /// Gives the list other elements, whatever is shown of it. By `modified` those stay that are the same up to the first
-    /// that differs.
+    /// Replaces all elements in the newest version. With `.modified`, the longest equal prefix stays.
     func replace(with values: [(RowBuffer, Int) -> Void], _ policy: UpdatePolicy) throws(StoreError) {
         let ids = order.ids(of: binding.id, in: transaction)
         try transaction.checkReads()
@@ -142,11 +143,11 @@ struct StoredList {
         connection.noteOwnChange(elements, id, .insert)
     }
 
-    /// A position between two, either of which may be missing.
+    /// Returns a position between two, either of which may be missing.
     private func place(_ before: [UInt8]?, _ after: [UInt8]?, _ change: UInt64) -> [UInt8] {
         guard let before else { return after == nil ? ListPosition.last(change) : ListPosition.first(change) }
         guard let after else { return ListPosition.last(change) }
-        // Somebody else may have moved one past the other; then the place behind the first is as good.
+        // Another writer may have moved one past the other. Then the position directly behind the first is used.
         guard before.lexicographicallyPrecedes(after) else { return ListPosition.behind(before, change) }
         return ListPosition.between(before, after, change)
     }
@@ -158,7 +159,7 @@ struct StoredList {
 
     func remove(at index: Int, _ query: ListQuery) throws(StoreError) { try remove(index..<index + 1, query) }
 
-    /// Takes elements off the list, and off the rows shown even where somebody else has done so first.
+    /// Removes elements, even if another writer has already removed them: the shown rows still change.
     func remove(_ indices: Range<Int>, _ query: ListQuery) throws(StoreError) {
         if indices.isEmpty { return }
         let rows = ListRows(self, query)
@@ -184,7 +185,7 @@ struct StoredList {
         let id = try id(at: source, rows)
         checkIndex(target, of: rows.count, whatItHas)
         if source == target { return }
-        // The elements that will be its neighbours; the one at the target makes room.
+        // The positions that will be adjacent; the element at the target moves aside.
         let before = position(rows, source < target ? target : target - 1)
         let after = position(rows, source < target ? target + 1 : target)
         try setPosition(id, place(before, after, try count(1)))
@@ -194,7 +195,7 @@ struct StoredList {
         let rows = ListRows(self, query)
         let (a, b) = (try id(at: first, rows), try id(at: second, rows))
         guard a != b, let atA = position(rows, first), let atB = position(rows, second) else { return }
-        // No two may be at one place, not even for a moment.
+        // Two elements may never have the same position, even temporarily.
         try setPosition(a, ListPosition.last(try count(1)))
         try setPosition(b, atA)
         try setPosition(a, atB)
@@ -209,7 +210,7 @@ struct StoredList {
         connection.noteOwnChange(elements, id, .update)
     }
 
-    /// - Parameter index: what is asked for next.
+    /// - Parameter index: index that is read next.
     private func length(of rows: ListRows, near index: Int = 0) throws(StoreError) -> Int {
         let count = rows.count(near: index)
         try connection.checkReads()

@@ -1,7 +1,7 @@
-// What frozen objects and collections hold: one snapshot of the store, and the place in the program that asked for it,
-// so that a snapshot that is kept for too long can be found. Immutable; any thread.
+// The snapshot held by frozen objects and collections, with the source location that froze it. The location helps to
+// find snapshots that are held for too long. Immutable; any thread.
 
-/// A snapshot that is held on purpose. It keeps its version in the file until its last owner lets go of it.
+/// A snapshot that is held until its last owner is released. It keeps its version in the file.
 final class FrozenPin: Sendable {
     let store: Store
     let snapshot: Snapshot
@@ -15,7 +15,7 @@ final class FrozenPin: Sendable {
     deinit { snapshot.storage.pins.remove(ObjectIdentifier(self)) }
 }
 
-/// A connection that reads what is held by a pin and nothing else, for the use of one thread.
+/// A connection that reads the snapshot of a pin only. For one thread at a time.
 final class FrozenConnection: Connection {
     private let pin: FrozenPin
 
@@ -28,21 +28,21 @@ final class FrozenConnection: Connection {
 }
 
 extension Connection {
-    /// Holds the version that properties are read from now.
+    /// Pins the version that properties are read at.
     func pin(file: String, line: Int) throws(StoreError) -> FrozenPin {
         checkScheduler()
         guard transaction == nil, let shown else { throw .freezeInWrite }
         return FrozenPin(store, shown, file: file, line: line)
     }
 
-    /// - Parameter path: of the store that it belongs to, as that was opened.
+    /// - Parameter path: path with which the other store was opened.
     func checkResolves(_ storage: Storage, path: String) throws(StoreError) {
         checkScheduler()
         if !core.isOpen { throw .closed }
         guard storage === core.storage else { throw otherStore(path) }
     }
 
-    /// The object of a row that somebody has seen at `version`; nil if it is gone.
+    /// Returns the object of a row that was seen at `version`, or nil if it was deleted.
     func resolve<Object: StoredObject>(
         _ storage: Storage, path: String, _ table: Table, _ id: ObjectID, _ version: UInt64
     ) throws(StoreError) -> Object? {

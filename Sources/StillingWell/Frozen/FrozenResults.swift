@@ -1,18 +1,18 @@
-// A collection as it was at one version, for any thread: the snapshot and the ranked tree of that version, both of
-// which are immutable and shared with whoever else has them.
+// A collection at one version, for any thread: a snapshot and the ranked tree of that version, both immutable and
+// shared.
 
-/// What a query found when it was frozen, in order. Immutable, for any thread.
+/// The result of a query when it was frozen, in order. Immutable; any thread.
 ///
-/// Keeps its version in the file while it lives: let go of it when it is not needed.
+/// Keeps its version in the file, so release it when it is no longer needed.
 public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Sendable {
     let pin: FrozenPin
     let table: Table
-    /// Where the rows are elements of a list: their table.
+    /// Table of the list's elements if the rows are elements of a list, else nil.
     let elements: Table?
     let rows: TreeSlice
     let remake: @Sendable (Connection) -> Results<Object>
 
-    /// The version at which it was frozen.
+    /// Version at which it was frozen.
     public var version: UInt64 { pin.snapshot.version }
 
     public var startIndex: Int { 0 }
@@ -24,7 +24,7 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
         return Frozen(pin: pin, table: table, objectID: objectID(ofRow: rows.id(at: position)))
     }
 
-    /// The ids of the objects, in order. O(n); reads no row, except for the objects of a list.
+    /// Ids of the objects, in order. O(n). Reads no rows, except for the objects of a list.
     public var objectIDs: [ObjectID] { rows.ids.map { objectID(ofRow: $0) } }
 
     private func objectID(ofRow row: UInt64) -> ObjectID {
@@ -33,13 +33,13 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
         return ObjectID(rawValue: element.slot(ListTable.value))
     }
 
-    /// Asks the whole store as it was at this version. As `Frozen.read`.
+    /// Runs `body` with the whole store at this version. See `Frozen.read(_:)`.
     /// - Throws: what `body` throws.
     public func read<Result>(_ body: (Connection) throws -> Result) rethrows -> Result {
         try body(FrozenConnection(pin))
     }
 
-    /// The same query, live on `connection`, at the version the connection stands at. On its scheduler.
+    /// Returns the same query live on `connection`, at that connection's version. On its scheduler.
     /// - Throws: `otherStore`, `closed`.
     public func thaw(on connection: Connection) throws -> Results<Object> {
         try connection.checkResolves(pin.snapshot.storage, path: pin.store.configuration.path)
@@ -48,10 +48,10 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
 }
 
 extension Results {
-    /// The rows as this connection shows them now, for any thread. O(1); right after a write of this connection's own
-    /// that has not been delivered yet, O(rows of the table). On the connection's scheduler.
-    /// - Throws: `freezeInWrite` inside a write block; `otherStore`, `otherClass`, `filterTooDeep` for a filter that cannot
-    ///   be asked here.
+    /// Returns the rows as this connection shows them, for any thread. O(1). O(rows of the table) right after an own
+    /// write that has not been delivered. On the connection's scheduler.
+    /// - Throws: `freezeInWrite` inside a write block; `otherStore`, `otherClass`, `filterTooDeep` for an invalid
+    ///   filter.
     public func freeze(file: String = #fileID, line: Int = #line) throws -> FrozenResults<Object> {
         if let fault = query.plan.fault { throw fault }
         let pin = try connection.pin(file: file, line: line)
@@ -59,7 +59,7 @@ extension Results {
         if connection.showsDeliveredVersion {
             rows = try connection.rows(query)
         } else {
-            // The rows shown are those of the last delivery with own writes on them, and so of no single version.
+            // The shown rows combine the delivered version with own writes, and so belong to no single version.
             let trees = try FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)
             rows = trees[0].slice(query.window)
         }

@@ -1,7 +1,7 @@
-// Carries a live object or live results to another connection. It names them and holds no version.
+// A reference to a live object or live results for another connection. Holds no version.
 import StillingWellBasis
 
-/// Names a live object or live results on any thread; `connection.resolve(reference)` makes it live there.
+/// A reference to a live object or live results. `connection.resolve(reference)` returns it live there. Any thread.
 ///
 ///     let reference = try ThreadSafeReference(to: note)
 ///     queue.async { let note = try connection.resolve(reference) }
@@ -9,7 +9,7 @@ import StillingWellBasis
 /// May be resolved any number of times. Holds no version of the store, so keeping it costs nothing.
 public struct ThreadSafeReference<Confined>: Sendable {
     fileprivate let storage: Storage
-    /// Of the store, as it was opened.
+    /// Path with which the store was opened.
     fileprivate let path: String
     fileprivate let target: Target
 
@@ -18,8 +18,8 @@ public struct ThreadSafeReference<Confined>: Sendable {
         case results(@Sendable (Connection) -> Confined)
     }
 
-    /// A reference to a stored object. On its connection's scheduler.
-    /// - Throws: `notStored` for a plain object.
+    /// Makes a reference to a stored object. On its connection's scheduler.
+    /// - Throws: `notStored` for an object that is not stored.
     public init(to object: Confined) throws where Confined: StoredObject {
         guard let binding = object.binding else { throw StoreError.notStored(type: "\(Confined.self)") }
         storage = binding.connection.core.storage
@@ -27,7 +27,7 @@ public struct ThreadSafeReference<Confined>: Sendable {
         target = .object(binding.table, binding.id, version: binding.connection.versionRead)
     }
 
-    /// A reference to a query. On its connection's scheduler.
+    /// Makes a reference to a query. On its connection's scheduler.
     public init<Object>(to results: Results<Object>) where Confined == Results<Object> {
         storage = results.connection.core.storage
         path = results.connection.store.configuration.path
@@ -36,16 +36,16 @@ public struct ThreadSafeReference<Confined>: Sendable {
 }
 
 extension Connection {
-    /// The object of a reference on this connection; nil if it has been deleted. On the connection's scheduler.
+    /// Returns the referenced object on this connection, or nil if it was deleted. On the connection's scheduler.
     ///
-    /// A connection that stands at an older version than the reference reads the newest one from here on.
+    /// If the connection is at an older version than the reference, it reads the newest one from here on.
     /// - Throws: `otherStore`, `closed`, `referenceTooNew`.
     public func resolve<Object: StoredObject>(_ reference: ThreadSafeReference<Object>) throws -> Object? {
         guard case .object(let table, let id, let version) = reference.target else { return nil }
         return try resolve(reference.storage, path: reference.path, table, id, version)
     }
 
-    /// The results of a reference on this connection, at its version. On the connection's scheduler.
+    /// Returns the referenced results on this connection, at its version. On the connection's scheduler.
     /// - Throws: `otherStore`, `closed`.
     public func resolve<Object>(_ reference: ThreadSafeReference<Results<Object>>) throws -> Results<Object> {
         try checkResolves(reference.storage, path: reference.path)

@@ -1,17 +1,17 @@
-// How a key path becomes columns: it is read on an object that stands for none, and what is read notes itself here.
+// Resolves a key path to columns: the key path is read on a plain object, and the properties record their reads here.
 
 final class AccessTrace {
     private(set) var columns: [Int] = []
-    /// The key paths of the properties that are read, and of the count that a list at the end may be followed by.
+    /// Key paths of the properties read, and of the count that may follow a list at the end.
     private var properties: [AnyKeyPath] = []
     private var count: AnyKeyPath?
-    /// Offset in its object of the backlink property that is read.
+    /// Offset of the backlink property read, within its object.
     private(set) var backlinkOffset: Int?
-    /// False once something was read that is not on the way.
+    /// False once a property was read that does not continue the path.
     private(set) var isPath = true
-    /// What a stored property is read as; nil for its own value.
+    /// Value that stored properties read as. nil for their own value.
     let sample: (any StorableValue)?
-    /// Whose property comes next; nil behind the last one.
+    /// Object whose property comes next. nil at the end of the path.
     private var place: StoredObject?
 
     init(_ start: StoredObject, sample: (any StorableValue)? = nil) {
@@ -27,7 +27,7 @@ final class AccessTrace {
         place = nil
     }
 
-    /// A property of `owner` is read that is the way back along links.
+    /// Records the read of a backlink property of `owner`.
     func noteBacklink(_ owner: StoredObject, _ property: AnyKeyPath, at offset: Int) {
         isPath = isPath && owner === place
         properties.append(property)
@@ -35,7 +35,8 @@ final class AccessTrace {
         place = nil
     }
 
-    /// A link of `owner` is read: the way goes on at an object that stands for the one it leads to.
+    /// Records the read of a link of `owner`. Returns a plain object for the link's target, on which the path
+    /// continues.
     func follow<Target: StoredObject>(
         _ owner: StoredObject, _ column: Int, _ property: AnyKeyPath, to _: Target.Type
     ) -> Target {
@@ -46,7 +47,8 @@ final class AccessTrace {
         return target
     }
 
-    /// Whether `keyPath` consists of the properties that were read. A computed property that reads them is another one, whatever it returns.
+    /// Compares `keyPath` with the properties read. A computed property that reads them is another one, whatever it
+    /// returns.
     func likeness(to keyPath: AnyKeyPath) -> KeyPathIdentity.Likeness {
         guard let whole = KeyPathIdentity(keyPath) else { return .other }
         let parts = properties.compactMap(KeyPathIdentity.init)

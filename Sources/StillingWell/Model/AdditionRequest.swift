@@ -1,20 +1,20 @@
-// How objects are added: which of those that are there give way, and by which properties.
+// Options for adding objects: the policy for existing ones, and the properties to write.
 
-/// What is done with an object whose primary key the store has already.
+/// The policy for an object whose primary key exists in the store.
 public enum UpdatePolicy: Sendable {
-    /// Nothing: `duplicatePrimaryKey` is thrown.
+    /// Throw `duplicatePrimaryKey`.
     case error
-    /// The stored object takes the values that differ, and observers hear of no others. A list keeps the elements up to the
-    /// first that differs.
+    /// Write only values that differ, and notify observers of these. A list keeps its elements up to the first
+    /// difference.
     case modified
-    /// The stored object takes all values, and observers hear of every property.
+    /// Write all values, and notify observers of every property.
     case all
 }
 
-/// How objects are added: what is done with those that are there, and which properties were asked for.
 struct AdditionRequest {
     var policy = UpdatePolicy.error
-    /// By object, bit i: the property of ordinal i. Of others, all.
+    /// By object: bit i is set if the property of ordinal i was named. Objects that are missing here have all
+    /// properties.
     var given: [ObjectIdentifier: UInt64] = [:]
 
     func names(_ ordinal: Int, of object: AnyObject) -> Bool {

@@ -1,67 +1,67 @@
-// What is the same for all stored properties, of whatever type and wrapper: all that a class layout sees of them.
+// Type-erased interfaces of the property wrappers, as class layouts use them.
 
-/// The part a stored property plays.
+/// The role of a stored property.
 public enum StoredRole: Sendable {
-    /// Nothing but a value.
+    /// A plain value.
     case plain
-    /// Identifies the object among those of its class: unique, and not to be changed once the object is stored.
+    /// The primary key: unique within the class, and constant once the object is stored.
     case primaryKey
-    /// Has an index, so that looking for equal values, or for a small range of them, reads those rows only.
+    /// A property with an index, so that queries for equal values or small ranges read only matching rows.
     case indexed
 }
 
-/// Makes the object that a link is to lead to, of what was given for it at a place that an error names.
+/// Makes the object that a link is set to from a given value. `place` names the property in errors.
 typealias MakeObject = (_ type: StoredObject.Type, _ value: Any, _ place: String) throws(StoreError) -> StoredObject
 
-/// A `Stored` of any value, as the class layout sees it: by its type and the address of a property.
+/// A `Stored` of any value, used with the address of a property.
 protocol AnyStored {
     static var columnType: ColumnType { get }
     static var isOptional: Bool { get }
     /// Whether values are `Float`, which are stored as `Double`.
     static var isFloat: Bool { get }
-    /// Whether a key path that ends at the property itself has values of this type; over links they may be optional.
+    /// Whether a key path that ends at this property may have values of `type`. Over links they may be optional.
     static func isRead(as type: Any.Type) -> Bool
-    /// Whether `read` returns what it is given, for values at the ends of the type and some between.
+    /// Whether `read` returns its argument for sample values: the ends of the type's range and some between.
     static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool
     static func role(at address: UnsafeRawPointer) -> StoredRole
-    /// Where in the wrapper its ordinal lies.
+    /// Offset of the ordinal within the wrapper.
     static var ordinalOffset: Int { get }
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
-    /// Sets the property of a plain object to a value of unknown type; `place` names it in an error.
+    /// Sets the property of a plain object to a value of unknown type. `place` names it in an error.
     /// - Throws: `invalidValue`.
     static func assign(
         _ value: Any, at address: UnsafeMutableRawPointer, _ place: String, _ make: MakeObject
     ) throws(StoreError)
-    /// Where in the wrapper its value lies, if it is 8 bytes that are the column's slot as they are.
+    /// Offset of the value within the wrapper if its 8 bytes are the column's slot unchanged, else nil.
     static var slotOffset: Int? { get }
-    /// An element of a list whose elements are kept in this wrapper, made of a value of unknown type.
+    /// Converts a value of unknown type to an element of a list whose elements this wrapper stores.
     /// - Throws: `invalidValue`.
     static func element(of value: Any, _ place: String, _ make: MakeObject) throws(StoreError) -> Any
-    /// The class that objects of this property have: those a link or a list of links leads to.
+    /// Class of the objects that this link, or list of links, leads to. nil for other properties.
     static var target: StoredObject.Type? { get }
-    /// What the elements of a list are; nil for anything else.
+    /// Wrapper of a list's elements. nil for other properties.
     static var element: (any AnyStored.Type)? { get }
 }
 
-/// A wrapper whose value leads to other objects, or is kept in other rows.
+/// A wrapper whose value is a link or is stored in other rows.
 protocol AnyConnected: AnyStored {
-    /// What this property of a plain object leads to and has to be stored first, and the class it is declared with.
+    /// Returns the link target of a plain object, which must be stored first, and the declared class of the property.
     static func linked(at address: UnsafeRawPointer) -> (StoredObject, StoredObject.Type)?
     /// Appends all objects that this property of a plain object keeps alive.
     static func hold(at address: UnsafeRawPointer, in held: inout [StoredObject])
-    /// Stores what can be stored only once the object itself is.
-    /// - Parameter policy: how what is stored is to be replaced; nil where the object is new.
+    /// Stores values that require the object's row: list elements and links on cycles.
+    /// - Parameter policy: how stored values are replaced. nil if the object is new.
     static func finishAdding(
         at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int, replacing policy: UpdatePolicy?) throws
-    /// Lets go of the plain values of an object that is stored for good.
+    /// Releases the plain values of an object whose write was committed.
     static func forget(at address: UnsafeMutableRawPointer)
 }
 
 /// A `LinkingObjects` of any class, as the class layout sees it.
 protocol AnyBacklink: Columnless {
-    /// The class whose property leads here.
+    /// Class whose property links here.
     static var source: StoredObject.Type { get }
-    /// The property that leads here, by its place among the stored ones of its class.
+    /// Ordinal of the linking property among the stored properties of its class.
     static func ordinal(at address: UnsafeRawPointer) -> Int
 }
 

@@ -1,5 +1,5 @@
-// Which columns a key path names: found by reading it on an object that notes what is read. A property of the class itself is noted by
-// the key path's address, as a place in the program has one key path for good.
+// Resolves key paths to columns by reading them on an object that records the reads. A key path of one property is
+// cached by its address, because a place in the program always uses the same key path object.
 import StillingWellBasis
 import StillingWellSync
 
@@ -10,13 +10,14 @@ extension ColumnPath {
     nonisolated(unsafe) private static var proven: [AnyKeyPath: ColumnPath] = [:]
     private static let provenLock = TracedMutex("paths of generic key paths")
 
-    /// The path that `keyPath` names. Stops the program where it names anything but stored properties.
+    /// Makes the path that `keyPath` names. Stops the program if it names anything except stored properties.
     public init<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) {
         if let column = Self.known.value(Unmanaged.passUnretained(keyPath).toOpaque()) {
             self.init([column])
             return
         }
-        // Looked up in a copy: arguments of a key path are hashed by code of the application, which runs under no lock.
+        // Looked up in a copy, because hashing a key path's arguments runs application code, which must not run under a
+        // lock.
         let proven = Self.provenLock.withLock { Self.proven }
         if let path = proven[keyPath] {
             self = path
@@ -36,12 +37,12 @@ extension ColumnPath {
         }
     }
 
-    /// Why a key path names no column.
+    /// The reason why a key path names no column.
     struct Refusal: Error {
         let text: String
     }
 
-    /// The path that `keyPath` names, or why it names none.
+    /// Returns the path that `keyPath` names, or why it names none.
     static func resolve<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Result<ColumnPath, Refusal> {
         let object = Object()
         let trace = AccessTrace(object)
@@ -56,14 +57,14 @@ extension ColumnPath {
         case .same: return .success(path)
         case .other: return .failure(path.computed(keyPath))
         case .unknown:
-            // Generic code names a requirement of a protocol. Values tell whether a stored property fulfils it.
+            // Generic code may name a protocol requirement. Sample values tell whether a stored property implements it.
             let isStored = path.property(of: Object.self).wrapper.isUnchanged { sample in
                 let object = Object()
                 object.trace = AccessTrace(object, sample: sample)
                 return object[keyPath: keyPath]
             }
             guard isStored else { return .failure(path.computed(keyPath)) }
-            // Of two threads that store at once one may be lost, and proves its path again.
+            // If two threads store at once, one entry may be lost. Its path is then resolved again.
             var copy = provenLock.withLock { proven }
             copy[keyPath] = path
             provenLock.withLock { proven = copy }
@@ -81,7 +82,8 @@ extension ColumnPath {
         links.reduce(ModelLayout.of(type)) { ModelLayout.of($0.properties[$1].target!) }.properties[column]
     }
 
-    /// The property that the path ends at, compared as `Value`. A list is compared by its count.
+    /// Returns the property that the path ends at. Stops the program if it cannot be compared as `Value`. A list is
+    /// compared by its count.
     func property<Object: StoredObject, Value: StorableValue>(
         of keyPath: KeyPath<Object, Value>, _: Value.Type
     ) -> ModelLayout.Property {
@@ -94,7 +96,7 @@ extension ColumnPath {
 }
 
 extension ModelLayout {
-    /// The backlink property that a key path names; nil for any other.
+    /// Returns the backlink property that a key path names, or nil.
     func backlink<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> BacklinkProperty? {
         if backlinks.isEmpty { return nil }
         let object = Object()

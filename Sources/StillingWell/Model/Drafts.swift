@@ -1,12 +1,12 @@
-// Plain objects made of dictionaries: values by the names of their properties.
+// Makes plain objects from dictionaries of property values.
 import Foundation
 
-/// Makes objects, and remembers which of their properties were named.
+/// Makes objects and records which of their properties were named.
 struct Drafts {
-    /// By object, bit i: the property of ordinal i was named. Valid while the first object made is referenced.
+    /// By object: bit i is set if the property of ordinal i was named. Valid while the first object made is referenced.
     private(set) var given: [ObjectIdentifier: UInt64] = [:]
 
-    /// - Parameter place: what stands for the object in an error, as `Person.friend`.
+    /// - Parameter place: name of the object in errors, such as `Person.friend`.
     /// - Throws: `invalidValue`.
     mutating func make(
         _ type: StoredObject.Type, _ values: [String: Any], _ place: String
@@ -30,7 +30,7 @@ struct Drafts {
         return object
     }
 
-    /// An object that a link or a list is to lead to: one that is there, or one made of a dictionary.
+    /// Returns the object for a link or list: the given object, or one made from a dictionary.
     private mutating func object(_ type: StoredObject.Type, _ value: Any, _ place: String) throws(StoreError)
         -> StoredObject
     {
@@ -42,7 +42,7 @@ struct Drafts {
     }
 
     static func value<Value: StorableValue>(_: Value.Type, _ value: Any, _ place: String) throws(StoreError) -> Value {
-        // Foundation converts a truth value, as JSON has it, to every type of number.
+        // Excluded, because Foundation converts Booleans, such as those of JSON, to every number type.
         let isFit = Value._columnType == .bool || !isTruthValue(value)
         guard isFit, let made = Value._value(of: value) else {
             throw misfit(value, place, "a value of type \(Value.self)")
@@ -50,7 +50,7 @@ struct Drafts {
         return made
     }
 
-    /// Whether a value is true or false of Foundation. All of these have a class of their own.
+    /// Whether a value is a Foundation Boolean. These share one class.
     private static func isTruthValue(_ value: Any) -> Bool { type(of: value) == type(of: NSNumber(value: true) as Any) }
 
     static func misfit(_ value: Any, _ place: String, _ wanted: String) -> StoreError {

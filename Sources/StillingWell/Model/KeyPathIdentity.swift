@@ -1,26 +1,27 @@
-// The properties that a key path goes through, identified as `==` of two key paths identifies them. The standard library has no way to take
-// a path over links apart, so this reads the buffer of the key path. Its layout is documented in docs/ABI/KeyPaths.md of Swift.
+// The properties that a key path consists of, identified as `==` of key paths does it. The standard library cannot
+// split a path over links, so this reads the key path's buffer. Its layout is documented in docs/ABI/KeyPaths.md of
+// Swift.
 
-/// Identities of the computed properties of a key path, in order. The access of an optional (`?`, `!`) is no property.
+/// Identities of a key path's computed properties, in order. Optional access (`?`, `!`) is not counted.
 struct KeyPathIdentity {
     private struct Component: Equatable {
-        /// Whether `id` is the number of a stored property, a place in a method table, or the address of a getter.
+        /// Whether `id` is the number of a stored property, an offset in a method table, or the address of a getter.
         let kind: UInt32
         let id: UInt
 
-        /// Whether it is a requirement of a protocol, which does not say what property fulfils it.
+        /// Whether it is a protocol requirement, which does not tell which property implements it.
         var isRequirement: Bool { kind == 0x10_0000 }
     }
 
     enum Likeness {
         case same, other
-        /// They differ in requirements of protocols alone.
+        /// The key paths differ only where one names protocol requirements.
         case unknown
     }
 
     private var components: [Component]
 
-    /// Identifies what `keyPath` goes through. Nil if that includes a stored property that has no getter, as those of a `struct`.
+    /// Identifies the properties of `keyPath`. Returns nil if one is stored without a getter, as in a `struct`.
     init?(_ keyPath: AnyKeyPath) {
         components = []
         let isWhole = withExtendedLifetime(keyPath) {

@@ -1,20 +1,20 @@
-// `@Linked`, a property that leads to one object, or to none. The row holds the object's id; the index that every link
-// column has leads back. An object that is not stored yet keeps the other object itself.
+// `@Linked`, a property that links to one object or to none. The row holds the target's id, and every link column has
+// an index for the reverse direction. An object that is not stored holds the target itself.
 
-/// Makes a property a link to one other object.
+/// Declares a property that links to one other object.
 ///
 ///     final class Dog: StoredObject {
 ///         @Linked var owner: Person?
 ///     }
 ///
-/// Deleting the object that a link leads to sets the link to nil. Setting a link to an object that is not stored stores
-/// that too; one of another connection or store makes the write fail. Links may form cycles.
+/// Deleting the target sets the link to nil. Setting a link to an object that is not stored adds that object too. A
+/// target of another connection or store makes the write fail. Links may form cycles.
 @propertyWrapper
 public struct Linked<Target: StoredObject> {
     var ordinal: Int32 = -1
     var value: Target?
 
-    /// A link that leads to `wrappedValue`.
+    /// Makes a link to `wrappedValue`.
     public init(wrappedValue: Target? = nil) { value = wrappedValue }
 
     @available(*, unavailable, message: "@Linked works in subclasses of StoredObject only")
@@ -94,7 +94,7 @@ extension Linked: AnyConnected {
 }
 
 extension StoredObject {
-    /// Object that a link of the row leads to.
+    /// Returns the object that a link of the row leads to.
     fileprivate func target<Target: StoredObject>(_ row: RowReader?, _ column: Int) -> Target? {
         guard let binding, let row, !row.isNull(column), let target = binding.table.links?.edge(column)?.target,
             let table = binding.connection.core.storage.tablesByID[target]

@@ -1,14 +1,14 @@
-// What a list can hold: storable values, and objects by links. Underscored requirements are the store's own business.
+// Types of list elements: storable values, and objects by links. Underscored requirements are internal to the store.
 import Foundation
 
-/// A type that elements of a `List` can have: the types of stored properties, and subclasses of `StoredObject`.
+/// A type of elements of a `List`: the types of stored properties, and subclasses of `StoredObject`.
 public protocol ListElement {
-    /// The wrapper whose column an element is kept in.
+    /// Wrapper whose column format stores an element.
     static var _elementWrapper: Any.Type { get }
-    /// The element in a column of a row of the table with this number, for `connection`.
+    /// Returns the element in a column of a row, for `connection`. `table` is the id of the row's table.
     static func _element(_ row: RowReader, _ column: Int, _ connection: Connection, _ table: UInt32) -> Self
-    /// Writes the element; what it leads to is stored first.
-    /// - Returns: what puts it into a row.
+    /// Prepares the element for storing. Adds an object that is not stored.
+    /// - Returns: a function that writes the element to a row.
     func _prepared(_ connection: Connection) throws -> (RowBuffer, Int) -> Void
 }
 
@@ -39,7 +39,7 @@ extension Optional: ListElement where Wrapped: StorableValue {}
 
 extension StoredObject: ListElement {}
 
-// Not in the class itself, where generic types would be made of the class that declares this.
+// Not in the class itself: there `Self` would be the declaring class in generic types.
 extension ListElement where Self: StoredObject {
     public static var _elementWrapper: Any.Type { Linked<Self>.self }
 

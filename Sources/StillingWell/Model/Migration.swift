@@ -1,7 +1,7 @@
-// What a migration block works with: tables and the rows it goes through, adds and deletes (MigrationRow). It runs
-// inside the transaction that opens the store; if it throws, the file stays as it was. On the opening thread.
+// The interface of a migration block: tables, and rows that it enumerates, creates and deletes (MigrationRow.swift). It
+// runs inside the transaction that opens the store. If it throws, the file stays unchanged. On the opening thread.
 
-/// Changes a file to a higher schema version. Handed to `Store.Configuration.migration`; of use inside that block only.
+/// Changes a file to a higher schema version. Passed to `Store.Configuration.migration`; usable inside that block only.
 ///
 ///     configuration.migration = { migration in
 ///         if migration.oldVersion < 2 {
@@ -27,7 +27,7 @@ public final class Migration {
         oldVersion = change.oldVersion
     }
 
-    /// A migration by `block`, as who opens the file calls it.
+    /// Returns a function that runs `block`, for the code that opens the file.
     static func running(
         _ block: @escaping @Sendable (Migration) throws -> Void
     ) -> @Sendable (MigrationRows) throws -> Void {
@@ -39,15 +39,15 @@ public final class Migration {
         }
     }
 
-    /// The tables of the file, as it was.
+    /// Names of the file's tables before the migration.
     public var tables: [String] { change.old.tables.map(\.name) }
 
-    /// Goes through the rows of a table in the order in which they were added: `old` as it was, `new` as it will be,
-    /// where properties of the same name and type have their values already, and others what they begin with. A further
-    /// time, `old` is as it was all the same, and `new` as the last time left it. Rows that the block adds are left out.
+    /// Enumerates the rows of a table in the order in which they were added. `old` is the row before the migration.
+    /// `new` is the row after it: properties of equal name and type keep their values, the others have their default. A
+    /// second enumeration has the same `old`, and `new` as the first one left it. Rows added by the block are left out.
     /// O(rows); holds one row at a time.
-    /// - Throws: what `body` throws, with what it had set of that row; `migrationMisuse` for names and types that do not
-    ///   exist.
+    /// - Throws: what `body` throws; changes already made to that row are kept. `migrationMisuse` for unknown names and
+    ///   types.
     public func enumerate(_ table: String, _ body: (_ old: MigrationRow, _ new: MigrationRow) throws -> Void) throws {
         try checkOpen()
         let before = try named(table, in: change.old)
@@ -62,16 +62,16 @@ public final class Migration {
                 after, id, change.row(bytes, of: after, rows.largeValues(isOld: false)), rows, isOld: false)
             let outcome = Result { try body(old, new) }
             try checkRows()
-            // Also where the block catches what was thrown: lists that were set are stored already.
+            // Also if the block catches the error: lists that were set are stored already.
             try rows.put(after, id, new.buffer)
             try outcome.get()
         }
     }
 
-    /// Adds a row to the table of a model; `fill` sets properties that are not to begin with their defaults, and where it
-    /// throws, the row is not added. O(log n).
-    /// - Returns: what links and lists can lead to.
-    /// - Throws: what `fill` throws; `migrationMisuse` for a table that is no model's, names and types that do not exist.
+    /// Adds a row to the table of a model. Properties that `fill` does not set have their default. If `fill` throws,
+    /// the row is not added. O(log n).
+    /// - Returns: a reference, for links and lists.
+    /// - Throws: what `fill` throws; `migrationMisuse` for a table without a model, and for unknown names and types.
     @discardableResult
     public func create(
         _ table: String, _ fill: (_ new: MigrationRow) throws -> Void = { _ in }
@@ -95,8 +95,8 @@ public final class Migration {
         return new.reference
     }
 
-    /// Deletes a row, as one that is gone through; what leads to it leads nowhere then, and lists lose it. One that is gone
-    /// already is left alone. O(log n), and once for all that are deleted O(rows that could lead there).
+    /// Deletes a row. Links to it become nil, and lists lose it. Does nothing if it is already deleted. O(log n). The
+    /// first deletion also scans the rows that may link there.
     /// - Throws: `migrationMisuse` for a row of a table that has been deleted.
     public func delete(_ row: MigrationReference) throws {
         try checkOpen()
@@ -104,17 +104,17 @@ public final class Migration {
         try rows.delete(row.table, row.id)
     }
 
-    /// A row as it was in the file, to be read: such as one that a link of `old` leads to. O(log n).
-    /// - Returns: nil for one that the block has added.
-    /// - Throws: `migrationMisuse` once the migration is over, `storage` where the row cannot be read.
+    /// Returns a row before the migration, such as the target of a link of `old`. O(log n).
+    /// - Returns: nil for a row that the block has added.
+    /// - Throws: `migrationMisuse` after the migration; `storage` if the row cannot be read.
     public func read(_ row: MigrationReference) throws -> MigrationRow? {
         try checkOpen()
         guard let table = change.old.table(row.table), let bytes = try rows.old(table, row.id) else { return nil }
         return MigrationRow(table, row.id, RowBuffer(bytes, rows.largeValues(isOld: true)), rows, isOld: true)
     }
 
-    /// Keeps the values of a property under a new name. Before the table is gone through. O(1).
-    /// - Throws: `migrationMisuse` if there is no such property, or one of the new name.
+    /// Renames a property and keeps its values. Must precede the enumeration of the table. O(1).
+    /// - Throws: `migrationMisuse` if there is no such property, or if the new name exists.
     public func renameProperty(on table: String, from: String, to: String) throws {
         try checkOpen()
         let stored = try named(table, in: change.schema)
@@ -130,9 +130,9 @@ public final class Migration {
         change.rename(column, of: table, to: to)
     }
 
-    /// Deletes a table that no model has any more, with its rows and lists. Links and lists of other classes that led to it
-    /// are gone for good. O(pages).
-    /// - Throws: `migrationMisuse` if there is no such table, if a model has it, or if it has the elements of a list.
+    /// Deletes a table without a model, with its rows and lists. Links and lists of other classes to it are deleted
+    /// too. O(pages).
+    /// - Throws: `migrationMisuse` if there is no such table, if it has a model, or if it holds the elements of a list.
     public func deleteTable(_ table: String) throws {
         try checkOpen()
         let stored = try named(table, in: change.schema)

@@ -1,20 +1,20 @@
-// One row as a migration block has it: its properties by their names, its links and lists by the rows they lead to.
+// A row in a migration block: properties by name, links and lists as row references.
 import StillingWellBasis
 
-/// Which row it is, for links and lists to lead to and for deleting it. Of use inside the migration block only.
+/// A reference to a row, for links, lists and deletion. Usable inside the migration block only.
 public struct MigrationReference: Hashable, Sendable {
-    /// The table it is a row of.
+    /// Table of the row.
     public let table: String
     let id: UInt64
 }
 
-/// One row during a migration, by the names of its properties. Of use inside the block it was given to only. What is wrong
-/// with a name or a value fails the migration when that block returns.
+/// A row during a migration, with properties by name. Usable inside the block it was passed to only. A wrong name or
+/// value makes the migration fail when that block returns.
 public final class MigrationRow {
     private let table: TableSchema
     private let id: UInt64
     private let rows: MigrationRows
-    /// Whether it is a row as it was, of which nothing is set.
+    /// Whether this is the row before the migration, which cannot be set.
     private let isOld: Bool
     let buffer: RowBuffer
 
@@ -26,11 +26,11 @@ public final class MigrationRow {
         self.isOld = isOld
     }
 
-    /// This row, to be led to or deleted.
+    /// Reference to this row, for links, lists and deletion.
     public var reference: MigrationReference { MigrationReference(table: table.name, id: id) }
 
-    /// The value of a property; nil where it is null. Of a mapped type it is what that is stored as. Setting one of the wrong
-    /// name or type fails the migration.
+    /// The value of a property, or nil if it is null. A mapped type is given as its stored value. A wrong name or type
+    /// makes the migration fail.
     public subscript(property: String) -> (any StorableValue)? {
         get { value(property).map { buffer.reader.value($0, table.columns[$0]).plain } ?? nil }
         set {
@@ -39,7 +39,7 @@ public final class MigrationRow {
         }
     }
 
-    /// The row that a link leads to; nil where it leads nowhere, or to a row that the block has deleted.
+    /// The row that a link leads to. nil if the link is null or its target was deleted by the block.
     public subscript(link property: String) -> MigrationReference? {
         get {
             guard let column = column(property, .link), !buffer.reader.isNull(column) else { return nil }
@@ -52,8 +52,8 @@ public final class MigrationRow {
         }
     }
 
-    /// The rows that a list of links leads to, in order, but for those that the block has deleted. The first list of a
-    /// property that is read costs memory for all lists of it.
+    /// The rows in a list of links, in order, without those that the block has deleted. The first read of a property's
+    /// list loads all lists of that property into memory.
     public subscript(links property: String) -> [MigrationReference] {
         get {
             guard let list = list(property, isOfLinks: true) else { return [] }
@@ -70,7 +70,7 @@ public final class MigrationRow {
         }
     }
 
-    /// The elements of a list of values, in order; nil for each that is null. As for lists of links.
+    /// The elements of a list of values, in order; nil for null. Memory as for lists of links.
     public subscript(values property: String) -> [(any StorableValue)?] {
         get { list(property, isOfLinks: false).map { elements($0).map(\.plain) } ?? [] }
         set {
@@ -100,7 +100,7 @@ public final class MigrationRow {
     }
 
     private func column(_ name: String) -> Int? {
-        // Its large values are the store's, which may be closed.
+        // Checked here, because large values are read from the store, which may be closed.
         stopUnless(
             !rows.isOver, "a row of a migration that has ended was asked for '\(name)'; use it inside the block")
         if let column = table.columns.firstIndex(where: { $0.name == name && !$0.isGone }) { return column }
@@ -147,7 +147,7 @@ public final class MigrationRow {
         return false
     }
 
-    /// The table of a list's elements.
+    /// Returns the table of a list's elements.
     private func list(_ property: String, isOfLinks: Bool) -> TableSchema? {
         guard let column = column(property, .list) else { return nil }
         let schema = isOld ? rows.change.old : rows.change.schema
@@ -168,7 +168,7 @@ public final class MigrationRow {
 
     private func setList(_ property: String, _ list: TableSchema, _ values: [(RowBuffer) -> Void]) {
         guard let column = column(property, .list) else { return }
-        // As a write counts them: those taken off, and those put in.
+        // Counted as in a write: the removed elements and the inserted ones.
         let last = buffer.reader.slot(column) &+ UInt64(values.count) &+ 1
         buffer.setSlot(column, last)
         do throws(StoreError) {

@@ -1,8 +1,8 @@
-// What is said of properties that nobody has marked, when a store is opened.
+// The warning about properties without a wrapper, logged when a store is opened.
 import Logging
 
 extension ModelLayout {
-    /// Says once of the class which of its properties the store knows nothing of.
+    /// Logs the names of the class's properties that are not stored. Once per class.
     func warnOfUnstored() {
         guard !unstored.isEmpty, !isUnstoredSaid.exchange(true, ordering: .relaxed) else { return }
         let names = unstored.map { "\(typeName).\($0)" }.joined(separator: ", ")

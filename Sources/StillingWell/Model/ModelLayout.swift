@@ -1,5 +1,5 @@
-// Where the stored properties of a model class lie in its instances, found once per class by the standard library's
-// field reflection. From then on an object is set up, and written to a row, by offsets: no mirror and no key path.
+// Offsets of the stored properties of a model class, found once per class by the standard library's field reflection.
+// Objects are then initialised and written to rows by offsets, without mirrors or key paths.
 import Observation
 import StillingWellBasis
 import StillingWellSync
@@ -20,7 +20,7 @@ final class ModelLayout: @unchecked Sendable {
         var target: StoredObject.Type? { wrapper.target }
     }
 
-    /// A property that is the way back along links, and has no column.
+    /// A backlink property, which has no column.
     struct BacklinkProperty {
         let name: String
         let offset: Int
@@ -30,31 +30,31 @@ final class ModelLayout: @unchecked Sendable {
     let typeName: String
     let properties: [Property]
     let backlinks: [BacklinkProperty]
-    /// Properties of the class that are nothing of the store's, by name: what is set there is lost with the instance.
+    /// Names of properties that are not stored. Their values are lost with the instance.
     let unstored: [String]
-    /// Whether somebody has been told of them.
+    /// Whether the warning about these properties has been logged.
     let isUnstoredSaid = Atomic(false)
-    /// Properties that are declared as the primary key; a class that can be stored has one at most.
+    /// Ordinals of properties declared as primary key. A valid class has at most one.
     let primaryKeys: [Int]
-    /// Columns that the class wants an index of; links always have one.
+    /// Ordinals of properties that need an index. Links always do.
     let indexed: [Int]
     private let ordinalOffsets: [Int]
-    /// How the property of each ordinal becomes a column: from where in an instance, and by which wrapper; nil where the
-    /// column's slot is just what lies there.
+    /// Steps that encode a row, by ordinal: the offset in an instance, and the wrapper that encodes it. The wrapper is
+    /// nil if the 8 bytes at the offset are the column's slot.
     let encoding: [(offset: Int, wrapper: (any AnyStored.Type)?)]
     let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
 
-    /// Whether instances have nothing but properties that are stored: one that stands for a row is then like any other.
+    /// Whether instances have stored properties only, so that an instance can be reused for another row.
     let isAllStored: Bool
 
-    /// Whether the class is `Observable`, so that what reads its properties may be tracked.
+    /// Whether the class is `Observable`, so that reads of its properties may be tracked.
     let isObservable: Bool
 
     private static let layouts = Guarded<[ObjectIdentifier: ModelLayout]>("model layouts", [:])
-    /// The same by class, without the lock: every new instance asks for its own.
+    /// Same layouts by class, readable without the lock, because every new instance needs its own.
     private static let complete = PointerCache("complete model layouts")
-    /// Without the roles of the properties: for the initialiser of the instance that they are learnt from, and for no other
-    /// thread, which would take a primary key for a plain property.
+    /// Layouts without roles, for initialising the instance that the roles are read from. Task-local, because another
+    /// thread would take a primary key for a plain property.
     @TaskLocal private static var outlines: [ObjectIdentifier: ModelLayout] = [:]
 
     /// The layout of `type`; made at its first use. Any thread.
@@ -68,7 +68,8 @@ final class ModelLayout: @unchecked Sendable {
         let key = ObjectIdentifier(type)
         if let known = layouts.withLock({ $0[key] }) ?? outlines[key] { return known }
         let (properties, backlinks, unstored, isAllStored) = properties(of: type)
-        // A layout is needed to make an instance, and an instance to learn the roles: so the first one goes without.
+        // Making an instance needs a layout, and learning the roles needs an instance. So the first instance gets an
+        // outline.
         let outline = ModelLayout("\(type)", properties)
         let roles = $outlines.withValue(outlines.merging([key: outline]) { $1 }) {
             let sample = type.init()
@@ -79,7 +80,8 @@ final class ModelLayout: @unchecked Sendable {
             primaryKeys: roles.indices.filter { roles[$0] == .primaryKey },
             indexed: roles.indices.filter { roles[$0] == .indexed }, isObservable: type is any Observable.Type,
             isAllStored: isAllStored)
-        // Of threads that come here at once, the first one's stays: others use it without holding it.
+        // If several threads come here at once, the first one's layout is kept. Others may already use it without a
+        // reference.
         let kept = layouts.withLock { layouts in
             if let known = layouts[key] { return known }
             layouts[key] = layout
@@ -111,7 +113,7 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    /// What a class declares, for its table to be opened.
+    /// Returns the declaration of a class, from which its table is opened.
     static func declaration(of type: StoredObject.Type) -> ModelDeclaration {
         let layout = of(type)
         func declared(_ type: StoredObject.Type) -> ModelDeclaration.Class {
@@ -155,21 +157,21 @@ final class ModelLayout: @unchecked Sendable {
         forEachField(of: type) { name, offset, fieldType in
             if offset >= ownSize { fields += 1 }
             if let wrapper = fieldType as? any AnyStored.Type {
-                // The wrapper of `score` is the field `_score`.
+                // The wrapper of property `score` is the field `_score`.
                 stored.append(Property(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
             } else if offset >= ownSize, let wrapper = fieldType as? any AnyBacklink.Type {
                 backlinks.append(BacklinkProperty(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
             } else if offset >= ownSize, !(fieldType is any Columnless.Type), !name.hasPrefix("$__lazy"),
                 !name.hasPrefix("_$")
             {
-                // What the compiler or a macro has added is none of the program's.
+                // Fields added by the compiler or a macro are excluded.
                 unstored.append(name)
             }
         }
         return (stored, backlinks, unstored, stored.count == fields)
     }
 
-    /// How much of each instance is `StoredObject`'s own.
+    /// Bytes at the start of each instance that belong to `StoredObject`.
     private static let ownSize: Int = {
         var end = 0
         forEachField(of: StoredObject.self) { _, offset, _ in end = max(end, offset + 1) }
@@ -184,7 +186,7 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    /// Numbers the properties of a new instance.
+    /// Sets the ordinals of a new instance's properties.
     @inline(__always)
     static func prepare(_ address: UnsafeMutableRawPointer, of type: StoredObject.Type) {
         guard let known = complete.value(unsafeBitCast(type, to: UnsafeRawPointer.self)) else {

@@ -1,7 +1,7 @@
-// What was found out once about an object that never goes away (a class, a key path), found again without a lock: a
-// table of fixed size, whose slots are written once. What finds no slot is simply not kept.
+// A lock-free cache of a number per immortal object (a class or a key path). It is a table of fixed size whose slots
+// are written once. A key without a free slot is not cached.
 //
-// `lock` guards writing. A slot's number is written before its key is, and read after it.
+// `lock` guards writing. A slot's number is written before its key and read after it.
 import StillingWellSync
 import Synchronization
 
@@ -14,7 +14,7 @@ final class PointerCache: @unchecked Sendable {
         let value = Atomic<Int>(0)
     }
 
-    /// A power of two, well above the number of properties of a large model.
+    /// A power of two, far above the number of properties of a large model.
     private static let slotCount = 4_096
 
     private let slots: UnsafeMutablePointer<Slot>
@@ -26,7 +26,7 @@ final class PointerCache: @unchecked Sendable {
         for index in 0..<Self.slotCount { (slots + index).initialize(to: Slot()) }
     }
 
-    /// Addresses of objects are multiples of 16; Fibonacci hashing spreads the rest.
+    /// Returns the slot of a key, by Fibonacci hashing. Addresses of objects are multiples of 16.
     @inline(__always)
     private func slot(_ key: UInt) -> UnsafeMutablePointer<Slot> {
         slots + Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - 12))
@@ -40,12 +40,12 @@ final class PointerCache: @unchecked Sendable {
         return slot.pointee.value.load(ordering: .relaxed)
     }
 
-    /// Keeps a number, if there is room.
-    /// - Returns: whether it was kept just now: then the object must never go away.
+    /// Caches a number if its slot is free.
+    /// - Returns: whether it was added. Then the object must never be freed.
     func keep(_ value: Int, _ key: UnsafeRawPointer) -> Bool {
         let key = UInt(bitPattern: key)
         let slot = slot(key)
-        // Who finds another one there each time takes no lock each time.
+        // Tested without the lock, because a key whose slot is taken comes here every time.
         if slot.pointee.key.load(ordering: .relaxed) != 0 { return false }
         return lock.withLock {
             guard slot.pointee.key.load(ordering: .relaxed) == 0 else { return false }

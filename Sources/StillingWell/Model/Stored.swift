@@ -1,33 +1,33 @@
-// `@Stored`, a property wrapper that reads and writes one column of its object's row. An object that is not in a
-// store yet keeps its value here. `ordinal` is set by `StoredObject.init` from the class's layout.
+// `@Stored`, a property wrapper that reads and writes one column of its object's row. An object that is not stored
+// holds the value here. `StoredObject.init` sets `ordinal` from the class's layout.
 //
-// Going through a key path costs more than all the rest of setting a property. So where the wrapper lies in its object is
-// found out once per key path, and what plain objects need is inlined into the program that declares them.
+// Accessing a key path costs more than the rest of a set. So the wrapper's offset is cached per key path, and the code
+// for plain objects is inlined into the program.
 import Foundation
 
-/// Makes a property of a `StoredObject` subclass part of what is stored.
+/// Makes a property of a `StoredObject` subclass persistent.
 ///
 ///     final class Item: StoredObject {
 ///         @Stored(.primaryKey) var id = UUID()
 ///         @Stored var score = 0
 ///     }
 ///
-/// Reading the property of a stored object reads the connection's current version; writing it needs a write block.
-/// Use on the object's connection only. O(log n) in the rows of the table.
+/// Reading the property of a stored object reads the connection's version. Writing it requires a write block. On the
+/// object's connection only. O(log n) in the rows of the table.
 @propertyWrapper
 public struct Stored<Value: StorableValue> {
-    /// The property's place among the stored ones of its class.
+    /// Ordinal of the property among the stored properties of its class.
     @usableFromInline var ordinal: Int32 = -1
     let role: StoredRole
     @usableFromInline var value: Value
 
-    /// A property that plays no part but its own.
+    /// Makes a property without a role.
     public init(wrappedValue: Value) {
         role = .plain
         value = wrappedValue
     }
 
-    /// A property that plays a part, such as that of the primary key.
+    /// Makes a property with a role, such as primary key.
     public init(wrappedValue: Value, _ role: StoredRole) {
         self.role = role
         value = wrappedValue
@@ -45,7 +45,8 @@ public struct Stored<Value: StorableValue> {
         wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
         storage storage: ReferenceWritableKeyPath<Owner, Stored<Value>>
     ) -> Value {
-        // Inlined without a closure around it. Otherwise the compiler makes `wrapped` at each read, not only where it is used.
+        // Inlined without a surrounding closure. Otherwise the compiler makes the key path `wrapped` at each read, even
+        // if unused.
         @inline(__always) get {
             let property = property(owner, storage)
             defer { withExtendedLifetime(owner) {} }
@@ -60,7 +61,7 @@ public struct Stored<Value: StorableValue> {
         }
     }
 
-    /// Valid while its owner is referenced.
+    /// Returns the address of the wrapper. Valid while `owner` is referenced.
     @inlinable
     static func property<Owner: StoredObject>(
         _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Self>
@@ -77,7 +78,7 @@ public struct Stored<Value: StorableValue> {
         return place
     }
 
-    /// The property's value in a row whose columns are the class's properties.
+    /// Returns the value in a row whose columns are the class's properties in order.
     @inlinable @inline(__always)
     func read(_ row: RowReader, _ owner: StoredObject) -> Value {
         do throws(UnknownValue) {
@@ -87,7 +88,7 @@ public struct Stored<Value: StorableValue> {
         }
     }
 
-    /// - Parameter keyPath: that of the property. Making it costs a call, so only a trace asks for it.
+    /// - Parameter keyPath: key path of the property. Making it costs a call, so only a trace evaluates it.
     @usableFromInline
     func read(_ owner: StoredObject, _ keyPath: @autoclosure () -> AnyKeyPath) -> Value {
         if let place = owner.place(of: Int(ordinal)) {
@@ -100,19 +101,20 @@ public struct Stored<Value: StorableValue> {
         }
         guard let trace = owner.trace else { return value }
         trace.note(owner, Int(ordinal), keyPath())
-        // Not in one step: of an optional type, no sample would be cast to nil.
+        // In two steps: with an optional `Value`, a missing sample would be cast to nil.
         guard let sample = trace.sample else { return value }
         return sample as? Value ?? value
     }
 
-    // Both apart, or every read would make room for an optional value and for an error, whose sizes are not known beforehand.
+    // Both are separate functions. Otherwise every read reserves stack for an optional value and an error of unknown
+    // size.
 
-    /// What an object that is gone shows.
+    /// Value that a deleted object shows.
     private var none: Value {
         @inline(never) get { Value._zero ?? value }
     }
 
-    /// What a block goes on with that has read what is no value of the type: the property's default.
+    /// Reports an unknown stored value and returns the property's default, with which a block continues.
     @inline(never)
     @usableFromInline
     func unknown(_ error: UnknownValue, _ owner: StoredObject) -> Value {

@@ -1,11 +1,11 @@
-// Which object an object is: for sets, dictionaries and `==`, and for interfaces that keep a row of a list while what it
-// shows changes.
+// Identity of objects, for sets, dictionaries and `==`, and for user interfaces that keep a list row while its content
+// changes.
 
-/// Which object an object is: the row of a store, or itself while it is stored nowhere. Any thread.
+/// The identity of an object: its row, or the instance itself while it is not stored. Any thread.
 public struct ObjectIdentity: Hashable, Sendable {
     private enum Kind: Hashable, Sendable {
         case plain(ObjectIdentifier)
-        // By numbers: whoever keeps an identity keeps no file open.
+        // By numbers, so that an identity keeps no file open.
         case row(storage: UInt64, table: UInt32, ObjectID)
     }
     private let kind: Kind
@@ -17,25 +17,25 @@ public struct ObjectIdentity: Hashable, Sendable {
     }
 }
 
-/// What a model that says it is `Identifiable` is known by, unless it has a property `id` of its own:
+/// Identity of a model that declares `Identifiable`, unless it has a property `id` of its own:
 ///
 ///     final class Item: StoredObject, Identifiable { … }
 ///
-/// Not every model is: beside a property `id` of its own, each `\.id` in a query would have two meanings to choose from.
+/// Not every model is `Identifiable`: with a property `id` of its own, `\.id` in queries would be ambiguous.
 extension Identifiable where Self: StoredObject {
-    /// The same for every object that stands for the row, frozen or not, and on whatever connection; another one once a
-    /// plain object has been added. O(1).
+    /// Identity of the row: equal for live and frozen objects and on all connections. It changes when a plain object is
+    /// added. O(1).
     public var id: ObjectIdentity { ObjectIdentity(self) }
 }
 
 extension StoredObject: Hashable {
-    /// Whether both are one object, or stand for the same row: live, or frozen at one version. A frozen object differs from
-    /// the live one and from those of other versions, which may have other values. O(1); reads nothing.
+    /// Returns whether both are the same instance or stand for the same row, both live or both frozen at the same
+    /// version. A frozen object differs from the live one, whose values may differ. O(1); reads no row.
     public static func == (left: StoredObject, right: StoredObject) -> Bool {
         left === right || left.identity == right.identity && left.frozenVersion == right.frozenVersion
     }
 
-    /// Changes when a plain object is added to a store, so a set that holds it has to be made anew then.
+    /// Hashes the identity, which changes when a plain object is added to a store. Rebuild a set that contains it then.
     public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 
     private var identity: ObjectIdentity { ObjectIdentity(self) }

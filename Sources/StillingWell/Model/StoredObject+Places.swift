@@ -1,17 +1,17 @@
-// Where stored properties lie in their objects: found by a key path once, and kept by its address.
+// Addresses of stored properties in their objects, found by key path once and cached.
 import StillingWellBasis
 
 extension StoredObject {
     private static let places = PointerCache("places of properties")
 
-    /// Where the property lies that a key path names; nil where that has not been noted.
+    /// Returns the address of the property that a key path names, or nil if it is not cached.
     @usableFromInline
     final func knownPlace(of storage: AnyKeyPath) -> UnsafeMutableRawPointer? {
         Self.places.value(Unmanaged.passUnretained(storage).toOpaque()).map { address + $0 }
     }
 
-    /// Notes where a property lies. It lies there in objects of all subclasses too. Key paths that are kept live for ever,
-    /// so that no other one comes to lie at their address.
+    /// Caches the offset of a property, which is the same in all subclasses. A cached key path is never freed, so that
+    /// no other one gets its address.
     final func notePlace(_ place: UnsafeMutableRawPointer, of storage: AnyKeyPath) {
         let offset = place - address
         guard ModelLayout.of(type(of: self)).properties.contains(where: { $0.offset == offset }) else {

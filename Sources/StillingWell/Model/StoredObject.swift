@@ -1,10 +1,10 @@
-// The base class of models, and the binding of an object to its row. An object belongs to one connection and is used
-// where that connection is.
+// The base class of models, and the binding of an object to its row. An object belongs to one connection and is used on
+// its scheduler.
 
-/// The superclass of everything that can be stored. Subclasses give every `@Stored` property a default value.
+/// The superclass of all models. Subclasses give every `@Stored` property a default value.
 ///
-/// An object is a plain one until it is added to a store; from then on, or when it was read from a store, its
-/// properties read and write the row. Not Sendable: use it on its connection's thread or queue.
+/// An object is plain until it is added to a store. From then on, or if it was read from a store, its properties read
+/// and write its row. Not Sendable: use it on its connection's thread or queue.
 open class StoredObject {
     /// The connection of the row; nil of a plain object. Counted by hand, once per object, because the compiler would count it
     /// at each read of a property.
@@ -12,19 +12,18 @@ open class StoredObject {
     /// The row's table. Not counted: the connection's store keeps its tables.
     private var table: Unmanaged<Table>?
     private var row = ObjectID.none
-    /// The write that the object was added in, or the one in progress that has made the row before the object was read.
+    /// Outcome of the write in which the object was added, or of the write in progress that made the row before it was
+    /// read.
     private var fate: WriteTransaction.Fate?
     private var isAdded = false
-    /// Whether each property lies in the column of its number, and nobody may track which are read.
+    /// Whether each property is in the column of its ordinal and reads need no tracking.
     private var isDirect = false
-    /// Where the row was found last, and the connection's `rowEpoch` then: in another one it may lie elsewhere, or say
-    /// something else.
+    /// Row found last, and the connection's `rowEpoch` then. In another epoch it is invalid.
     private var found: (row: RowReader, epoch: Int)?
     /// Set while a key path is being resolved to a column.
     var trace: AccessTrace?
 
-    /// Set while the object stands for a row. One that was added in a write that was cancelled is a plain object again:
-    /// its row's number may be somebody else's by now.
+    /// Binding while the object stands for a row. nil if its addition was cancelled: the row's id may have been reused.
     var binding: RowBinding? {
         guard let home, let table, !(isAdded && fate?.isCancelled == true) else { return nil }
         return RowBinding(
@@ -32,28 +31,28 @@ open class StoredObject {
             seenIn: isAdded ? nil : fate)
     }
 
-    /// A plain object, in no store yet.
+    /// Makes a plain object.
     public required init() { ModelLayout.prepare(address, of: type(of: self)) }
 
     deinit {
         if let home {
             home.release()
-            // What was read from a store keeps nothing alive.
+            // An object that was read from a store holds no plain values.
             if !isAdded { return }
         }
         var held: [StoredObject] = []
         hold(in: &held)
         if held.isEmpty { return }
         forgetPlainValues()
-        // While an object goes, what it leads to is held here: objects may be linked in chains that are longer than a stack
-        // is deep.
+        // Link targets are collected here instead of being released recursively, because chains may exceed the stack
+        // depth.
         while var object = held.popLast() {
             if isKnownUniquelyReferenced(&object) { object.hold(in: &held) }
         }
     }
 
-    /// Lets a new object stand for a row.
-    /// - Parameter seenIn: the write in progress, if that has made the row.
+    /// Binds a new object to a row.
+    /// - Parameter seenIn: outcome of the write in progress, if that has made the row.
     @inline(__always)
     final func bind(_ connection: Connection, _ table: Table, _ row: ObjectID, seenIn: WriteTransaction.Fate?) {
         home = Unmanaged.passRetained(connection)
@@ -65,21 +64,21 @@ open class StoredObject {
         found = nil
     }
 
-    /// Lets the object, which no write in progress has made, stand for another row of its table.
-    /// - Parameter found: where that row is, and for which `rowEpoch` of the connection, where it is known.
+    /// Binds the object to another row of its table. Not for objects of rows made in the write in progress.
+    /// - Parameter found: the row and its `rowEpoch`, if known.
     @inline(__always)
     final func rebind(_ row: ObjectID, found: (row: RowReader, epoch: Int)?) {
         self.row = row
         self.found = found
     }
 
-    /// Whether nobody refers to the object without holding it: neither weakly nor as unowned.
+    /// Whether there are no weak or unowned references to the object.
     @inline(__always)
     final var isUnwatched: Bool { _getWeakRetainCount(self) == 1 && _getUnownedRetainCount(self) == 1 }
 
-    /// Lets the object, which was a plain one, stand for the row that it was added as.
+    /// Binds a plain object to the row that it was added as.
     final func bind(_ connection: Connection, _ table: Table, _ row: ObjectID, addedIn fate: WriteTransaction.Fate) {
-        // Of a write that was cancelled.
+        // Set if an earlier addition was cancelled.
         home?.release()
         bind(connection, table, row, seenIn: fate)
         isAdded = true
@@ -97,8 +96,8 @@ open class StoredObject {
         }
     }
 
-    /// The row as properties read it, where that is known without another question and each property lies in the column of its
-    /// own number; else nil.
+    /// Returns the row as properties read it if it is known and each property is in the column of its ordinal, else
+    /// nil.
     @usableFromInline
     final func knownRow() -> RowReader? {
         guard isDirect, let home, fate == nil else { return nil }
@@ -109,10 +108,10 @@ open class StoredObject {
         }
     }
 
-    /// Outside of a write the row is looked up once per version: O(log n), then O(1).
+    /// Finds the row and caches it. Outside of a write: O(log n) once per version, then O(1).
     @inline(never)
     private func find(_ connection: Connection) -> RowReader? {
-        // A row that was read in a write that was cancelled is none: its number may be somebody else's by now.
+        // A row read in a cancelled write is excluded, because its id may have been reused.
         guard connection.transaction == nil, fate?.isCancelled != true, let table, let shown = connection.shown else {
             return nil
         }
@@ -121,7 +120,7 @@ open class StoredObject {
         return known
     }
 
-    /// The row as properties read it, and the column of a property; nil of a plain object.
+    /// Returns the row as properties read it and the column of a property. nil for a plain object.
     final func place(of ordinal: Int) -> (row: RowReader?, column: Int)? {
         guard let binding else { return nil }
         let (connection, table) = (binding.connection, binding.table)
@@ -132,25 +131,25 @@ open class StoredObject {
         return (find(connection) ?? connection.rowForGetter(table, binding.id), column)
     }
 
-    /// Takes over where a scan has found the row.
+    /// Caches the row that a scan has found.
     @inline(__always)
     final func noteFound(_ row: RowReader, _ epoch: Int) { found = (row, epoch) }
 
-    /// Whether the properties are the object's own: it stands for no row, and is not being traced.
+    /// Whether the object is not stored and not being traced.
     @usableFromInline
     final var isPlain: Bool { home == nil && trace == nil }
 
     /// Where the instance lies in memory; valid while it is referenced.
     var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-    /// The row's identity, never reused; nil for an object that is not stored.
+    /// Id of the row, never reused. nil for an object that is not stored.
     public var objectID: ObjectID? { binding?.id }
 
-    /// Whether the row has been deleted, as far as this object's connection has seen, or the block has ended that the
-    /// connection was for. False for a plain object.
+    /// Whether the row has been deleted in the connection's version, or the block of the connection has ended. False
+    /// for a plain object.
     public var isInvalidated: Bool { binding?.isInvalidated ?? false }
 
-    /// The connection this object belongs to; nil for a plain object.
+    /// Connection of this object. nil for a plain object.
     public var connection: Connection? { binding?.connection }
 }
 
@@ -158,8 +157,8 @@ struct RowBinding {
     let connection: Connection
     let table: Table
     let row: ObjectID
-    /// The write in progress in which the object was read, if that has also made the row. Once it is cancelled the
-    /// object stands for nothing: the next write gives the number to a row of its own.
+    /// Outcome of the write in progress that made the row, if the object was read in it. If it is cancelled, the object
+    /// stands for nothing, because the next write reuses the id.
     var seenIn: WriteTransaction.Fate?
 
     var id: ObjectID { seenIn?.isCancelled == true ? .none : row }

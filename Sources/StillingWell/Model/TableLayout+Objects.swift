@@ -1,11 +1,11 @@
-// How objects of a model class become rows of its table, and which columns its key paths name.
+// Encoding of objects as rows of their class's table, and columns of key paths.
 
 extension TableLayout {
     func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
         column(ModelLayout.of(Object.self).column(keyPath))
     }
 
-    /// The stored columns that key paths of the class name, as bits.
+    /// Returns the stored columns that key paths name, as bits.
     func mask<Object: StoredObject>(of keyPaths: [PartialKeyPath<Object>]) -> UInt64 {
         keyPaths.reduce(0) { $0 | 1 << UInt64(column($1)) }
     }

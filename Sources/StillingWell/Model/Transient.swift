@@ -1,22 +1,22 @@
-// `@Transient`, a property of a model that is deliberately not stored.
+// `@Transient`, a model property that is deliberately not stored.
 
-/// Makes a property of a `StoredObject` subclass one of the instance alone.
+/// Declares a property of a `StoredObject` subclass that is not stored.
 ///
 ///     final class Item: StoredObject {
 ///         @Stored var title = ""
 ///         @Transient var isSelected = false
 ///     }
 ///
-/// Nobody else sees it, and each instance that is read from a store begins with the value it was declared with. It works
-/// as an unmarked property does, of which opening a store warns.
+/// Its value belongs to the instance. Each instance read from a store begins with the declared value. Unlike an
+/// unmarked property, it causes no warning when a store is opened.
 @propertyWrapper
 public struct Transient<Value>: Columnless {
     /// The value of this instance.
     public var wrappedValue: Value
 
-    /// A property that begins with this value.
+    /// Makes a property with this initial value.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 }
 
-/// A wrapper that a model may have and that takes no column, on purpose.
+/// A wrapper that deliberately takes no column.
 protocol Columnless {}

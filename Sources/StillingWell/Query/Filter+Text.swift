@@ -1,37 +1,37 @@
-// The typed face of text conditions and ranges, in the manner of `isOne(of:)`:
+// Text conditions and ranges:
 //
 //     items.where((\Item.title).hasPrefix("in", caseInsensitive: true) && (\Item.score).isBetween(1...5))
 
-/// The types that text conditions apply to: `String` and `String?`. `nil` passes none of them.
+/// A type that text conditions apply to: `String` and `String?`. `nil` passes none of them.
 public protocol StorableText: StorableValue {}
 extension String: StorableText {}
 extension Optional: StorableText where Wrapped == String {}
 
 extension KeyPath where Root: StoredObject, Value: StorableText {
-    /// Whether the property has `text` in it; everything has the empty text. Compares bytes, or with
-    /// `caseInsensitive` after Unicode simple case folding.
+    /// Passes if the property contains `text`, which may be empty. Compares bytes, or Unicode simple case folding if
+    /// `caseInsensitive`.
     public func contains(_ text: String, caseInsensitive: Bool = false) -> Filter<Root> {
         filter(.contains, text, caseInsensitive)
     }
 
-    /// Whether the property begins with `text`. On the leading sort column, and with regard to case, it costs as little
-    /// as a range.
+    /// Passes if the property begins with `text`. A case-sensitive test of the leading sort column costs no more than a
+    /// range.
     public func hasPrefix(_ text: String, caseInsensitive: Bool = false) -> Filter<Root> {
         filter(.beginsWith, text, caseInsensitive)
     }
 
-    /// Whether the property ends with `text`.
+    /// Passes if the property ends with `text`.
     public func hasSuffix(_ text: String, caseInsensitive: Bool = false) -> Filter<Root> {
         filter(.endsWith, text, caseInsensitive)
     }
 
-    /// Whether the whole property is as `pattern` says: `*` stands for any text, `?` for one Unicode scalar, and a
-    /// backslash before either, or before a backslash, for that character itself.
+    /// Passes if the whole property matches `pattern`. `*` matches any text and `?` one Unicode scalar. A backslash
+    /// before `*`, `?` or a backslash matches that character.
     public func isLike(_ pattern: String, caseInsensitive: Bool = false) -> Filter<Root> {
         filter(.like, pattern, caseInsensitive)
     }
 
-    /// Whether the property equals `text`, without regard to case.
+    /// Passes if the property equals `text`, ignoring case.
     public func isEqualIgnoringCase(to text: String) -> Filter<Root> { filter(.equals, text, true) }
 
     private func filter(_ match: TextMatch, _ text: String, _ foldsCase: Bool) -> Filter<Root> {
@@ -43,12 +43,12 @@ extension KeyPath where Root: StoredObject, Value: StorableText {
 }
 
 extension KeyPath where Root: StoredObject, Value: StorableValue & Comparable {
-    /// Whether the property is one of `range`, both ends included.
+    /// Passes if the property is in `range`, both ends included.
     public func isBetween(_ range: ClosedRange<Value>) -> Filter<Root> { isBetween(range.lowerBound, range.upperBound) }
 }
 
 extension KeyPath where Root: StoredObject, Value: StorableValue {
-    /// Whether the property is at least `low` and at most `high`; `nil` never is.
+    /// Passes if the property is at least `low` and at most `high`. `nil` does not pass.
     public func isBetween(_ low: Value, _ high: Value) -> Filter<Root> {
         Filter(.and([Filter(self, .greaterOrEqual, low).expression, Filter(self, .lessOrEqual, high).expression]))
     }

@@ -1,9 +1,9 @@
-// The typed face of filters: comparisons of key paths with constants, joined by `&&`, `||` and `!`.
+// Filters: comparisons of key paths with constants, joined by `&&`, `||` and `!`.
 //
 //     items.where(\.score > 50 && \.done == false)
 
-/// A condition on the stored properties of a model class, and on what its links lead to: `\.owner?.name == "Ada"`,
-/// `\.friends.count > 2`. A link that leads nowhere reads as nil. Any thread.
+/// A condition on the properties of a model class and of linked objects: `\.owner?.name == "Ada"`, `\.friends.count >
+/// 2`. A property read over a nil link is nil. Any thread.
 public struct Filter<Object: StoredObject>: Sendable {
     let expression: FilterExpression
 
@@ -27,27 +27,27 @@ public func == <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .equal, value) }
 
-/// Not equal; `nil` differs from every value. Any thread, as all of these.
+/// Not equal; `nil` differs from every value. Any thread, like all of these operators.
 public func != <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .notEqual, value) }
 
-/// Less; strings and data compare as bytes. `nil` is in no order.
+/// Less; strings and data compare as bytes. Comparisons with `nil` are false.
 public func < <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .less, value) }
 
-/// Less or equal; `nil` is in no order.
+/// Less or equal. Comparisons with `nil` are false.
 public func <= <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .lessOrEqual, value) }
 
-/// Greater; `nil` is in no order.
+/// Greater. Comparisons with `nil` are false.
 public func > <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .greater, value) }
 
-/// Greater or equal; `nil` is in no order.
+/// Greater or equal. Comparisons with `nil` are false.
 public func >= <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .greaterOrEqual, value) }
@@ -62,13 +62,13 @@ public func || <Object: StoredObject>(a: Filter<Object>, b: Filter<Object>) -> F
     Filter(.or([a.expression, b.expression]))
 }
 
-/// The condition does not hold: what compares with `nil` in an order passes then. Any thread.
+/// The condition does not hold. So `!` passes comparisons with `nil`, which are false. Any thread.
 public prefix func ! <Object: StoredObject>(filter: Filter<Object>) -> Filter<Object> {
     Filter(.not(filter.expression))
 }
 
 extension KeyPath where Root: StoredObject, Value: StorableValue {
-    /// Whether the property has one of `values`.
+    /// Passes if the property equals one of `values`.
     public func isOne(of values: some Sequence<Value>) -> Filter<Root> {
         let path = ColumnPath(self)
         let property = path.property(of: self, Value.self)

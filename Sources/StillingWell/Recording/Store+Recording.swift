@@ -1,13 +1,14 @@
-// How a recording begins, and where a write is written down.
+// Starting a workload recording, and recording commits.
 
 extension Store {
-    /// Writes down, in a text file, what this process asks of the store from now on: commits with their times and
-    /// operations, queries as they are subscribed and dropped. No value of a property is in it. `tidegauge run --trace-file`
-    /// plays the file back to this store or another one; Scenarios/README.md of the package has the format.
+    /// Records the workload of this process on the store in a text file: commits with times and operations, and queries
+    /// as they are subscribed and dropped. No property values are written. `tidegauge run --trace-file` replays the
+    /// file. Scenarios/README.md of the package describes its format.
     ///
-    /// Begin before the queries are subscribed that are to be in it. Any thread. O(models).
-    /// - Returns: the recorder, on which `end()` is called when all is recorded; it ends when nobody holds it.
-    /// - Throws: `cannotRecord` where the file cannot be written, or another recording goes on; `tooManySnapshots`, `closed`.
+    /// Queries that are already observed are not recorded. Any thread. O(models).
+    /// - Returns: the recorder. Call `end()` on it to finish; releasing it ends the recording too.
+    /// - Throws: `cannotRecord` if the file cannot be written or another recording is running; `tooManySnapshots`,
+    ///   `closed`.
     public func record(to path: String) throws -> WorkloadRecorder {
         try record(to: path, clock: Upkeep.nowNs)
     }
@@ -20,7 +21,8 @@ extension Store {
             rows.append((table.schema.name, RowQuery(.all, table).count(in: snapshot)))
         }
         try snapshot.checkReads()
-        // Not before it is known that no other recording goes on, which may be to this very file.
+        // The file is opened only after it is known that no other recording is running: that one may write to the same
+        // file.
         let recorder = try core.recording.begin {
             try WorkloadRecorder(to: path, holding: rows, clock: clock) { [weak core] in core?.recording.end($0) }
         }
@@ -33,7 +35,7 @@ extension Store {
 }
 
 extension StoreCore {
-    /// A write is through: what it has committed is written down.
+    /// Records a write that has ended.
     func record(_ transaction: WriteTransaction, beganNs: Int64) {
         recording.current?.commit(transaction.entries, beganNs: beganNs) { storage.tablesByID[$0]?.schema }
     }

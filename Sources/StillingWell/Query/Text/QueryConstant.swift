@@ -1,12 +1,12 @@
-// Constants of a query's text, and how each becomes a value of the column it is compared with. A conversion never changes
-// which rows pass: an integer column is below 5.5 where it is at most 5.
+// Constants in the text of a query, and their conversion to the type of a column. Conversions never change which rows
+// pass: an integer column is below 5.5 if it is at most 5.
 import Foundation
 
 struct QueryConstant {
     let offset: Int
     let value: ColumnValue
     let described: String
-    /// The class of the object that it is.
+    /// Class of the object, if the constant is one.
     var type: String?
 }
 
@@ -20,11 +20,12 @@ extension QueryConstant {
         if schema.type == .int, case .double(let number) = value {
             return Self.compare(column, comparison, number, isOptional: schema.isOptional)
         }
-        // A link may always lead nowhere.
+        // A link may always be null.
         return .compare(column: column, comparison, try converted(path), isOptional: isLink || schema.isOptional)
     }
 
-    /// The value as one of the column at a path's end; null stays null. Not for integers and fractions.
+    /// Returns the value converted to the column at a path's end. Null stays null. Not for fractions compared with
+    /// integers.
     func converted(_ path: QueryPath) throws(QueryTextFault) -> ColumnValue {
         let schema = try path.column().schema
         let type = schema.type
@@ -49,7 +50,7 @@ extension QueryConstant {
             offset, "\(path.name) is \(type.described), and cannot be compared with \(described)\(remedy)")
     }
 
-    /// The same, with a number as the nearest `Float`.
+    /// The same constant with a number rounded to the nearest `Float`.
     var asFloat: QueryConstant {
         QueryConstant(offset: offset, value: value.asFloat, described: described, type: type)
     }
@@ -72,7 +73,7 @@ extension QueryConstant {
         return comparison == .equal ? .identity(id) : .not(.identity(id))
     }
 
-    /// Refuses an object of another class than can be meant: its number is another object's there.
+    /// Throws if the object is of another class than expected: its id would mean another object there.
     func checkIsObject(of expected: String?) throws(QueryTextFault) {
         guard let type, let expected, type != expected else { return }
         throw QueryTextFault(offset, "\(StoreError.otherClass(type: type, expected: expected))")
@@ -84,7 +85,7 @@ extension QueryConstant {
         func compare(_ comparison: Comparison, _ value: Int) -> FilterExpression {
             .compare(column: column, comparison, .int(value), isOptional: isOptional)
         }
-        // What an impossible comparison passes depends on null being neither below nor above.
+        // Comparisons that no integer can pass or fail still exclude null, which is neither below nor above a number.
         let never = FilterExpression.none
         let whenSet: FilterExpression = isOptional ? .compare(column: column, .notEqual, .null, isOptional: true) : .all
         if number.isNaN { return comparison == .notEqual ? .all : never }
@@ -103,7 +104,8 @@ extension QueryConstant {
 }
 
 extension ColumnValue {
-    /// A number as the nearest `Float`. A finite number beyond the range of `Float` stays as it is.
+    /// The value with a number rounded to the nearest `Float`. A finite number beyond the range of `Float` is
+    /// unchanged.
     var asFloat: ColumnValue {
         let number: Double
         switch self {

@@ -1,4 +1,4 @@
-// The smallest conditions of a query's text: what a path ends at against a constant.
+// The elementary conditions of a query's text: a path compared with a constant.
 
 extension QueryParser {
     private enum Operand {
@@ -85,14 +85,14 @@ extension QueryParser {
             return path.along(.aggregate(column: column, aggregate, of: of, comparison, value))
         case .object: return try path.along(constant.identity(path, comparison))
         case .column, .condition:
-            // Null, which a path that ends early reads as, equals null and differs from everything else.
+            // A null link on the path reads as null, which equals null and differs from everything else.
             let isNull = constant.value == .null
             let admitsNull = comparison == .equal ? isNull : comparison == .notEqual && !isNull
             return path.along(try constant.compared(path, comparison), passesMissing: admitsNull)
         }
     }
 
-    /// The constant as the property at the end of the path has it. A `Float` has fewer digits than the text, or an argument, gives.
+    /// Returns the constant as the property at the path's end stores it: a `Float` has fewer digits than a `Double`.
     private func fitted(_ constant: QueryConstant, _ path: QueryPath) -> QueryConstant {
         let isFloat =
             switch path.end {
@@ -141,7 +141,7 @@ extension QueryParser {
         let (column, schema) = try path.column()
         var values: Set<ColumnValue> = []
         for constant in constants.map({ fitted($0, path) }) {
-            // A fraction is no integer.
+            // No integer equals a fraction, so it is dropped.
             if schema.type == .int, case .double(let number) = constant.value {
                 if let whole = Int(exactly: number) { values.insert(.int(whole)) }
             } else {
@@ -152,7 +152,7 @@ extension QueryParser {
             .column(column, .oneOf(values), isOptional: schema.isOptional), passesMissing: values.contains(.null))
     }
 
-    /// `constant IN path`: a list has it.
+    /// Parses the rest of `constant IN path`: whether a list contains the constant.
     private mutating func isElement(_ constant: QueryConstant) throws(QueryTextFault) -> FilterExpression {
         guard case .word = tokens.current.kind else {
             throw tokens.fault("expected a list behind IN, found \(tokens.current.described)")
@@ -176,7 +176,7 @@ extension QueryParser {
                 try compared(path, .lessOrEqual, high, foldsCase: false),
             ])
         }
-        // One element is between the ends, not one above the one and another below the other.
+        // Both bounds apply to the same element of a list.
         return path.along(
             .and([
                 try fitted(low, path).compared(path, .greaterOrEqual),
@@ -226,7 +226,7 @@ extension QueryParser {
         return .path(path)
     }
 
-    /// The constant of a comparison with a property.
+    /// Parses the constant of a comparison with a property.
     private mutating func rightSide() throws(QueryTextFault) -> QueryConstant {
         if case .word = tokens.current.kind, tokens.keyword == nil {
             throw tokens.fault(

@@ -1,6 +1,6 @@
-// From the text of a query to the same filter, order and choice that the typed face builds: recursive descent over the
-// words, with every name and type checked against the schema. Faults are thrown, at the place they are at; nesting is
-// bounded, so no text overflows the stack.
+// Parses the text of a query to the filter, order and limit that the typed interface builds. Recursive descent; every
+// name and type is checked against the schema. Errors carry their position. Nesting is bounded, so no text overflows
+// the stack.
 //
 //     query       = [condition] [SORT(name [ASC|DESC], …)] [DISTINCT(name, …)] [LIMIT(n)]
 //     condition   = all [OR all]…          all = one [AND one]…          one = [NOT]… ( (condition) | test )
@@ -18,17 +18,17 @@ struct QueryText {
 }
 
 struct QueryParser {
-    /// How deep conditions may be nested: parentheses count once, those behind a path once more per link. An unoptimised
-    /// build takes 3 and 10 KB of stack for them, and other threads than the first may have no more than 512.
+    /// Limit of nesting. Parentheses count one, those behind a path one more per link. A debug build takes 3 KB and 10
+    /// KB of stack for them. Threads other than the first may have only 512 KB.
     static let maxDepth = 40
 
-    /// What names refer to here.
+    /// Table that names refer to.
     var table: TableSchema
     let tables: (String) -> TableSchema?
     /// Whether a column of a table has values of type `Float`.
     let isFloat: (_ table: TableSchema, _ column: Int) -> Bool
     let arguments: [QueryArgumentValue]
-    /// Why an object that is stored there cannot be meant; nil where it can.
+    /// Returns why an object stored there cannot be used in this query, or nil if it can.
     let reasonAgainst: (ObjectHome) -> String?
     var tokens: QueryTokens
     private var depth = 0
@@ -101,7 +101,7 @@ struct QueryParser {
         return try parenthesis(depth: 1)
     }
 
-    /// - Parameter depth: how deep it nests what is found.
+    /// - Parameter depth: number of nesting levels to add.
     mutating func parenthesis(depth steps: Int) throws(QueryTextFault) -> FilterExpression {
         guard depth + steps <= Self.maxDepth else {
             throw tokens.fault("conditions are nested deeper than \(Self.maxDepth): write a flatter one")

@@ -1,7 +1,7 @@
-// What a query's text may name: a property of the queried class, or one that links and lists lead to.
+// A path in the text of a query: a property of the queried class, or one reached over links and lists.
 
 struct QueryPath {
-    /// A list on the way, and the links that lead to it from the list before.
+    /// A list on the path, and the links that lead to it from the previous list.
     struct ListStep {
         var links: [Int]
         var column: Int
@@ -9,11 +9,11 @@ struct QueryPath {
 
     enum End {
         case column(Int)
-        /// What the last list holds: objects.
+        /// The objects of the last list.
         case object
-        /// What a list, or link, of `table` comes to.
+        /// An aggregate over a list, or link, of `table`.
         case aggregate(column: Int, Aggregate, of: Int?)
-        /// Whatever passes a condition of its own.
+        /// A condition on the objects at the end of the path.
         case condition(FilterExpression)
     }
 
@@ -25,7 +25,7 @@ struct QueryPath {
     var end: End
     var quantifier = Quantifier.any
 
-    /// - Throws: where the path ends at something else.
+    /// - Throws: if the path ends at something else.
     func column() throws(QueryTextFault) -> (column: Int, schema: ColumnSchema) {
         guard case .column(let column) = end else {
             throw QueryTextFault(offset, "\(name) is no property that has a value: name one")
@@ -33,12 +33,12 @@ struct QueryPath {
         return (column, table.columns[column])
     }
 
-    /// A condition on the end, as one on the row that the path starts at.
-    /// - Parameter passesMissing: whether a path passes that ends early, as null would.
+    /// Returns a condition on the path's end as one on the row where the path starts.
+    /// - Parameter passesMissing: whether a path with a null link passes, as null would.
     func along(_ condition: FilterExpression, passesMissing: Bool = false) -> FilterExpression {
         var result = FilterExpression.along(links[...], condition, passesMissing: passesMissing)
         for (index, list) in lists.enumerated().reversed() {
-            // Of lists behind a list: none of all their elements is none that has any.
+            // NONE over nested lists is negated at the outermost list only; the inner ones use ANY.
             let quantifier = index > 0 && quantifier == .none ? .any : quantifier
             result = .along(list.links[...], .quantified(column: list.column, quantifier, result))
         }
@@ -47,7 +47,7 @@ struct QueryPath {
 }
 
 extension ColumnType {
-    /// With its article, for sentences.
+    /// Name with its article, for sentences.
     var described: String {
         switch self {
         case .int: "an integer"

@@ -1,8 +1,8 @@
-// From a filter back to text that reads as the same filter. What has no way to be written (dates, data, UUIDs, infinity)
-// becomes an argument.
+// Prints a filter as text that parses to the same filter. Values without a text form (dates, data, UUIDs, infinity)
+// become arguments.
 
 struct QueryPrinter {
-    /// The names of a class's columns, and of those that its links lead to.
+    /// The names of a class's columns and of the classes that its links lead to.
     struct Names {
         private let columns: [String]
         private let layout: ModelLayout?
@@ -13,10 +13,10 @@ struct QueryPrinter {
         }
 
         func target(_ column: Int) -> Names {
-            // Columns go by their numbers for want of a class.
+            // Without a class, columns are named by their numbers.
             guard let layout else { return Names(nil) }
             if let target = layout.properties[column].target { return Names(ModelLayout.of(target)) }
-            // The elements of a list of values.
+            // The target is the element table of a list of values.
             return Names(nil, columns: ListTable.columnNames)
         }
 
@@ -32,13 +32,14 @@ struct QueryPrinter {
 
     init(_ names: Names) { self.names = names }
 
-    /// What is still to be printed, the next last: filters may be nested deeper than a stack is.
+    /// A part still to be printed. Kept on an explicit stack, because filters may be nested deeper than the call stack
+    /// allows.
     private enum Piece {
         case text(String)
         case filter(FilterExpression, Names)
     }
 
-    /// O(all parts); one that is shared is printed each time.
+    /// Prints a filter. O(parts); shared parts are printed each time.
     mutating func print(_ filter: FilterExpression) -> String {
         var text = ""
         var pending: [Piece] = [.filter(filter, names)]

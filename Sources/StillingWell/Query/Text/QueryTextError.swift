@@ -1,6 +1,6 @@
-// What is wrong with the text of a query, and where. Becomes `StoreError.invalidQuery`.
+// Errors in the text of a query, with their position. Converted to `StoreError.invalidQuery`.
 
-/// A fault at one place of a text, which is counted in Unicode scalars.
+/// An error at an offset of the text, in Unicode scalars.
 struct QueryTextFault: Error {
     let offset: Int
     let reason: String
@@ -12,7 +12,7 @@ struct QueryTextFault: Error {
 }
 
 extension StoreError {
-    /// The error for a fault, with its place as line and column, both from 1.
+    /// Returns the error for a fault, with its line and column, both counted from 1.
     static func invalidQuery(_ fault: QueryTextFault, in text: [Unicode.Scalar]) -> StoreError {
         let before: ArraySlice<Unicode.Scalar> = text.prefix(fault.offset)
         let lineStart = before.lastIndex(of: "\n").map { $0 + 1 } ?? 0

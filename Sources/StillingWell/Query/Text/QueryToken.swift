@@ -1,22 +1,22 @@
-// The words of a query's text. Pure; O(length).
+// The tokens of a query's text. Pure functions; O(length).
 
 struct QueryToken: Equatable {
     enum Kind: Equatable {
-        /// A word; whether it is a keyword is for the parser to say. Never one where it was written in backquotes.
+        /// A word, which may be a keyword unless it was written in backquotes.
         case word(String, isQuoted: Bool)
-        /// `@count` and the like, without the sign.
+        /// A name after `@`, such as `count`.
         case aggregate(String)
         case int(Int)
         case double(Double)
         case string(String)
-        /// `$0`: the number of an argument.
+        /// The number of an argument, such as 0 for `$0`.
         case argument(Int)
         case symbol(String)
         case end
     }
 
     let kind: Kind
-    /// In Unicode scalars from the start of the text.
+    /// Offset from the start of the text, in Unicode scalars.
     let offset: Int
 
     var described: String {
@@ -46,7 +46,7 @@ struct QueryLexer {
         return tokens
     }
 
-    /// Longer ones first.
+    /// Symbols, longer ones first.
     private static let symbols = [
         "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",",
         ".",
@@ -82,19 +82,19 @@ struct QueryLexer {
     }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { scalar >= "0" && scalar <= "9" }
-    /// Letters, and symbols as those of emoji.
+    /// Letters, and symbols such as emoji.
     private static func startsWord(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.isEmojiPresentation
             || scalar.properties.generalCategory == .otherSymbol
     }
 
-    /// Also what joins and varies the scalars of one character.
+    /// Includes marks that join or vary the scalars of one character.
     private static func continuesWord(_ scalar: Unicode.Scalar) -> Bool {
         startsWord(scalar) || isDigit(scalar) || scalar.properties.generalCategory == .nonspacingMark
             || scalar.properties.isJoinControl
     }
 
-    /// Whether `text` reads as one word without backquotes.
+    /// Whether `text` is one word without backquotes.
     static func isWord(_ text: String) -> Bool {
         text.unicodeScalars.first.map(startsWord) ?? false && text.unicodeScalars.allSatisfy(continuesWord)
     }
@@ -108,7 +108,7 @@ struct QueryLexer {
         return String(taken)
     }
 
-    /// One of these characters, or nothing.
+    /// Consumes one of these scalars if it comes next, and returns it. Returns an empty string otherwise.
     private mutating func takeOne(of scalars: Unicode.Scalar...) -> String {
         guard index < text.count, scalars.contains(text[index]) else { return "" }
         defer { index += 1 }
@@ -149,7 +149,7 @@ struct QueryLexer {
             digits += exponent + takeOne(of: "+", "-") + take(while: Self.isDigit)
             isWhole = false
         }
-        // An integer beyond Int is a number all the same: what it is compared with is below or above it.
+        // An integer beyond the range of `Int` becomes a `Double`, which still compares correctly.
         if isWhole, let value = Int(digits) { return .int(value) }
         guard !whole.isEmpty, let value = Double(digits) else {
             throw QueryTextFault(start, "expected a number, as in -12, 0.5 or 1e3")

@@ -1,6 +1,6 @@
-// The words of a query's text one after the other, as its parser takes them. One thread.
+// A cursor over the tokens of a query's text, for the parser. One thread.
 
-/// Keywords may be written in upper or lower case; a property of such a name is written in backquotes.
+/// Keywords in upper or lower case. A property with such a name is written in backquotes.
 enum QueryKeyword: String, CaseIterable {
     case and, or, not, any, some, all, none, `in`, between, contains, beginsWith, endsWith, like
     case null, `nil`, `true`, `false`, truePredicate, falsePredicate
@@ -21,7 +21,7 @@ struct QueryTokens {
     init(_ tokens: [QueryToken]) { self.tokens = tokens }
 
     var current: QueryToken { tokens[index] }
-    /// Behind the end there is the end.
+    /// The token after the current one. The end repeats.
     var next: QueryToken { tokens[min(index + 1, tokens.count - 1)] }
 
     mutating func advance() { index = min(index + 1, tokens.count - 1) }

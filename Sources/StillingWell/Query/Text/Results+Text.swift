@@ -4,12 +4,12 @@
 //     connection.objects(Item.self, "due < $0 AND name BEGINSWITH[c] $1", Date(), prefix)
 
 extension Results {
-    /// Those objects that also pass a condition given as text, in the order and with the choice it asks for: the same as
-    /// `where`, `sorted`, `distinct` and `limited` would give, and the same live query.
+    /// Returns the objects that also pass a condition given as text, in the order and with the limits it requests.
+    /// Equal to the same calls of `where`, `sorted`, `distinct` and `limited`, and the same live query.
     ///
-    /// Names of properties are case-sensitive, keywords are not; a property that is called like a keyword is written in
-    /// backquotes. `$0`, `$1`, … are the arguments. On the connection's scheduler. O(length of the text).
-    /// - Throws: `invalidQuery`, which says where and what was expected.
+    /// Property names are case-sensitive, keywords are not. A property named like a keyword is written in backquotes.
+    /// `$0`, `$1`, … are the arguments. On the connection's scheduler. O(length of the text).
+    /// - Throws: `invalidQuery` with the position and what was expected there.
     public func `where`(_ text: String, _ arguments: (any QueryArgument)?...) throws -> Results {
         try refined(by: text, arguments)
     }
@@ -33,7 +33,7 @@ extension Results {
 }
 
 extension Connection {
-    /// The objects of a class that a query given as text finds; see `Results.where`.
+    /// Returns the objects of a class that pass a query given as text. See `Results.where`.
     /// - Throws: `invalidQuery`, `unknownModel`.
     public func objects<Object: StoredObject>(
         _ type: Object.Type, _ text: String, _ arguments: (any QueryArgument)?...
@@ -41,7 +41,7 @@ extension Connection {
 }
 
 extension Store {
-    /// Whether a column of a table has values of type `Float`: a property of a model, or the elements of a list.
+    /// Returns whether a column has values of type `Float`: a property of a model, or the elements of a list.
     fileprivate func isFloat(_ table: TableSchema, _ column: Int) -> Bool {
         guard table.columns[column].type == .double else { return false }
         for layout in configuration.models.map({ ModelLayout.of($0) }) {
@@ -58,14 +58,14 @@ extension Store {
 }
 
 extension Filter: CustomStringConvertible {
-    /// The condition as text; values that cannot be written stand as `$0`, `$1`, ….
+    /// The condition as text. Values without a text form are written as `$0`, `$1`, ….
     public var description: String {
         var printer = QueryPrinter(.init(ModelLayout.of(Object.self)))
         return printer.print(expression)
     }
 }
 
-/// A link or a list can be compared with a stored object of this store; no link leads to one that is not stored.
+/// Lets links and lists be compared with a stored object of this store. An object that is not stored equals no link.
 extension StoredObject: QueryArgument {
     public var _queryArgument: QueryArgumentValue {
         .object(ObjectArgument(id: objectID ?? .none, type: "\(type(of: self))", home: binding?.home))
