@@ -1,9 +1,9 @@
-// One answer of a run: a number, its meaning in a line, where it comes from. Plain values, the same on the page, in summary.md
-// and at the end of the terminal's output.
+// An answer of a run: a number, its meaning in one line, and its source. Plain values, used for the page, summary.md
+// and the terminal.
 
-/// What a reader of a run asks first, answered.
+/// An answer to one of the main questions about a run.
 struct Answer: Sendable, Equatable {
-    /// In the order in which they are asked.
+    /// Questions in the order of display.
     enum Question: String, CaseIterable, Sendable {
         case howFast = "How fast?"
         case howStale = "How stale?"
@@ -17,26 +17,26 @@ struct Answer: Sendable, Equatable {
 
     enum Tone: String, Sendable {
         case good, bad
-        /// Nothing is known, and nothing is wrong.
+        /// Neither good nor bad, because nothing is known.
         case open
     }
 
-    /// Where the number comes from.
+    /// The part of the run that the number comes from.
     enum Source: Sendable, Equatable {
         case scenario(String)
-        /// A part of the page of its own.
+        /// Separate parts of the page.
         case integrity, hangs, choreographies, baseline
     }
 
-    /// In place of a number that a run does not have.
+    /// Text in place of a missing number.
     static let none = "–"
 
     var question: Question
-    /// For people, with its unit: `131 µs`.
+    /// Number with its unit, for people: `131 µs`.
     var figure: String
-    /// The same as a number, to be held against that of another run; nil where there is none, or where a ratio says nothing.
+    /// Value for comparison with another run; nil if there is none or a ratio is meaningless.
     var value: Double?
-    /// One line.
+    /// Meaning in one line.
     var meaning: String
     var source: Source?
     var tone: Tone
@@ -49,13 +49,13 @@ struct Answer: Sendable, Equatable {
         (self.meaning, self.source, self.tone) = (meaning, source, tone)
     }
 
-    /// Of a question that the run does not go into.
+    /// Answer to a question that the run did not measure.
     static func unknown(_ question: Question, _ why: String, from source: Source? = nil) -> Answer {
         Answer(question, none, why, from: source, .open)
     }
 }
 
-/// The eight answers of a run, always all of them.
+/// The eight answers of a run. All are always present.
 struct Answers: Sendable, Equatable {
     let all: [Answer]
 

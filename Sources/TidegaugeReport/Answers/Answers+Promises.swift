@@ -1,16 +1,17 @@
-// The three answers that are promises: nothing lost or wrong, nothing hung, nothing worse than last time. Pure.
+// The three answers about correctness and regressions: lost or wrong results, hangs, and changes since the baseline.
+// Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 
 extension Answers {
-    /// Of all engines: what they lost is lost.
+    /// Counts missed final states and violations of all engines.
     static func lostOrWrong(_ record: RunRecord) -> Answer {
         guard !record.trials.isEmpty else { return .unknown(.lostOrWrong, "nothing ran", from: .integrity) }
         func sum(_ metric: Metric) -> Int {
             let own = record.rows.filter { $0.figure.metric == metric && $0.figure.statistic == .value }
-            // Halved, so that two such sums add up.
+            // Limited to half of the range, so that two sums can be added.
             return max(0, min(Int(nearest: own.reduce(0) { $0 + ($1.figure.value ?? 0) }), .max / 2))
         }
         let (missed, violations) = (sum(.missedFinal), sum(.oracleViolations))
@@ -25,7 +26,7 @@ extension Answers {
             .lostOrWrong, "\(wrong)", meaning, from: .integrity, wrong + failed == 0 ? .good : .bad)
     }
 
-    /// What was to hang and was caught is a result.
+    /// Counts hangs. An expected hang that was detected counts as success.
     static func hung(_ record: RunRecord) -> Answer {
         let hung = record.trials.count { trial in
             trial.fate == .hang || (trial.hangs ?? []).contains { !$0.isExpected && $0.kind != .inversion }

@@ -1,7 +1,7 @@
-// The answers as text: lines for a terminal, a table for a pull request. Pure.
+// The answers as lines for a terminal and as a table for a pull request. Pure.
 
 enum AnswersText {
-    /// The eight answers under one another, and the machine.
+    /// Returns the eight answers, one per line, then the machine.
     static func console(_ record: RunRecord) -> [String] {
         let answers = Answers(record).all
         let questions = answers.map { $0.question.rawValue }
@@ -45,6 +45,6 @@ extension AnswersText {
 }
 
 extension Answer {
-    /// Where the number was measured, if in one scenario.
+    /// Scenario in which the number was measured, or nil.
     var scenario: String? { if case .scenario(let name) = source { name } else { nil } }
 }

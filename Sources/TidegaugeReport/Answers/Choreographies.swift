@@ -1,5 +1,5 @@
-// All choreographies of a run beside all engines that played them: who completed, what was caught that had to be, what hung.
-// Engines that are to hang (known-bad controls) share one column, since each is there for one flaw. Pure.
+// Results of all interleaving tests of a run by engine: completed, caught, failed. Known-bad controls, which are
+// expected to hang, share one column, because each has only one flaw. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -8,9 +8,9 @@ import TidegaugeTrial
 struct Choreographies {
     enum Outcome: Equatable {
         case completed(ns: Double?)
-        /// What was expected to hang did, and was named in so much time.
+        /// An expected hang was detected after this time.
         case caught(ns: Double?)
-        /// Hung where it was not to, or failed in another way.
+        /// An unexpected hang or another failure.
         case failed(String)
         case skipped
         case none
@@ -25,14 +25,14 @@ struct Choreographies {
 
     struct Row: Equatable {
         var scenario: String
-        /// One for each of `engines`.
+        /// One outcome per element of `engines`.
         var outcomes: [Outcome]
         var controls: [Control]
 
         var isWell: Bool { outcomes.allSatisfy(\.isWell) && controls.allSatisfy(\.outcome.isWell) }
     }
 
-    /// Those that must come through.
+    /// Engines that are expected to complete.
     let engines: [String]
     let rows: [Row]
 
@@ -73,7 +73,8 @@ struct Choreographies {
 
     var isWell: Bool { rows.allSatisfy(\.isWell) }
 
-    /// `25 of 25 choreographies completed by stillingwell, 22 of 22 by fetched-results`; `23 of 23 known-bad controls caught`.
+    /// Summaries such as `25 of 25 choreographies completed by stillingwell, 22 of 22 by fetched-results` and `23 of
+    /// 23 known-bad controls caught`.
     var sentences: [String] {
         let completed = engines.indices.map { index in
             let played = rows.map { $0.outcomes[index] }.filter { $0 != .none && $0 != .skipped }
@@ -87,7 +88,7 @@ struct Choreographies {
 }
 
 extension TrialRecord {
-    /// Whether it was to end otherwise than by completing.
+    /// Whether another ending than completion was expected.
     fileprivate var isControl: Bool {
         spec.choreography.map { $0.ending(on: spec.driver) != .completes } ?? false
     }

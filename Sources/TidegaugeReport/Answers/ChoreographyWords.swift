@@ -1,8 +1,8 @@
-// The cells of the table of choreographies, in words. Pure.
+// Texts of the cells in the table of interleaving tests. Pure.
 import TidegaugeSpec
 
 enum ChoreographyWords {
-    /// `✔ 9.61 ms`, `caught in 112 ms`, `hang`, `skipped`; empty where an engine was not asked to play.
+    /// Returns `✔ 9.61 ms`, `caught in 112 ms`, `hang` or `skipped`. Empty if the test was not run on the engine.
     static func cell(_ outcome: Choreographies.Outcome) -> String {
         switch outcome {
         case .completed(let ns): "✔" + (ns.map { " \(time($0))" } ?? "")

@@ -1,18 +1,18 @@
-// Engines side by side: how many times as fast, and for how much less CPU, the engine that a run is about is beside each other
-// one. A ratio is of the same point and repetition on both; over all of these stands the Hodges–Lehmann location of their
-// logarithms with its exact 95 % interval. Pure.
+// Speed and CPU ratios between a run's main engine and each other engine. Each ratio compares the same point and
+// repetition. They are combined by the Hodges–Lehmann location of their logarithms, with its exact 95 % interval.
+// Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 
 struct EngineRatios: Equatable {
-    /// The engine's figure against another's.
+    /// Ratio of another engine's figure to the main engine's.
     struct Ratio: Equatable {
         var metric: Metric
-        /// The other's figure ÷ the engine's own: above 1 the engine is the cheaper.
+        /// The other's figure ÷ the main engine's: above 1 the main engine is cheaper.
         var times: Double
-        /// 95 %; nil with fewer than six points, of which the least and the most are told.
+        /// 95 % interval; nil with fewer than six pairs, for which `least` and `most` are shown.
         var interval: ClosedRange<Double>?
         var least: Double
         var most: Double
@@ -28,17 +28,17 @@ struct EngineRatios: Equatable {
     var engine: String
     var peers: [Peer]
 
-    /// Of what is told, in this order, as far as it was measured.
+    /// Metrics to compare, in the order of display, if measured.
     private static let metrics: [Metric] = [.endToEndLatency, .upkeepCost]
 
-    /// Of each scenario that several engines ran; choreographies and what is about the harness apart.
+    /// Ratios for each scenario with several engines, except interleaving tests and scenarios about the harness.
     static func all(_ record: RunRecord) -> [EngineRatios] {
         let own = SubjectFigures(record).driver
         return record.scenarioNames.compactMap { name in
             guard let gate = record.scenario(name)?.gate, gate.entry.subject != .harness, gate != .choreographyTime
             else { return nil }
             let rows = record.rows.filter { $0.scenario == name && $0.variant != RunRow.overSweep }
-            // The no-op driver is no engine: what the harness costs by itself.
+            // The no-op drivers measure the harness and are not engines.
             let others = Digest.inOrder(rows.map(\.driver)).filter { $0 != own && $0 != "noop" && $0 != "null-server" }
             let peers = others.compactMap { peer -> Peer? in
                 let ratios = metrics.compactMap { ratio($0, rows, own, peer) }
@@ -55,7 +55,7 @@ struct EngineRatios: Equatable {
                 $0.driver == driver && $0.figure.metric == metric
                     && $0.figure.statistic.rawValue == metric.defaultStatistic
             }
-            // What lies at or under zero has no ratio.
+            // Values ≤ 0 have no ratio.
             return Dictionary(
                 meant.compactMap { row in
                     row.figure.value.flatMap { $0 > 0 ? (Place(variant: row.variant, trial: row.trial), $0) : nil }
@@ -74,7 +74,7 @@ struct EngineRatios: Equatable {
 
     // MARK: Words
 
-    /// `stillingwell beside grdb-pool: 8.2× faster (5.1 … 14), 18× less CPU (…)`.
+    /// Text lines such as `stillingwell beside grdb-pool: 8.2× faster (5.1 … 14), 18× less CPU (…)`.
     var lines: [String] {
         peers.map { peer in
             "\(engine) beside \(peer.driver): " + peer.ratios.map(\.text).joined(separator: ", ")
@@ -85,7 +85,7 @@ struct EngineRatios: Equatable {
         "Medians of end_to_end_latency and upkeep_cost, as ratios of the same point and repetition; in brackets the 95 % interval "
         + "over all of them, or the least and the most where there are fewer than six."
 
-    /// For the page's template.
+    /// Values for the page's template.
     var page: [String: Any] {
         [
             "scenario": Escaped.visible(scenario), "lines": lines.map { Escaped.visible($0) }, "note": Self.note,
@@ -100,13 +100,13 @@ extension EngineRatios.Ratio {
         let ends = interval ?? least...most
         let shown = isBetter ? ends : (1 / ends.upperBound)...(1 / ends.lowerBound)
         let factor = Self.factor(isBetter ? times : 1 / times)
-        // One pair spans nothing.
+        // A single pair has no range.
         guard count > 1 else { return "\(factor)× \(words), by 1 pair alone" }
         return "\(factor)× \(words) (\(Self.factor(shown.lowerBound)) … \(Self.factor(shown.upperBound)))"
             + " over \(count) pairs"
     }
 
-    /// `8.2`, `18`, `1 400`: two digits are as many as such a ratio carries.
+    /// Formats a ratio to two significant digits: `8.2`, `18`, `1 400`.
     private static func factor(_ value: Double) -> String {
         value < 10 ? String(format: "%.1f", value) : Humanised.grouped(Int(nearest: rounded(value)))
     }

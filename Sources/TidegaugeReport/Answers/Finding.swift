@@ -1,11 +1,11 @@
-// What is broken or slower, each with the figure here, what it was to be, and by how much it missed that: limits, trials that
-// did not complete, figures worse than the baseline's. Pure.
+// Findings: broken limits, failed trials, and figures worse than the baseline's, each with its value, its bound and
+// the relative excess. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
 struct Finding {
-    /// Worst first.
+    /// Kinds of findings, worst first.
     enum Kind: String, CaseIterable {
         case failed = "did not complete"
         case broken = "limit broken"
@@ -18,16 +18,16 @@ struct Finding {
 
     var kind: Kind
     var scenario: String
-    /// Engine, point of the sweep and figure.
+    /// Engine, sweep point and figure.
     var what: String
     var here = ""
-    /// The limit, or the figure of the baseline.
+    /// The limit, or the baseline's figure.
     var bound = ""
-    /// By how much of `bound` it is worse; nil where there is no ratio.
+    /// Relative difference from `bound`; nil if there is no ratio.
     var share: Double?
     var remark = ""
 
-    /// All of a run, worst first.
+    /// Returns all findings of a run, worst first.
     static func all(_ record: RunRecord) -> [Finding] {
         let failed = record.voided.map { trial in
             Finding(
@@ -48,7 +48,7 @@ struct Finding {
         let all = failed + judged + worse + slower
         return Kind.allCases.flatMap { kind in
             all.filter { $0.kind == kind }.enumerated().sorted {
-                // What stayed under a bound it was to reach misses it as much as what lies over one.
+                // A value below a lower bound is as bad as one above an upper bound.
                 (-abs($0.element.share ?? 0), $0.offset) < (-abs($1.element.share ?? 0), $1.offset)
             }.map(\.element)
         }
@@ -62,7 +62,7 @@ struct Finding {
 
     private init(_ judgement: Judgement, _ kind: Kind) {
         guard let held = judgement.held else {
-            // Of a journal from before judgements had their numbers.
+            // Journals of older versions have judgements without numbers.
             self.init(kind: kind, scenario: judgement.scenario, what: judgement.driver, remark: judgement.text)
             return
         }

@@ -1,18 +1,18 @@
-// Whether the machine was fit to be measured on, in a sentence, and what its limits came to. Pure.
+// Whether the machine was quiet, in a sentence, and the results of the limits. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 
 struct MachineState {
-    /// From here on a wake-up is late: a tenth of a millisecond is as long as a whole delivery takes.
+    /// Wake-ups are called late from 100 µs on, which is as long as a whole delivery.
     private static let lateNs = 100_000.0
 
-    /// What disturbed it, as half sentences; empty on a quiet one.
+    /// Disturbances as phrases; empty on a quiet machine.
     let disturbances: [String]
-    /// What can be said of any machine.
+    /// Processor and virtualisation.
     let facts: [String]
-    /// nil where no limit was judged.
+    /// Summary of the limits; nil if none was judged.
     let limits: String?
 
     init(_ record: RunRecord) {
@@ -59,7 +59,7 @@ struct MachineState {
             .appending(unknown > 0 ? "\(unknown) cannot be judged here" : nil).joined(separator: ", ")
     }
 
-    /// The whole in a sentence or two.
+    /// All facts in a sentence or two.
     var sentence: String {
         let state = disturbances.isEmpty ? "quiet" : "noisy: \(disturbances.joined(separator: ", "))"
         return "\(state) (\(facts.joined(separator: ", "))). Timings are valid beside each other, not beside another "

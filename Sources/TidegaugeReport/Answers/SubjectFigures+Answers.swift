@@ -1,4 +1,4 @@
-// The five answers that are measured: how fast, how stale, how many at once, what it costs, where it bends. Pure.
+// The five measured answers: latency, staleness, coalescing, upkeep cost, and sustainable rate. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 
@@ -16,7 +16,7 @@ extension SubjectFigures {
             ([tail].compactMap { $0 } + ["due → callback" + load(place)]).joined(separator: " · "))
     }
 
-    /// In a scenario with enough commits to say how old the oldest unseen one is for one moment in a hundred.
+    /// p99 of staleness, from a scenario with enough commits for a p99.
     var howStale: Answer {
         guard let place = places(.staleness, .p99, preferably: "commit-latency").first else {
             return .unknown(.howStale, absence(of: .staleness, .p99))
@@ -26,7 +26,7 @@ extension SubjectFigures {
         )
     }
 
-    /// Where it coalesces most, and beside it the steady load that speed is told of.
+    /// Highest coalescing ratio, and that of the steady load used for latency.
     var coalesced: Answer {
         let all = places(.coalescingRatio, .value, preferably: "burst-coalesce")
         guard let place = all.max(by: { $0.median < $1.median }) else {
@@ -44,7 +44,7 @@ extension SubjectFigures {
         return answer(.coalesced, Self.times(place.median), place, words.joined(separator: "; "))
     }
 
-    /// At the largest collection, where a store that runs the query again pays most.
+    /// Upkeep cost at the largest collection, where re-running a query costs most.
     var upkeep: Answer {
         let all = places(.upkeepCost, .value, preferably: "result-size")
         guard let place = all.max(by: { items($0) < items($1) }) else {
@@ -80,7 +80,7 @@ extension SubjectFigures {
             tone(place.scenario))
     }
 
-    /// `, 500 commits/s, 10 000 rows`: what the store was doing.
+    /// Describes the load: `, 500 commits/s, 10 000 rows`.
     private func load(_ place: Place) -> String {
         guard let spec = spec(place) else { return "" }
         var words: [String] = []
@@ -107,8 +107,8 @@ extension SubjectFigures {
         Humanised.text(perSecond, unit: MetricEntry.Unit.commitsPerSecond.rawValue)
     }
 
-    /// What an exponent means. The bounds lie halfway between 0, 1 and beyond, but for the first: what is called incremental
-    /// must not grow by half within two decades.
+    /// Describes an exponent. The upper bounds of the other ranges lie around 1. Up to 0.1 is incremental: less than
+    /// 60 % growth over two decades.
     private static func growth(_ exponent: Double) -> String {
         switch exponent {
         case ..<0.1: "incremental"

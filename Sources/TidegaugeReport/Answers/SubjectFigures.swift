@@ -1,13 +1,12 @@
-// The figures of the one store that a run is about, found by metric. A run with several engines is about the one with the most
-// trials, the first of them where several have as many: the store beside the no-op driver, or the engine that a scenario names
-// first. A run that `--driver` was given to is about the first that it named. Pure.
+// Figures of the main engine of a run, found by metric. It is the first driver named by `--driver`, else the driver
+// with the most trials, and the first of those in case of a tie. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 
 struct SubjectFigures {
     let record: RunRecord
-    /// Empty where no trial was run.
+    /// Empty if no trial ran.
     let driver: String
     private let rows: [RunRow]
 
@@ -20,14 +19,14 @@ struct SubjectFigures {
 
     private static func subject(_ record: RunRecord) -> String {
         let drivers = record.trials.map(\.spec.driver)
-        // Drivers that were named are compared with the first of them.
+        // Named drivers are compared with the first of them.
         if let named = record.header.drivers.first(where: drivers.contains), named != "noop" { return named }
         let counts = Dictionary(grouping: drivers) { $0 }.mapValues(\.count)
         let most = counts.values.max()
         return drivers.first { counts[$0] == most } ?? ""
     }
 
-    /// What was measured at one point of a sweep, over all trials.
+    /// Figures of all trials at one point of a sweep.
     struct Place {
         var scenario: String
         var variant: String
@@ -36,8 +35,8 @@ struct SubjectFigures {
         var median: Double { TidegaugeStatistics.median(figures.compactMap(\.value)) ?? .nan }
     }
 
-    /// The points of the scenario that says most about a metric: the named one, else one that is gated by it, else the first.
-    /// None of what is about the harness. Empty where nothing measures it.
+    /// Returns the points of the best scenario for a metric: the named one, else the first that is gated by the
+    /// metric, else the first. Scenarios about the harness are left out. Empty if none measured it.
     func places(_ metric: Metric, _ statistic: Statistic, preferably name: String) -> [Place] {
         let meant = rows.filter { row in
             row.figure.metric == metric && row.figure.statistic == statistic
@@ -51,7 +50,7 @@ struct SubjectFigures {
         return places(meant.filter { $0.scenario == scenario }, scenario)
     }
 
-    /// The same of one scenario alone.
+    /// Returns the points of one scenario.
     func places(_ metric: Metric, _ statistic: Statistic, of scenario: String) -> [Place] {
         places(
             rows.filter {
@@ -66,7 +65,7 @@ struct SubjectFigures {
         }
     }
 
-    /// Why there is no figure of a metric, which may have been measured all the same.
+    /// Returns the reason why a figure has no value, although its metric may have been measured.
     func absence(of metric: Metric, _ statistic: Statistic) -> String {
         let name = metric.rawValue
         let own = record.trials.filter {
@@ -106,7 +105,7 @@ struct SubjectFigures {
         }
     }
 
-    /// Whether the scenario holds what it promises.
+    /// Tone of a scenario: bad if a limit is broken or a trial failed.
     func tone(_ scenario: String) -> Answer.Tone {
         let isBroken = record.judgements.contains {
             $0.scenario == scenario && $0.driver == driver && $0.verdict == .broken

@@ -1,5 +1,5 @@
-// What is known of a machine: how noisy each gate is on it, how often a comparison of a binary with itself is red, and how
-// often flaws of known size are seen. Stored beside the reports, a file per kind of machine.
+// Calibration of a machine: noise of each gate, share of false alarms when a binary is compared with itself, and
+// share of injected slowdowns that are detected. Stored beside the reports, one file per kind of machine.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
@@ -8,44 +8,44 @@ import TidegaugeStatistics
 public struct Calibration: Codable, Sendable, Equatable {
     public static let folderName = "calibration"
 
-    /// How noisy a figure is: of a gate, or of a companion that says what the machine is fit for.
+    /// Noise of a gate's figure, or of another figure that describes the machine.
     public struct Noise: Codable, Sendable, Equatable {
         public var scenario: String
         public var driver: String
         public var name: FigureName
         public var isGate: Bool
-        /// Standard deviation of a pair's logarithm.
+        /// Standard deviation of the logarithms of a pair's ratios.
         public var sigma: Double
         public var secondsPerPair: Double
         public var pairs: Int
     }
 
-    /// Comparisons with a flaw of known size in the head.
+    /// Comparisons with an injected slowdown of known size in the head.
     public struct Power: Codable, Sendable, Equatable {
         public var shim: String
         public var comparisons: Int
-        /// That called a gate regressed.
+        /// Number of comparisons that reported a regressed gate.
         public var called: Int
-        /// Of all figures that were told as moved, those of most comparisons.
+        /// Figures that were reported as moved in most comparisons.
         public var seenBy: [String]
         public var secondsPerComparison: Double
-        /// With more void pairs than a comparison may have; nil in files from before.
+        /// Number of comparisons with too many void pairs; nil in files of older versions.
         public var noisy: Int?
     }
 
     public var machine: String
     public var hiccupP99Ns: Double
     public var noise: [Noise]
-    /// Null comparisons, and how many of them called something a regression.
+    /// Number of null comparisons, of which `falseReds` reported a regression.
     public var comparisons: Int
     public var falseReds: Int
-    /// Null comparisons with more void pairs than one may have, which `compare` would have ended; nil in files from before.
+    /// Number of null comparisons with more void pairs than `compare` accepts; nil in files of older versions.
     public var noisy: Int?
-    /// Of the screening stage: one p-value per null comparison and gate.
+    /// p-values of the screening stage, one per null comparison and gate.
     public var pValues: [Double]
     public var power: [Power] = []
 
-    /// - Parameter nulls: comparisons of one binary with itself, which share no pair.
+    /// - Parameter nulls: comparisons of a binary with itself, without common pairs.
     public init(machine: String = MachineKey.current, nulls: [ComparisonEngine]) {
         self.machine = machine
         noisy = Self.noisy(nulls)
@@ -72,13 +72,13 @@ public struct Calibration: Codable, Sendable, Equatable {
         }
     }
 
-    /// What the machine's fitness is told by.
+    /// Figures besides the gates that describe the machine.
     static let companions = [
         FigureName("process_cpu", "value"), FigureName("write_service_time", "p50"),
         FigureName("end_to_end_latency", "p50"), FigureName("end_to_end_latency", "p99"),
     ]
 
-    /// With more void pairs than a comparison may have; a calibration's own plan allows any number.
+    /// Number of comparisons with more void pairs than `compare` accepts. The plan of a calibration has no limit.
     private static func noisy(_ comparisons: [ComparisonEngine]) -> Int {
         comparisons.count { comparison in
             comparison.tracks.contains { track in
@@ -100,10 +100,11 @@ public struct Calibration: Codable, Sendable, Equatable {
                 secondsPerComparison: median(comparisons.map(\.spentSeconds)) ?? 0, noisy: Self.noisy(comparisons)))
     }
 
-    /// The most that the true rate of false reds may be, with 95 %.
+    /// Upper 95 % bound of the rate of false alarms.
     public var falseRedBound: Double { ClopperPearson.upperBound(hits: falseReds, trials: max(comparisons, 1)) }
 
-    /// `can see +3.0 % on process_cpu, +12 % on end_to_end_latency p99, in 5 minutes`: for one scenario, the median over all.
+    /// Sensitivity as text: `can see +3.0 % on process_cpu, +12 % on end_to_end_latency p99, in 5 minutes`. Median
+    /// over all scenarios, time per scenario.
     public var fitness: String {
         let seconds = 300.0
         let sights = Self.companions.compactMap { name -> String? in
@@ -119,7 +120,7 @@ public struct Calibration: Codable, Sendable, Equatable {
 
     // MARK: Files
 
-    /// Of this kind of machine; nil where none was made, or it cannot be read.
+    /// Reads the calibration of this kind of machine. Returns nil if there is none or it is not readable.
     public static func ofThisMachine(_ root: String) -> Calibration? {
         let kept = FileManager.default.contents(atPath: path(root)).flatMap {
             try? JSONDecoder().decode(Self.self, from: $0)
@@ -134,13 +135,13 @@ public struct Calibration: Codable, Sendable, Equatable {
             && power.allSatisfy { 0...Self.mostComparisons ~= $0.comparisons && 0...$0.comparisons ~= $0.called }
     }
 
-    /// More take longer than a machine lasts.
+    /// Upper limit of plausible counts.
     private static let mostComparisons = 1_000_000
 
     public static func path(_ root: String) -> String { "\(root)/\(folderName)/\(MachineKey.current).json" }
 
-    /// Writes the machine's file, and the page beside it.
-    /// - Returns: the page.
+    /// Writes the machine's file and its page.
+    /// - Returns: path of the page.
     /// - Throws: `ReportError`.
     public func write(_ root: String) throws -> String {
         try ReportFolder.make("\(root)/\(Self.folderName)")

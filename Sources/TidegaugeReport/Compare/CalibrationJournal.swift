@@ -1,19 +1,19 @@
-// What a calibration has measured so far: what is to be done, then a line for each pair, on disk before the next begins. An
-// hour that was interrupted is gone on with. Used by one thread.
+// Journal of a calibration: the plan, then one line per pair, on disk before the next pair begins. An interrupted
+// calibration is resumed from it. Used by one thread.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
 
 public final class CalibrationJournal {
-    /// What is to be done.
+    /// Plan of a calibration.
     public struct Work: Codable, Sendable, Equatable {
         public static let currentVersion = 2
 
         public var version = Work.currentVersion
         public var plan: ComparisonPlan
-        /// Of the binary with itself.
+        /// Number of comparisons of the binary with itself.
         public var comparisons: Int
-        /// For each flaw.
+        /// Number of comparisons per flaw.
         public var power: Int
         public var flaws: [String]
 
@@ -22,13 +22,13 @@ public final class CalibrationJournal {
         }
     }
 
-    /// The comparisons of one kind: of the binary with itself, or with a flaw.
+    /// One comparison: its kind (null or a flaw) and its number.
     private struct Place: Hashable {
         var kind: String
         var number: Int
     }
 
-    /// One line: the work, or a pair and where it belongs.
+    /// A line: either the plan, or a pair and its comparison.
     private struct Line: Codable {
         var work: Work?
         var kind: String?
@@ -44,7 +44,7 @@ public final class CalibrationJournal {
         "\(root)/\(Calibration.folderName)/\(MachineKey.current).ndjson"
     }
 
-    /// Begins, in place of an earlier one.
+    /// Begins a calibration and replaces an earlier journal.
     /// - Throws: `ReportError`.
     public init(_ root: String, _ work: Work) throws {
         self.work = work
@@ -53,7 +53,7 @@ public final class CalibrationJournal {
         file = try AppendedFile(Self.path(root))
     }
 
-    /// Goes on with an interrupted one.
+    /// Resumes an interrupted calibration.
     /// - Throws: `DamagedReport`, `ReportError`.
     public init(resuming root: String) throws {
         let path = Self.path(root)
@@ -72,21 +72,21 @@ public final class CalibrationJournal {
         file = try AppendedFile(path)
     }
 
-    /// A comparison as far as it has come.
-    /// - Throws: `DamagedReport` where the pairs are not those that the plan leads to.
+    /// Returns a comparison in the state that its recorded pairs lead to.
+    /// - Throws: `DamagedReport` if the pairs do not follow the plan.
     public func engine(_ plan: ComparisonPlan, kind: String, number: Int) throws -> ComparisonEngine {
         try ComparisonEngine(plan, replaying: pairs[Place(kind: kind, number: number), default: []])
     }
 
-    /// On disk when it returns. Without the samples, which nothing here is made of.
+    /// Appends a pair without its samples, which are not used. It is on disk on return.
     public func add(_ pair: PairRecord, kind: String, number: Int) throws {
         try file.append(JSONLines.text(Line(kind: kind, number: number, pair: pair.withoutSamples)))
     }
 }
 
 extension ComparisonEngine {
-    /// The state that the pairs lead to; `next` names the pair that comes behind them.
-    /// - Throws: `DamagedReport` where they are not those that the plan leads to.
+    /// Replays recorded pairs. `next` then returns the following pair.
+    /// - Throws: `DamagedReport` if the pairs do not follow the plan.
     init(_ plan: ComparisonPlan, counted: [CountedRow] = [], replaying pairs: [PairRecord]) throws {
         self.init(plan, counted: counted)
         for pair in pairs {

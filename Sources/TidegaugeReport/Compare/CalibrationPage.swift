@@ -1,4 +1,4 @@
-// A calibration for people: on a terminal, and as a page with its two curves. Pure.
+// A calibration as text for a terminal and as a page with two plots. Pure.
 import Foundation
 import TidegaugeStatistics
 
@@ -36,7 +36,7 @@ public enum CalibrationConsole {
 }
 
 enum CalibrationPage {
-    /// The smallest change that 20 pairs of this noise show.
+    /// Returns the smallest change that 20 pairs of this noise detect.
     static func sight(_ noise: Calibration.Noise) -> Double {
         DetectableEffect().effect(sigma: noise.sigma, pairs: 20).map { Foundation.exp($0) - 1 } ?? .infinity
     }
@@ -68,7 +68,7 @@ enum CalibrationPage {
         return try HTMLPage.render("calibration", title: "Tidegauge calibration: \(calibration.machine)", page)
     }
 
-    /// The share of p-values at or under each: the diagonal where nothing is to be found.
+    /// Distribution of the p-values: the diagonal if there are no effects.
     static func pValues(_ calibration: Calibration) -> Plot? {
         let sorted = calibration.pValues.sorted()
         let points = sorted.enumerated().flatMap { index, p in
@@ -86,7 +86,7 @@ enum CalibrationPage {
         ).drawable()
     }
 
-    /// Injected CPU against how often it was called; and what the noise of the gates promises.
+    /// Share of detected slowdowns by injected CPU, and the share expected from the noise of the gates.
     static func power(_ calibration: Calibration) -> Plot? {
         let spins = calibration.power.compactMap { power -> Plot.Point? in
             guard power.shim.hasPrefix("spin="), let percent = Double(power.shim.dropFirst(5).dropLast()) else {

@@ -1,15 +1,16 @@
-// What pairs by the clock say as a whole: who is suspected, how much of it is decided, what the rest would take. Pure.
+// Summaries of the gates measured by clocks: suspects, share of decided gates, and pairs still needed. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 import TidegaugeStatistics
 
 enum ClockText {
-    /// What every verdict by the clock has to say of itself, as `CountedText.blindness` does of counts.
+    /// Limitations of clock measurements, shown with every verdict by clocks. `CountedText.blindness` is the same for
+    /// counts.
     static let blindness =
         "clocks see waiting and caches, and the machine's noise with them: what is smaller than 'would see' is for counts"
 
-    /// How many gates are decided, and the pairs that would decide the others, as noisy as those that were run; of a comparison
-    /// by counts alone, whose gates were not measured.
+    /// Number of decided gates, and number of pairs of the same noise that would decide the others. For a comparison
+    /// by counts only, the gates that were not measured.
     static func summary(_ judged: JudgedComparison) -> String {
         if judged.record.plan.isCountedOnly { return unmeasured(judged.unmeasured) }
         let open = zip(judged.engine.tracks, judged.gates).filter { !$1.isDecided }
@@ -34,7 +35,7 @@ enum ClockText {
         return "not measured, as only counts were asked for: \(gates(titles.count)) of clocks\(names)"
     }
 
-    /// One line: what is worse, by how much, and why it is not called.
+    /// One line about a suspected gate: its change and why it is not confirmed.
     static func suspicion(_ row: ComparedRow) -> String {
         let cells = ComparedCells(row)
         let effect = "\(cells.change) (95 %: \(cells.interval)), pairs \(cells.pairs)"
@@ -51,6 +52,6 @@ enum ClockText {
 }
 
 extension JudgedComparison {
-    /// Gates that are worse as far as their pairs go, and were not confirmed.
+    /// Gates that look worse but were not confirmed.
     var suspects: [ComparedRow] { gates.filter { $0.verdict == .suspected } }
 }

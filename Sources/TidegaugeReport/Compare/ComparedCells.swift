@@ -1,4 +1,4 @@
-// The words and numbers of a compared row as people read them, the same on a terminal, in Markdown and on a page. Pure.
+// Texts of a compared row, shared by the terminal, Markdown and the page. Pure.
 import Foundation
 import TidegaugeCompare
 import TidegaugeSpec
@@ -30,10 +30,10 @@ struct ComparedCells {
         return "\(moved(row.low)) … \(moved(row.high))"
     }
 
-    /// `-` where so few pairs show nothing, however large it is.
+    /// Detectable change; `-` if the pairs are too few to detect any.
     var detectable: String { row.detectable.map { moved($0) } ?? "-" }
 
-    /// As a share of the base, or, where there is no ratio, in the figure's own unit: `+312 ns`.
+    /// Formats a change as a share of the base, or in the figure's unit if there is no ratio: `+312 ns`.
     private func moved(_ value: Double?) -> String {
         guard row.isDifference, let value, value.isFinite else { return Self.share(value) }
         return (value < 0 ? "" : "+") + Humanised.text(value, unit: row.unit)
@@ -44,7 +44,7 @@ struct ComparedCells {
         return "\(row.pairs) of \(more)"
     }
 
-    /// What else is to be said, and empty for most.
+    /// Additional remarks; empty for most rows.
     var remark: String {
         var remarks = row.remark.isEmpty ? [] : [row.remark]
         if let merged = row.merged {
@@ -55,7 +55,7 @@ struct ComparedCells {
         return remarks.joined(separator: "; ")
     }
 
-    /// `+4.8 %`, `-0.31 %`; nobody needs three digits of a change.
+    /// Formats a change to at most two decimals: `+4.8 %`, `-0.31 %`.
     static func share(_ value: Double?) -> String {
         guard let value, value.isFinite else { return "n/a" }
         let percent = value * 100
@@ -68,9 +68,9 @@ struct ComparedCells {
     }
 }
 
-/// The comparison as a terminal shows it.
+/// A comparison as text for a terminal.
 public enum ComparisonConsole {
-    /// - Parameter columns: of the terminal; nil: tables are as wide as they are.
+    /// - Parameter columns: width of the terminal; nil: tables are not limited.
     public static func render(_ judged: JudgedComparison, columns: Int? = nil) -> String {
         let plan = judged.record.plan
         var lines = ["\(plan.base.name) (\(plan.base.label)) → \(plan.head.name) (\(plan.head.label))"]
@@ -105,7 +105,7 @@ public enum ComparisonConsole {
         return (lines + ["", verdict(judged)]).map { Escaped.visible($0) }.joined(separator: "\n") + "\n"
     }
 
-    /// The whole in one sentence.
+    /// Returns the overall result in one sentence.
     static func verdict(_ judged: JudgedComparison) -> String {
         func names(_ verdict: Verdict) -> String {
             let counted = judged.record.counted.filter { $0.verdict == verdict }

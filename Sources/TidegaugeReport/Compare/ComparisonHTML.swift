@@ -1,4 +1,4 @@
-// compare.html: a comparison on one page that needs nothing else. How it looks is that of report.html. Pure.
+// compare.html: a comparison as a self-contained page with the style of report.html. Pure.
 import TidegaugeCompare
 import TidegaugeMeasure
 
@@ -6,7 +6,7 @@ enum ComparisonHTML {
     static func render(_ judged: JudgedComparison) throws -> String {
         let plan = judged.record.plan
         let forest = ComparisonPlots.forest(judged.gates).map { [$0] } ?? []
-        // Of gates that no clock was asked for there is nothing to show.
+        // A comparison by counts only has no measured gates.
         let measured = Array(zip(judged.engine.tracks, judged.gates))
         let perTrack = measured.map { track, _ in
             [

@@ -1,5 +1,5 @@
-// compare.json, and the gates in the formats of two services that keep benchmarks over time. Keys sorted; what has no value
-// is not there. Pure.
+// compare.json, and the gates in the formats of two services that track benchmarks. Keys are sorted; missing values
+// are omitted. Pure.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
@@ -16,17 +16,17 @@ enum ComparisonJSON {
         var seconds: Double
         var rows: [ComparedRow]
         var counted: [JudgedCount]
-        /// What has no counted form, and why.
+        /// Points without a counted form, with the reason.
         var uncounted: [OneSided]
         var voids: [JudgedComparison.VoidPair]
         var failures: [JudgedComparison.Failure]
         var oneSided: [OneSided]
-        /// Subjects whose clocks were not asked; only of comparisons by counts alone.
+        /// Subjects that clocks did not measure; only for comparisons by counts only.
         var unmeasured: [String]?
         var environment: EnvironmentReport
     }
 
-    /// A counted figure with what follows from it.
+    /// A counted figure with its derived values.
     private struct JudgedCount: Encodable {
         private enum Key: String, CodingKey {
             case change, verdict
@@ -55,8 +55,8 @@ enum ComparisonJSON {
     }
 }
 
-/// The head's gates for services that draw curves over commits. Only gates where less is better: both take one direction for
-/// a file.
+/// The head's gates for services that plot figures over commits. Includes only gates for which less is better,
+/// because both services accept one direction per file.
 enum TrackerJSON {
     static let actionBenchmarkName = "github-action-benchmark.json"
     static let bencherName = "bencher.json"
@@ -75,7 +75,8 @@ enum TrackerJSON {
         var upper_value: Double?
     }
 
-    /// `customSmallerIsBetter` of github-action-benchmark: an array of name, unit, value, range and extra.
+    /// Renders the `customSmallerIsBetter` format of github-action-benchmark: an array of name, unit, value, range
+    /// and extra.
     static func actionBenchmark(_ judged: JudgedComparison) throws -> String {
         try encoded(
             tracked(judged).map { row in
@@ -86,11 +87,11 @@ enum TrackerJSON {
             })
     }
 
-    /// Bencher Metric Format: benchmark, measure, value with bounds.
+    /// Renders the Bencher Metric Format: benchmark, measure, value with bounds.
     static func bencher(_ judged: JudgedComparison) throws -> String {
         var benchmarks: [String: [String: Measure]] = [:]
         for row in tracked(judged) {
-            // What the effect's interval leaves of the head's own value, around it.
+            // Half of the effect's interval, applied around the head's value.
             let half = row.low.flatMap { low in row.high.map { ($0 - low) / 2 * scale(row) } }
             benchmarks["\(row.scenario)/\(row.driver)", default: [:]][row.name.description.replacing(" ", with: "_")] =
                 Measure(
@@ -100,7 +101,7 @@ enum TrackerJSON {
         return try encoded(benchmarks)
     }
 
-    /// What makes a change of the row one in its unit.
+    /// Factor that converts a change of the row to its unit.
     private static func scale(_ row: ComparedRow) -> Double { row.isDifference ? 1 : row.head! }
 
     private static func tracked(_ judged: JudgedComparison) -> [ComparedRow] {

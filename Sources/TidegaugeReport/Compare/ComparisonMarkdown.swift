@@ -1,5 +1,4 @@
-// summary.md of a comparison: what a pull request has to see. The verdict, what changed, what cannot be said; the rest is
-// folded away. Pure.
+// summary.md of a comparison, for a pull request: the verdict, changes and undecided gates. The rest is folded. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 
@@ -52,8 +51,8 @@ enum ComparisonMarkdown {
         return text
     }
 
-    /// Commands of GitHub's runner, which puts them beside the checks: an error for a count or a gate that regressed, a warning
-    /// for a gate that is suspected, a notice for what cannot be told.
+    /// Returns annotation commands for GitHub's runner: an error for a regressed count or gate, a warning for a
+    /// suspected gate, a notice for an inconclusive one.
     static func annotations(_ judged: JudgedComparison) -> String {
         let counted = judged.record.counted.map { annotation($0.verdict, CountedText.annotation($0)) }
         let gates = judged.gates.map { row in
@@ -64,7 +63,8 @@ enum ComparisonMarkdown {
         return (counted + gates).joined()
     }
 
-    /// Empty where nobody has to look. Percent signs and line ends would end a command, or begin another.
+    /// Returns an annotation, or an empty text if none is needed. Percent signs are escaped and line ends removed,
+    /// because they are part of the command syntax.
     private static func annotation(_ verdict: Verdict, _ text: String) -> String {
         let levels: [Verdict: String] = [.regressed: "error", .suspected: "warning", .inconclusive: "notice"]
         guard let level = levels[verdict] else { return "" }

@@ -1,11 +1,10 @@
-// The pictures of a comparison: where the effects lie, what each pair said and when, which quantiles moved, and what could
-// have been seen. Pure.
+// Plots of a comparison: effects, pairs over time, shift by quantile, and power. Pure.
 import Foundation
 import TidegaugeCompare
 import TidegaugeStatistics
 
 enum ComparisonPlots {
-    /// Colours by what they mean.
+    /// Colour slots by meaning.
     private enum Slot {
         static let effect = 1
         static let confirming = 2
@@ -13,14 +12,14 @@ enum ComparisonPlots {
         static let void = 8
     }
 
-    /// All gates: interval, estimate and threshold, a row each in the order of the table.
+    /// Intervals, estimates and thresholds of all gates, in the order of the table.
     static func forest(_ gates: [ComparedRow]) -> Plot? {
         var intervals: [Plot.Point] = []
         var estimates: [Plot.Point] = []
         var thresholds: [Plot.Point] = []
         for (index, row) in gates.enumerated() {
             let y = Double(index + 1)
-            // What is no share has no place on an axis of shares; the table has it.
+            // Differences do not fit an axis of shares; they are only in the table.
             guard let change = row.change, !row.isDifference else { continue }
             estimates.append(Plot.Point(change, y))
             if let low = row.low, let high = row.high { intervals += [Plot.Point(low, y), Plot.Point(high, y)] }
@@ -42,11 +41,11 @@ enum ComparisonPlots {
         ).drawable()
     }
 
-    /// Each pair by the time it was run.
+    /// Change of each pair by its time.
     static func pairs(_ track: GateTrack) -> Plot? {
         let criterion = track.criterion
         let isDifference = criterion.scale == .difference
-        // Times are drawn in seconds.
+        // Plots show times in seconds.
         let unit = isDifference && criterion.unit.hasPrefix("ns") ? 1e-9 : 1
         func points(_ pairs: [PairRecord]) -> [Plot.Point] {
             pairs.compactMap { pair in
@@ -74,7 +73,7 @@ enum ComparisonPlots {
         ).drawable()
     }
 
-    /// How much each quantile of the gate's samples moved, at the first point of the sweep.
+    /// Change of each quantile of the gate's samples at the first sweep point.
     static func shift(_ track: GateTrack, _ plan: ComparisonPlan) -> Plot? {
         let shift = MergedSamples.shift(
             track.gate.metric, track.screen + track.confirm, 0, seed: plan.seed, resamples: min(plan.resamples, 2_000))
@@ -95,7 +94,7 @@ enum ComparisonPlots {
         ).drawable()
     }
 
-    /// Chance that so many pairs, as noisy as these, call a change of a given size.
+    /// Probability that this number of pairs with this noise detects a change, by its size.
     static func power(_ effect: PairedEffect, threshold: Double) -> Plot? {
         guard effect.sigma > 0, let detectable = effect.detectable else { return nil }
         let most = max(4 * detectable, 3 * threshold)

@@ -1,26 +1,26 @@
-// A comparison's folder: journal first, everything else made of it. `comparison.ndjson` holds the plan and then a line for
-// each pair, on disk before the next begins; what is decided is decided anew from it, and comes out the same.
+// Folder of a comparison. All other files are made from its journal `comparison.ndjson`, which holds the plan and
+// then one line per pair, on disk before the next pair begins. Decisions are recomputed from it with the same result.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
 
-/// What a comparison's folder holds.
+/// Content of a comparison's folder.
 public struct ComparisonRecord: Sendable {
     public static let journalName = "comparison.ndjson"
 
     public var plan: ComparisonPlan
     public var pairs: [PairRecord] = []
-    /// Before any pair.
+    /// Counted figures, recorded before all pairs.
     public var counted: [CountedRow] = []
-    /// Whether counting was begun, and not brought to its end.
+    /// Whether counting began but did not finish.
     public var isCounting = false
-    /// What was not counted, and why.
+    /// Points that could not be counted, with the reason.
     public var uncounted: [OneSided] = []
     public var environment: EnvironmentReport
-    /// Whether the comparison came to its end.
+    /// Whether the comparison finished.
     public var isFinished = false
 
-    /// One line: exactly one of its fields is there.
+    /// A line of the journal: exactly one field is set.
     struct Line: Codable {
         var plan: ComparisonPlan?
         var pair: PairRecord?
@@ -31,7 +31,7 @@ public struct ComparisonRecord: Sendable {
         func text() throws -> String { try JSONLines.text(self) }
     }
 
-    /// A comparison that begins.
+    /// Creates the record of a new comparison.
     public init(_ plan: ComparisonPlan, _ environment: EnvironmentReport) {
         (self.plan, self.environment) = (plan, environment)
     }
@@ -40,7 +40,7 @@ public struct ComparisonRecord: Sendable {
         FileManager.default.fileExists(atPath: "\(directory)/\(journalName)")
     }
 
-    /// - Throws: `DamagedReport` where the folder holds something else.
+    /// - Throws: `DamagedReport` if the folder holds no comparison of this version.
     public static func load(_ directory: String) throws -> ComparisonRecord {
         let path = "\(directory)/\(journalName)"
         let lines: [Line] = try JSONLines.read(path, "a comparison", hint: "is this the folder of a comparison?")
@@ -65,8 +65,8 @@ public struct ComparisonRecord: Sendable {
         return record
     }
 
-    /// The state that the pairs lead to; `next` names the pair that comes behind them.
-    /// - Throws: `DamagedReport` where they are not those that the plan leads to.
+    /// Returns the state that the recorded pairs lead to. `next` then returns the following pair.
+    /// - Throws: `DamagedReport` if the pairs do not follow the plan.
     public func replayed() throws -> ComparisonEngine {
         do {
             return try ComparisonEngine(plan, counted: counted, replaying: pairs)

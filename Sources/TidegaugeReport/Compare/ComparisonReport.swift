@@ -1,5 +1,5 @@
-// Writes a comparison's folder: journal and pairs as it goes, everything that needs the whole at its end, and again from
-// the folder alone. Used by one thread.
+// Writes a comparison's folder: journal and pairs during the comparison, all other files at its end or again later
+// from the folder. Used by one thread.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
@@ -13,8 +13,8 @@ public final class ComparisonReport {
     private let pairs: AppendedFile
     private let plan: ComparisonPlan
 
-    /// Makes `directory`, or goes on with what is in it.
-    /// - Throws: `ReportError` where a file cannot be made.
+    /// Creates `directory`, or continues in it.
+    /// - Throws: `ReportError` if a file cannot be created.
     public init(_ directory: String, _ plan: ComparisonPlan, _ environment: EnvironmentReport) throws {
         self.directory = directory
         self.plan = plan
@@ -25,31 +25,31 @@ public final class ComparisonReport {
         pairs = try AppendedFile("\(directory)/\(PairsCSV.fileName)", header: CSV.line(PairsCSV.columns))
     }
 
-    /// On disk when it returns.
+    /// Appends a pair. It is on disk on return.
     public func add(_ record: PairRecord) throws {
         try pairs.append(PairsCSV.lines(record, plan))
         try journal.append(ComparisonRecord.Line(pair: record).text())
     }
 
-    /// The counted figures of a point, and the texts of the files that they name. On disk when it returns.
+    /// Appends the counted figures of a point and writes the files that they name. All are on disk on return.
     public func add(_ rows: [CountedRow], files: [String: String]) throws {
         for (name, text) in files { try ReportFile.replace("\(directory)/\(name)", with: text.utf8) }
         try journal.append(ComparisonRecord.Line(counted: rows).text())
     }
 
-    /// What could not be counted; once, when all else has been.
+    /// Appends the points that could not be counted. Called once, after counting.
     public func add(uncounted: [OneSided]) throws {
         try journal.append(ComparisonRecord.Line(uncounted: uncounted).text())
     }
 
-    /// - Parameter exitCode: what a shell sees; 130 of an interrupted comparison, which can be gone on with.
+    /// - Parameter exitCode: exit code of the process; 130 for an interrupted comparison, which can be resumed.
     public func end(_ judged: JudgedComparison, exitCode: Int32) throws {
         try journal.append(ComparisonRecord.Line(ended: .init(exitCode: exitCode)).text())
         try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: judged.record.environment.json())
         try Self.write(judged, into: directory)
     }
 
-    /// Makes everything but journal and pairs from those.
+    /// Makes all files except journal and pairs from those two.
     /// - Throws: `DamagedReport`, `ReportError`.
     public static func write(into directory: String) throws {
         try write(JudgedComparison(directory), into: directory)

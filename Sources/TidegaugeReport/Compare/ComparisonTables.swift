@@ -1,4 +1,4 @@
-// pairs.csv and effects.csv: every pair's figures on both sides, and every judgement. Pure.
+// pairs.csv and effects.csv: the figures of all pairs on both sides, and all judgements. Pure.
 import TidegaugeCompare
 
 enum PairsCSV {
@@ -9,7 +9,7 @@ enum PairsCSV {
         "base_hiccup_p99_ns", "head_hiccup_p99_ns",
     ]
 
-    /// A line per point and figure that either side has.
+    /// Returns a line per point and figure of either side.
     static func lines(_ record: PairRecord, _ plan: ComparisonPlan) -> String {
         let subject = plan.subjects[record.subject]
         return record.points.map { point in
@@ -70,6 +70,6 @@ enum EffectsCSV {
 }
 
 extension ComparedSide {
-    /// In a table: the commit where there is one, with a mark for what stands beyond it.
+    /// Label in a table: the abbreviated commit if known, marked if there are uncommitted changes.
     public var label: String { commit.isEmpty ? name : String(commit.prefix(12)) + (isDirty ? " with changes" : "") }
 }

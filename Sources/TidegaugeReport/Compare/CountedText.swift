@@ -1,15 +1,15 @@
-// Counted figures of a comparison for people: what changed, by how much, and in which functions. Pure.
+// Counted figures of a comparison as text: verdicts, changes and the functions that cause them. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 import TidegaugeStatistics
 
 enum CountedText {
-    /// What every counted verdict has to say of itself.
+    /// Limitations of counts, shown with every counted verdict.
     static let blindness = "counts see no waiting, no contention and no misses of a cache: those the clocks' gates see"
 
     static let titles = ["verdict", "what", "base", "head", "change", "base twice"]
 
-    /// Of a comparison in which something was counted.
+    /// Summary of a comparison with counted figures.
     static func summary(_ rows: [CountedRow]) -> String {
         let noise = rows.compactMap(\.noise).max() ?? 0
         let counters = Set(rows.map(\.counter)).sorted().joined(separator: ", ")
@@ -26,7 +26,8 @@ enum CountedText {
         ]
     }
 
-    /// `TreeDifference.walk +12.3 %, 3 100 → 3 480 per commit (with what it calls 9 000 → 9 400)`.
+    /// Describes a function's change: `TreeDifference.walk +12.3 %, 3 100 → 3 480 per commit (with what it calls 9
+    /// 000 → 9 400)`.
     static func line(_ cause: CountedRow.Cause) -> String {
         let change = cause.base > 0 ? percent(cause.head / cause.base - 1) : "new"
         return "\(cause.function) \(change), \(whole(cause.base)) → \(whole(cause.head)) per commit (with what it "
@@ -41,7 +42,7 @@ enum CountedText {
 
     private static func whole(_ instructions: Double) -> String { "\(Int(nearest: instructions))" }
 
-    /// A regression in a line: the role's figure, its change, and the function to look at, which hardware does not tell.
+    /// Describes a regression in one line: the figure, its change, and the function that grew most.
     static func annotation(_ row: CountedRow) -> String {
         let cells = cells(row)
         let place = row.causes.first.map { "; first \(line($0))" } ?? ""
@@ -50,7 +51,7 @@ enum CountedText {
 
     // MARK: Whole sections
 
-    /// On a terminal: what is not unchanged, and where it went.
+    /// Returns lines for a terminal: changed counts and the functions that cause them.
     static func console(_ judged: JudgedComparison) -> [String] {
         let rows = judged.record.counted
         guard !rows.isEmpty else { return [] }
@@ -85,8 +86,8 @@ enum CountedText {
         Markdown.table(titles, words: 2, rows.map { row in cells(row).map { Escaped.markdown($0) } })
     }
 
-    /// For the page's template.
-    /// - Parameter tone: what a verdict is coloured by.
+    /// Values for the page's template.
+    /// - Parameter tone: colour of a verdict.
     static func page(_ judged: JudgedComparison, tone: (Verdict) -> String) -> [[String: Any]] {
         judged.record.counted.filter { $0.verdict != .unchanged }.map { row in
             let cells = cells(row).map { Escaped.visible($0) }

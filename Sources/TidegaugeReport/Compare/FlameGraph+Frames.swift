@@ -1,16 +1,16 @@
-// What of a flame graph lies where. Widths are instructions; the picture makes them shares.
+// Layout of a flame graph's frames. Widths are in instructions; `FlameGraph` scales them.
 import TidegaugeProfiles
 
 extension FlameGraph {
     struct Frame {
         var name: String
-        /// From 0, which is all.
+        /// 0 for the frame of the whole.
         var depth: Int
         var x: Double
         var width: Double
         var inclusive: BeforeAfter<Double>
 
-        /// All frames, callers before what they call; side by side by name, so that two pictures are alike.
+        /// Returns all frames, callers before callees and siblings by name, so that the layout is deterministic.
         static func all(of tree: CallTree<BeforeAfter<Double>>) -> [Frame] {
             var widths = tree.nodes.map { max($0.exclusive.before, $0.exclusive.after) }
             for (place, node) in tree.nodes.enumerated().reversed() {

@@ -1,25 +1,25 @@
-// The difference of two profiles as a picture to click through: a flame graph, callers above what they call (B. Gregg,
-// "Differential flame graphs", 2014). One file of SVG, nothing from elsewhere. Pure; equal input gives equal text.
+// The difference of two profiles as an interactive flame graph with callers above callees (B. Gregg, "Differential
+// flame graphs", 2014). A self-contained SVG file. Pure; equal input gives equal text.
 import Foundation
 import TidegaugeProfiles
 import TidegaugeSpec
 
 public enum FlameGraph {
-    /// Frames narrower than this are left out, as a share of the whole.
+    /// Minimum width of a frame as a share of the whole. Narrower ones are left out.
     static let narrowest = 0.001
 
     private static let width = 1200.0
     private static let top = 64.0
     private static let rowHeight = 18.0
-    /// Of a letter of the labels' font.
+    /// Width of a letter in the labels' font.
     private static let letterWidth = 6.7
 
-    /// A whole SVG file. Frames are as wide as what they cost: of what each function executed itself the larger of before
-    /// and after, so that what is gone is seen as well as what is new, and no frame is narrower than what it holds.
+    /// Returns an SVG file. The width of a frame is the sum over its functions of the larger exclusive cost, before
+    /// or after. So removed and new functions are both visible, and children fit into their parents.
     /// - Parameters:
-    ///   - difference: per operation.
-    ///   - title: what was compared, such as `main → tip, thread 2`.
-    ///   - operation: what the costs are of, such as `commit`.
+    ///   - difference: difference of the profiles, per operation.
+    ///   - title: the compared profiles, such as `main → tip, thread 2`.
+    ///   - operation: name of the operation, such as `commit`.
     public static func svg(_ difference: ProfileDifference, title: String, operation: String = "operation") -> String {
         let frames = Frame.all(of: difference.tree)
         let whole = frames[0].width
@@ -70,14 +70,14 @@ public enum FlameGraph {
         return "\(grouped(cost.before)) → \(grouped(cost.after)) \(unit), \(growth) (\(share))"
     }
 
-    /// Grey, or how far it moved: by a hundredth, a twentieth, a fifth, a half of the larger side.
+    /// Style class by relative change: grey below 1 %, then steps at 1 %, 5 %, 20 % and 50 % of the larger side.
     private static func tone(_ cost: BeforeAfter<Double>) -> String {
         let share = abs(cost.growth) / max(cost.before, cost.after, .leastNormalMagnitude)
         guard let step = [0.5, 0.2, 0.05, 0.01].firstIndex(where: { share >= $0 }) else { return "same" }
         return "\(cost.growth > 0 ? "grew" : "shrank")\(4 - step)"
     }
 
-    /// As much of a name as there is room for.
+    /// Cuts a name to the available width.
     private static func cut(_ name: String, width: Double) -> String {
         let letters = Int((width - 6) / letterWidth)
         if letters < 3 { return "" }

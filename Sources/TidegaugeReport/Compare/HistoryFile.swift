@@ -1,4 +1,5 @@
-// history.ndjson: a line per commit, scenario and metric; grows at its end and is kept in the repository. And how it reads.
+// history.ndjson: one line per commit, scenario and metric, appended and kept in the repository; and its table and
+// page.
 import Foundation
 import TidegaugeCompare
 import TidegaugeSpec
@@ -6,7 +7,7 @@ import TidegaugeSpec
 public enum HistoryFile {
     public static let fileName = "history.ndjson"
 
-    /// - Throws: `DamagedReport` where a whole line is none of a history.
+    /// - Throws: `DamagedReport` if a complete line is not a point of a history.
     public static func read(_ path: String) throws -> [HistoryPoint] {
         let points: [HistoryPoint] = try JSONLines.read(
             path, "a history", hint: "tidegauge history --add COMMIT begins one")
@@ -21,7 +22,7 @@ public enum HistoryFile {
         return points
     }
 
-    /// Sees whether points can be put behind those in the file, which is made where it is not there.
+    /// Checks that points can be appended to the file, and creates it if missing.
     /// - Throws: `ReportError`.
     public static func check(_ path: String) throws {
         let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
@@ -36,8 +37,8 @@ public enum HistoryFile {
 }
 
 public enum HistoryTable {
-    /// A series each: its last points, and where it broke.
-    /// - Parameter subject: the first line of a commit's message; empty where it is not known.
+    /// Returns each series with its last points and its breaks.
+    /// - Parameter subject: returns the subject line of a commit; empty if unknown.
     public static func render(_ all: [HistorySeries], last: Int, subject: (String) -> String) -> String {
         all.map { series in
             let points = series.points.suffix(last)
@@ -62,7 +63,7 @@ public enum HistoryTable {
     }
 }
 
-/// history.html: a curve per series.
+/// history.html: one plot per series.
 public enum HistoryPage {
     /// - Throws: `ReportError`.
     public static func write(_ all: [HistorySeries], to path: String) throws {
@@ -79,7 +80,7 @@ public enum HistoryPage {
         try ReportFile.replace(path, with: HTMLPage.render("history", title: "Tidegauge history", page).utf8)
     }
 
-    /// The change against the anchor over commits, with breaks as uprights.
+    /// Change against the anchor by commit, with breaks as vertical lines.
     static func plot(_ series: HistorySeries) -> Plot? {
         func change(_ logarithm: Double) -> Double { Foundation.exp(logarithm) - 1 }
         let points = series.points.enumerated().map { Plot.Point(Double($0.offset + 1), change($0.element.logRatio)) }

@@ -1,26 +1,26 @@
-// What the pairs and counts of a comparison come to, judged once for all of its formats.
+// Judgements on the pairs and counts of a comparison, made once for all formats.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
 
-/// A comparison and what it comes to.
+/// A comparison and its judgements.
 public struct JudgedComparison: Sendable {
     public let record: ComparisonRecord
     public let engine: ComparisonEngine
     public let rows: [ComparedRow]
     public let outcome: ComparisonOutcome
 
-    /// Judges a comparison from its folder.
+    /// Judges the comparison in a folder.
     /// - Throws: `DamagedReport`.
     public init(_ directory: String) throws {
         let record = try ComparisonRecord.load(directory)
         var engine = try record.replayed()
-        // The last pair of a stage does not yet enter the next one.
+        // Replaying ends in the last pair's stage, so `next` advances to the following one.
         if record.isFinished { _ = engine.next() }
         self.init(record, engine)
     }
 
-    /// - Parameter engine: the state that the pairs of `record` lead to.
+    /// - Parameter engine: state that the pairs of `record` lead to.
     public init(_ record: ComparisonRecord, _ engine: ComparisonEngine) {
         (self.record, self.engine) = (record, engine)
         rows = Judge(engine).rows()
@@ -28,16 +28,16 @@ public struct JudgedComparison: Sendable {
     }
 
     public var gates: [ComparedRow] { rows.filter(\.isGate) }
-    /// Subjects whose gates no clock was asked for, by name.
+    /// Names of subjects whose gates were not measured by clocks.
     var unmeasured: [String] { record.plan.isCountedOnly ? record.plan.subjects.map(\.title) : [] }
-    /// Points that should have been counted and were not, where only counts could tell.
+    /// Points that were not counted in a comparison by counts only.
     var uncounted: [String] { record.plan.isCountedOnly ? record.plan.uncounted(by: record.counted) : [] }
-    /// What is advised of figures that do not gate, worst first.
+    /// Changed figures that are not gates, most significant first.
     public var news: [ComparedRow] {
         rows.filter { !$0.isGate && $0.isNews }.sorted { ($0.qValue ?? 1) < ($1.qValue ?? 1) }
     }
 
-    /// A pair that was run again.
+    /// A void pair, which was run again.
     struct VoidPair: Encodable {
         var subject: String
         var pair: Int
@@ -59,7 +59,7 @@ public struct JudgedComparison: Sendable {
         var outcome: String
         var notes: [String]
 
-        /// How it ended, and so many of its notes.
+        /// Text with the outcome and the first notes.
         func text(notes count: Int) -> String { ([outcome] + notes.prefix(count)).joined(separator: ": ") }
     }
 

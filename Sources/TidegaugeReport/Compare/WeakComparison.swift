@@ -1,12 +1,12 @@
-// What two finished runs say of one another. Trials of one seed are pairs as far as the data goes, and no pairs as far as the
-// machine does: published experience with runs one after the other is a false alarm in every fourth comparison. So the best
-// that can be said is that nothing is to be seen, and the worst, that it should be compared properly. Pure.
+// Compares two finished runs. Trials with equal seeds are paired by data, but ran at different times, and published
+// experience with such runs is a false alarm in one of four comparisons. So the result is never a regression, only a
+// hint to compare properly. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 import TidegaugeStatistics
 
 enum WeakComparison {
-    /// A row per figure that both runs have, gates first.
+    /// Returns a row per figure of both runs, gates first.
     static func rows(base: RunRecord, head: RunRecord) -> [ComparedRow] {
         let gates = Dictionary(
             head.header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })
@@ -68,7 +68,7 @@ enum WeakComparison {
 }
 
 extension ComparisonConsole {
-    /// What to do, with the commits as far as the runs know them.
+    /// Suggests the command that compares the commits, if the runs know them.
     private static func remedy(_ base: RunRecord, _ head: RunRecord) -> String {
         let commits = [base, head].map { String($0.environment.commit.prefix(12)) }
         guard commits.allSatisfy({ $0.first?.isHexDigit ?? false && $0.allSatisfy(\.isHexDigit) }) else {
@@ -78,7 +78,7 @@ extension ComparisonConsole {
         return "tidegauge compare \(commits[0]) \(commits[1]) can tell"
     }
 
-    /// Two runs that were measured one after the other.
+    /// Returns the comparison of two successive runs as text.
     static func weak(_ rows: [ComparedRow], _ base: RunRecord, _ head: RunRecord) -> String {
         var lines = [
             "\(base.runID) → \(head.runID): finished runs, one after the other. What the machine did in between is in "

@@ -1,7 +1,7 @@
-// What became worse since a baseline. One run before and one after prove little, so a figure is called worse only where every
-// trial of the run is worse than every trial of the baseline by more than matters: of counts the metric's threshold; of clocks a
-// quarter, and as advice. Where clocks cannot be compared, neither is what goes by their pace. It never turns a run red:
-// `compare` does that. Pure.
+// Findings against a baseline. Two single runs prove little. A figure is only called worse if every trial is worse
+// than every baseline trial: for counts by the metric's threshold, for clocks by 25 % and as advice. If clocks are
+// not comparable, figures that depend on pace are not compared either. A finding never fails a run; `compare` does.
+// Pure.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
@@ -9,16 +9,16 @@ import TidegaugeSpec
 import TidegaugeStatistics
 
 extension BaselineComparison {
-    /// Two runs of one binary, minutes apart on a shared machine, differ by less than this nearly always.
+    /// Two runs of one binary, minutes apart on a shared machine, rarely differ by this share.
     private static let leastClockShare = 0.25
 
-    /// Counts of timed trials that depend on how many commits the machine has them deliver at once.
+    /// Counts of timed trials that depend on how many commits are coalesced.
     private static let paced: Set<Metric> = [
         .upkeepAllocations, .upkeepBytes, .observerBytes, .engineBytes, .liveBytes, .residentBytes, .fileBytes,
         .spaceAmplification,
     ]
 
-    /// - Parameter name: of the baseline, for people.
+    /// - Parameter name: name of the baseline, for people.
     public init(_ run: RunBaseline, since kept: RunBaseline.Kept, name: String) {
         switch kept {
         case .baseline(let baseline): self.init(run, since: baseline, name: name)
@@ -51,7 +51,7 @@ extension BaselineComparison {
         slower = found.map(\.change).filter { !$0.isCounted }
     }
 
-    /// A change for the worse that matters, and its size on the scale of `Criterion`.
+    /// Returns a significant worsening and its size on the scale of `Criterion`, or nil.
     private static func change(
         _ name: RunBaseline.Name, _ then: [Double], _ now: [Double]
     ) -> (change: Change, worsening: Double)? {
@@ -61,7 +61,8 @@ extension BaselineComparison {
         return (Change(what: name.text, metric: name.metric, then: old, now: new), worsening)
     }
 
-    /// By how much the best trial of now is worse than the worst of then; nil where that does not matter.
+    /// Returns by how much the best current trial is worse than the worst baseline trial, or nil if that is not
+    /// significant.
     private static func worsening(_ name: RunBaseline.Name, _ then: [Double], _ now: [Double]) -> Double? {
         let ends =
             name.metric.entry.worse == .less
@@ -70,7 +71,7 @@ extension BaselineComparison {
         let criterion = Criterion(metric: name.metric.rawValue, statistic: name.statistic.rawValue)
             .fitting([worst, best])
         let isCounted = name.metric.entry.kind.isCounted
-        // A time at or under zero has no ratio, and its difference depends on the machine.
+        // A time ≤ 0 has no ratio, and differences of times depend on the machine.
         guard isCounted || criterion.scale == .ratio else { return nil }
         let least = isCounted ? criterion.delta : max(criterion.delta, log1p(leastClockShare))
         return criterion.worsening(base: worst, head: best).flatMap { $0 > least ? $0 : nil }

@@ -1,15 +1,15 @@
-// What became worse since a baseline, in words: at the end of a run on a terminal, in summary.md and on report.html. Pure.
+// Findings against a baseline as text: for the terminal, summary.md and report.html. Pure.
 import TidegaugeSpec
 
 extension BaselineComparison {
-    /// Lines of each kind where room is short; the rest is counted. A page has room.
+    /// Maximum number of lines per kind on the terminal and in summary.md. Further ones are counted.
     private static let mostLines = 10
 
     private static let titles = ["verdict", "what", "baseline", "this run", "change"]
 
     private var date: String { runID.map { " (\($0))" } ?? "" }
 
-    /// The whole in a sentence, and in another what was left out.
+    /// Summary sentence, and another one for what was not compared.
     private var sentences: [String] {
         if let obstacle { return ["not compared: \(obstacle)"] }
         let hint = worse.isEmpty ? "" : " (`tidegauge compare` says whether, and which function)"
@@ -23,12 +23,12 @@ extension BaselineComparison {
 
     // MARK: On a terminal
 
-    /// A line for each figure that became worse, the worst first.
+    /// One line per figure that became worse, worst first.
     public var details: [String] {
         Self.lines(worse, "worse than '\(name)'") + Self.lines(slower, "slower than '\(name)', as advice")
     }
 
-    /// The whole in a line or a few.
+    /// Summary in one or more lines.
     public var summary: [String] {
         let sentences = sentences
         return ["baseline '\(name)'\(date): \(sentences[0])"] + sentences.dropFirst()
@@ -43,13 +43,13 @@ extension BaselineComparison {
 
     private var title: String { "Since baseline \(name)\(date)" }
 
-    /// As `sentences`; where nothing is worse, the first begins with that.
+    /// Like `sentences`, but begins with the good news if nothing is worse.
     private var verdicts: [String] {
         let isWell = worse.isEmpty && slower.isEmpty && counts + clocks > 0
         return (isWell ? ["nothing became worse: \(sentences[0])"] : [sentences[0]]) + sentences.dropFirst()
     }
 
-    /// What counts say stands before what clocks say.
+    /// Markdown with counts before clocks.
     var markdown: String {
         let verdicts = verdicts.map { Escaped.markdown($0) }.joined(separator: "; ")
         var text = "**\(Escaped.markdown(title))**: \(verdicts)\n\n"
@@ -61,7 +61,7 @@ extension BaselineComparison {
         return text + (rest > 0 ? "and \(rest) more in \(FinalReports.htmlName)\n\n" : "")
     }
 
-    /// For the page's template, which has the changes themselves among what is broken or slower.
+    /// Values for the page's template. The page lists the changes among its findings.
     var page: [String: Any] {
         ["title": Escaped.visible(title), "verdicts": verdicts.map { Escaped.visible($0) }]
     }
@@ -70,10 +70,10 @@ extension BaselineComparison {
 extension BaselineComparison.Change {
     private var unit: String { metric.unit }
 
-    /// nil where there is nothing to be a share of.
+    /// Relative change; nil if the baseline is not above 0.
     private var share: String? { then > 0 ? ComparedCells.share(now / then - 1) : nil }
 
-    /// `… upkeep_instructions: 112k → 124k instructions/commit (+10.7 %)`.
+    /// Text such as `… upkeep_instructions: 112k → 124k instructions/commit (+10.7 %)`.
     fileprivate var text: String {
         let values = "\(Humanised.text(then, unit: unit)) → \(Humanised.text(now, unit: unit))"
         return "\(what): \(values)\(metric.isTime ? "" : " \(unit)")\(share.map { " (\($0))" } ?? "")"

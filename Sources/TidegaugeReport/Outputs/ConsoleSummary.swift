@@ -1,5 +1,5 @@
-// What a person sees at the end of a run: per scenario one small table of headline figures, then what went wrong. A
-// digest of metrics.csv, never more than is there.
+// The summary at the end of a run: a table of headline figures per scenario, then failures. An extract of
+// metrics.csv.
 import TidegaugeSpec
 import TidegaugeStatistics
 
@@ -10,9 +10,9 @@ public final class ConsoleSummary: ReportFormat {
     private let print: (String) -> Void
 
     /// - Parameters:
-    ///   - earlier: Rows of the part of the run that is gone on with.
-    ///   - columns: Of the terminal; nil where there is none.
-    ///   - print: Takes the whole summary, which ends in a line end.
+    ///   - earlier: rows of the earlier part of a resumed run.
+    ///   - columns: width of the terminal; nil if there is none.
+    ///   - print: receives the whole summary, which ends with a newline.
     public init(earlier: [RunRow] = [], columns: Int? = nil, print: @escaping (String) -> Void) {
         (self.columns, self.print) = (columns, print)
         rows = earlier.filter(Self.isShown)
@@ -30,8 +30,8 @@ public final class ConsoleSummary: ReportFormat {
     private static let ofPlays = [Metric.choreographyTime, .hangDetectionTime]
     private static let indent = 2
 
-    /// The summary of `rows`, scenarios in the order they were run.
-    /// - Parameter columns: of the terminal; nil: tables are as wide as they are.
+    /// Returns the summary of `rows`, with scenarios in the order of the run.
+    /// - Parameter columns: width of the terminal; nil: tables are not limited.
     public static func render(_ rows: [RunRow], columns: Int? = nil) -> String {
         Digest.inOrder(rows.map(\.scenario)).map { scenario in
             let table = Digest.table(scenario, rows, asRun: true)
@@ -42,13 +42,13 @@ public final class ConsoleSummary: ReportFormat {
             let overSweep = rows.filter { $0.scenario == scenario && $0.variant == RunRow.overSweep }
             lines += overSweep.filter { $0.figure.statistic != .count }.map(sweepLine)
             lines += table.notes.map { "! " + $0 }
-            // Names may hold what moves a cursor.
+            // Names may contain terminal control characters.
             return ([scenario] + lines.map { "  \($0)" }).map { Escaped.visible($0, keepingLines: true) + "\n" }
                 .joined()
         }.joined(separator: "\n")
     }
 
-    /// How a choreography ended on each driver.
+    /// Outcome of an interleaving test on each driver.
     private static func plays(_ rows: [RunRow]) -> [String] {
         let drivers = Digest.inOrder(rows.filter { ofPlays.contains($0.figure.metric) }.map(\.driver))
         let lines = drivers.map { driver in
@@ -70,7 +70,7 @@ public final class ConsoleSummary: ReportFormat {
         return lines.isEmpty ? [] : AlignedTable(rows: lines).lines()
     }
 
-    /// One figure over the sweep, with what it runs over where that has to be said.
+    /// A figure over the sweep, with its family if necessary.
     private static func sweepLine(_ row: RunRow) -> String {
         let figure = row.figure
         let name = figure.metric.rawValue + (figure.statistic == .value ? "" : " \(figure.statistic.rawValue)")

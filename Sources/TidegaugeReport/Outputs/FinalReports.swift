@@ -1,25 +1,24 @@
-// The formats that need the whole run: made at its end, and again by `tidegauge report`, from the folder alone, so that both
-// make the same.
+// Formats that need the whole run: written at its end, and again by `tidegauge report` with the same result.
 import Foundation
 
-/// Writes `report.html`, `report.json`, `junit.xml`, `summary.md`, `points.csv` and what trackers take.
+/// Writes `report.html`, `report.json`, `junit.xml`, `summary.md`, `points.csv` and the files for trackers.
 public final class FinalReports: ReportFormat {
     public static let htmlName = "report.html"
     public static let jsonName = "report.json"
     public static let junitName = "junit.xml"
     public static let markdownName = "summary.md"
 
-    /// What a terminal shows of the run once its files are written: the answers, a line each.
+    /// Answers to print after the files are written, one per line.
     public private(set) var lastLines: [String] = []
 
     private let cell: PointsCSV.Cell
 
-    /// - Parameter cell: writes a value of a variant into points.csv.
+    /// - Parameter cell: formats a value of a variant for points.csv.
     public init(cell: @escaping PointsCSV.Cell) { self.cell = cell }
 
     public func end(_ run: ReportedRun) throws { try write(into: run.directory) }
 
-    /// Makes the files anew from the others in `directory`.
+    /// Rewrites the files from the other files in `directory`.
     /// - Throws: `DamagedReport`, `ReportError`.
     public func write(into directory: String) throws {
         let record = try RunRecord.load(directory)

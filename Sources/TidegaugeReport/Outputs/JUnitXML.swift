@@ -1,6 +1,6 @@
-// junit.xml: what CI servers show as tests. A scenario on a driver is a test case: a broken limit or promise and a hang are
-// failures, a trial that ended before it could say anything is an error. A limit that nothing can be said about is skipped
-// where nothing is worse, as the run's exit code says too. Pure.
+// junit.xml for CI servers. A scenario on a driver is a test case. A broken limit, a violation or a hang is a
+// failure; a trial that ended early is an error. An undecided limit is skipped unless something is worse, like in the
+// run's exit code. Pure.
 import TidegaugeMeasure
 import TidegaugeStatistics
 import TidegaugeTrial
@@ -9,16 +9,16 @@ enum JUnitXML {
     private struct Case {
         var scenario: String
         var driver: String
-        /// Whole, so that the times of cases add up to those of their suite.
+        /// Integer milliseconds, so that the times of cases add up to that of their suite.
         var milliseconds: Int
-        /// Element name, its type and its lines; the worst first.
+        /// Faults as element name, type and lines, worst first.
         var faults: [(element: String, type: String, lines: [String])]
         var figures: String
     }
 
     static func render(_ record: RunRecord) -> String {
         var cases = cases(record)
-        // Trials may be missing: what is there says nothing about them.
+        // Trials of an incomplete run may be missing without a trace.
         if record.end == nil || record.end?.exitCode == 130 {
             let word = record.verdict.word
             cases.append(
@@ -51,7 +51,7 @@ enum JUnitXML {
         var text =
             "<testcase classname=\"tidegauge.\(Escaped.xml(testCase.driver))\" name=\"\(Escaped.xml(testCase.scenario))\""
             + " time=\"\(seconds(testCase.milliseconds))\">\n"
-        // A case has one outcome; what else there is goes into its text.
+        // A case can have only one outcome. Others are added to its text.
         if let worst = testCase.faults.first {
             let lines = testCase.faults.flatMap(\.lines)
             text += "<\(worst.element) message=\"\(Escaped.xml(worst.lines.first ?? worst.type))\""
@@ -113,8 +113,8 @@ enum JUnitXML {
         ].filter { !$0.2.isEmpty }
     }
 
-    /// What was measured: warm-up and window, or how long a choreography took, or its hang to be found. A counted trial has
-    /// neither.
+    /// Measured time of a trial: warm-up and window, or the duration of an interleaving test or of the detection of
+    /// its hang. 0 for a counted trial.
     private static func milliseconds(_ trial: TrialRecord, _ rows: [RunRow]) -> Int {
         if trial.spec.count != nil { return 0 }
         guard trial.spec.choreography != nil else {

@@ -1,9 +1,9 @@
-// summary.md: a run as a comment on a pull request. The verdict, the eight answers, what is broken or slower; the rest is
-// folded away, and every figure is in report.html. Pure.
+// summary.md: a run as a pull request comment: verdict, answers and findings. The rest is folded, and report.html has
+// all figures. Pure.
 import TidegaugeSpec
 
 enum MarkdownSummary {
-    /// Lines of a list where room is short; the rest is counted.
+    /// Maximum number of lines of a list. Further ones are counted.
     private static let mostLines = 10
 
     static func render(_ record: RunRecord) -> String {
@@ -35,10 +35,10 @@ enum MarkdownSummary {
         return text + Markdown.folded("Machine", machine)
     }
 
-    /// The engines that were to come through; how many there were besides, which were to hang.
+    /// Lists the engines that were expected to complete, then the number of known-bad controls.
     private static func drivers(_ record: RunRecord) -> String {
         let plays = Choreographies(record)
-        // A store that stops itself in one choreography is a control there, and an engine in all others.
+        // A driver can be a control in one interleaving test and an engine in others.
         let engines = plays.engines + record.trials.filter { $0.spec.choreography == nil }.map(\.spec.driver)
         let controls = Set(plays.rows.flatMap(\.controls).map(\.driver)).subtracting(engines)
         let all = Digest.inOrder(record.trials.map(\.spec.driver))
@@ -49,7 +49,7 @@ enum MarkdownSummary {
     }
 
     private static func findings(_ all: [Finding]) -> String {
-        // What became worse is told by the baseline itself.
+        // Figures worse than the baseline are listed with the baseline.
         let own = all.filter { $0.kind == .failed || $0.kind == .broken }
         guard !own.isEmpty else { return "" }
         let rows = own.prefix(mostLines).map { finding in
@@ -67,7 +67,7 @@ enum MarkdownSummary {
             + more + "\n"
     }
 
-    /// One line per scenario and driver: the metric that commits are compared by. Choreographies have a table of their own.
+    /// One line per scenario and driver with its gate. Interleaving tests have their own table.
     private static func gates(_ record: RunRecord) -> String {
         let rows = record.scenarioNames.filter { record.scenario($0)?.gate != .choreographyTime }.flatMap { name in
             Digest.gate(name, record).map { gate in

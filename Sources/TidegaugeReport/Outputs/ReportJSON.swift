@@ -1,5 +1,4 @@
-// report.json: the whole run as one object, for programs that would rather not read CSV. Keys sorted; what has no value is
-// null. Pure.
+// report.json: the run as one JSON object. Keys are sorted; missing values are null. Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeTrial
@@ -27,7 +26,7 @@ enum ReportJSON {
         var trial: Int
         var seed: UInt64
         var metrics: [String: MetricFigures]
-        /// Other figures over the sweep: one object each, because a family of the sweep has its own.
+        /// Family of a figure over the sweep. Each family is an object of its own.
         var place: String?
     }
 

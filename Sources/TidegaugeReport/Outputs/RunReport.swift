@@ -1,18 +1,18 @@
-// All formats of one run, behind one object that the run tells what happened. Used by one thread.
+// Writes all formats of a run. Used by one thread.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// A run's report: its folder, its formats, and `latest` beside it.
+/// The report of a run: its folder, its formats, and the link `latest` beside it.
 public final class RunReport {
     public private(set) var run: ReportedRun
     private let formats: [any ReportFormat]
 
-    /// Makes `root/runID` and begins every format there.
+    /// Creates `root/runID` and begins every format there.
     /// - Parameters:
-    ///   - root: The folder of all runs, made if it is not there.
-    ///   - formats: Told in this order.
-    /// - Throws: `ReportError` where the folder or a file cannot be made.
+    ///   - root: folder of all runs, created if missing.
+    ///   - formats: formats in the order of calls.
+    /// - Throws: `ReportError` if the folder or a file cannot be created.
     public init(
         root: String, runID: String, header: RunHeader = RunHeader(), environment: EnvironmentReport,
         formats: [any ReportFormat] = [MetricsCSV(), EnvironmentJSON()]
@@ -25,34 +25,34 @@ public final class RunReport {
         try LatestLink.point(to: runID, in: root)
     }
 
-    /// The folder that `metrics.csv` is in.
+    /// Folder of the run, which contains `metrics.csv`.
     public var directory: String { run.directory }
 
-    /// Passes on the rows of a trial, or of a sweep; they are on disk when it returns.
+    /// Adds the rows of a trial or of a sweep. They are on disk on return.
     public func add(_ rows: [RunRow]) throws {
         for format in formats { try format.add(rows) }
     }
 
-    /// Passes on what else a trial recorded, behind its rows.
+    /// Adds the recordings of a trial, after its rows.
     public func add(_ recordings: TrialRecordings, of trial: TrialKey) throws {
         for format in formats { try format.add(recordings, of: trial, in: run) }
     }
 
-    /// Passes on what happened, behind what it follows from.
+    /// Adds an event, after the rows that it follows from.
     public func add(_ event: RunEvent) throws {
         for format in formats { try format.add(event) }
     }
 
-    /// Ends every format with the complete environment. To be called for an interrupted run too.
+    /// Ends every format with the complete environment. Also called for an interrupted run.
     public func end(environment: EnvironmentReport) throws {
         run.environment = environment
         for format in formats { try format.end(run) }
     }
 
-    /// A name for a run that sorts by time: `20260131T120000Z-1a2b3c4d`.
+    /// Returns a run ID that sorts by time: `20260131T120000Z-1a2b3c4d`.
     /// - Parameters:
-    ///   - secondsSince1970: Wall-clock time of the start, by which people find a run.
-    ///   - entropy: Tells runs of one second apart.
+    ///   - secondsSince1970: wall-clock time of the start.
+    ///   - entropy: distinguishes runs of the same second.
     public static func makeRunID(secondsSince1970: Int, entropy: UInt32) -> String {
         var seconds = time_t(secondsSince1970)
         var parts = tm()

@@ -1,11 +1,11 @@
-// The gates of a run for those who keep histories of numbers elsewhere: github-action-benchmark and Bencher. As of a comparison
-// (`TrackerJSON`), but each point by itself, with what its repetitions lie between. Pure.
+// The gates of a run for github-action-benchmark and Bencher. Like `TrackerJSON` of a comparison, but with each point
+// separately and the range of its repetitions. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 import TidegaugeStatistics
 
 extension TrackerJSON {
-    /// The gate at one point: the median over the trials, and the trials.
+    /// A gate at one point, with the values of all trials.
     private struct Tracked {
         var place: String
         var metric: Metric
@@ -38,7 +38,7 @@ extension TrackerJSON {
         return try encoded(benchmarks)
     }
 
-    /// Gates of which less is better: neither service is told which way a figure is.
+    /// Gates for which less is better: the services are not told the direction of a figure.
     private static func tracked(_ record: RunRecord) -> [Tracked] {
         record.scenarioNames.flatMap { name -> [Tracked] in
             guard let metric = record.scenario(name)?.gate,
@@ -57,7 +57,7 @@ extension TrackerJSON {
         }
     }
 
-    /// Of a figure over a sweep of several keys, with what it runs over.
+    /// Name of a point, with the family of a figure over the sweep.
     private static func place(_ row: RunRow) -> String {
         ([row.scenario, row.driver, row.variant] + Digest.place(row.figure)).filter { !$0.isEmpty }
             .joined(separator: "/")

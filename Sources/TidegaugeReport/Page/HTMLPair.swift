@@ -1,15 +1,15 @@
-// Two finished runs on one page: what changed first, then their answers, then the scenarios of both with curves over one
-// another. The runs were measured one after the other, so nothing here is called a regression (`WeakComparison`). Pure.
+// A page about two finished runs: changes, answers, and the scenarios of both with their plots overlaid. The runs
+// were measured one after the other, so nothing is called a regression (`WeakComparison`). Pure.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// Writes the page of two runs.
+/// Writes the page about two runs.
 public enum PairReport {
-    /// Makes `head/against-BASE.html`.
-    /// - Returns: the path of the page, and what a terminal shows of it.
+    /// Writes `head/against-BASE.html`.
+    /// - Returns: path of the page and a text for the terminal.
     /// - Throws: `DamagedReport`, `ReportError`.
     public static func write(base: String, head: String) throws -> (path: String, text: String) {
         let (before, after) = (try RunRecord.load(base), try RunRecord.load(head))
@@ -21,9 +21,9 @@ public enum PairReport {
 }
 
 enum HTMLPair {
-    /// - Parameter rows: the rows of `WeakComparison` for both runs.
+    /// - Parameter rows: result of `WeakComparison` for both runs.
     static func render(_ base: RunRecord, _ head: RunRecord, _ rows: [ComparedRow]) throws -> String {
-        // What has no ratio has no place among those that have one, and stands behind them.
+        // Changes without a ratio follow those with one.
         let changed = rows.filter { !$0.remark.isEmpty && $0.change != nil }.sorted {
             (($0.isDifference ? 1 : 0), -abs($0.change ?? 0)) < (($1.isDifference ? 1 : 0), -abs($1.change ?? 0))
         }
@@ -54,7 +54,7 @@ enum HTMLPair {
         return try HTMLPage.render("pair", title: title, page)
     }
 
-    /// The rest is folded.
+    /// Number of changes shown; further ones are folded.
     private static let shownChanges = 20
 
     private static func commit(_ record: RunRecord) -> String {
@@ -74,7 +74,7 @@ enum HTMLPair {
         ]
     }
 
-    /// The later run's, each with what it was.
+    /// Answers of the later run, each with the earlier figure.
     private static func answers(_ base: RunRecord, _ head: RunRecord, _ both: RunRecord) -> [[String: Any]] {
         let before = Answers(base).all
         return zip(HTMLReport.answers(Answers(head), both), zip(before, Answers(head).all)).map { shown, pair in
@@ -83,7 +83,7 @@ enum HTMLPair {
             if let then = old.value, let now = new.value, old.source == new.source {
                 text += " (\(ComparedCells.share(now / then - 1)))"
             }
-            // Parts of a page of one run are not here.
+            // This page has no links to the separate parts of a run's page.
             let links = new.scenario == nil ? [] : shown["links"] ?? []
             return shown.merging(["meaning": Escaped.visible("\(text) · \(new.meaning)"), "links": links]) { $1 }
         }
@@ -93,7 +93,7 @@ enum HTMLPair {
 
     private static let names = (base: "before", head: "now")
 
-    /// A record that holds both, in which each engine is there twice: `stillingwell before`, `stillingwell now`.
+    /// Returns a record of both runs, in which each engine occurs twice: `stillingwell before`, `stillingwell now`.
     static func merged(_ base: RunRecord, _ head: RunRecord) -> RunRecord {
         var both = head
         both.header.scenarios += base.header.scenarios.filter { head.scenario($0.name) == nil }
@@ -108,7 +108,7 @@ enum HTMLPair {
 }
 
 extension RunRecord {
-    /// With another name for each engine.
+    /// Returns the record with a suffix on each engine's name.
     fileprivate func suffixed(_ suffix: String) -> RunRecord {
         var record = self
         func named(_ driver: String) -> String { "\(driver) \(suffix)" }

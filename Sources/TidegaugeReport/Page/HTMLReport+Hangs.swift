@@ -1,8 +1,8 @@
-// The part of report.html that speaks of hangs. Pure.
+// The section about hangs in report.html. Pure.
 import TidegaugeMeasure
 
 extension HTMLReport {
-    /// Unexpected ones first, warnings last; the numbers are those of the files in `hangs/`.
+    /// Hangs in the order unexpected, expected, warnings. Their numbers are those of the files in `hangs/`.
     static func hangs(_ record: RunRecord) -> [[String: Any]] {
         var number = 0
         var entries: [(rank: Int, values: [String: Any])] = []

@@ -1,18 +1,18 @@
-// The scenarios of a page: grouped as their files are, each folded behind a line with its question and its gate; and
-// choreographies beside the engines that played them. Pure.
+// The scenarios of a page, grouped by folder, each folded under its question and its gate; and the table of
+// interleaving tests by engine. Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
 
 extension HTMLReport {
-    /// Choreographies have a table of their own.
+    /// Scenarios except interleaving tests, which have their own table.
     static func listed(_ record: RunRecord) -> [String] {
         let plays = Set(Choreographies(record).rows.map(\.scenario))
         return record.scenarioNames.filter { !plays.contains($0) }
     }
 
-    /// By the folder of the scenario's file.
-    /// - Parameter isPair: of two runs: each gate's figure then and now.
+    /// Groups the scenarios by the folder of their files.
+    /// - Parameter isPair: whether the record holds two runs, so that gates show both figures.
     static func groups(_ record: RunRecord, isPair: Bool = false) -> [[String: Any]] {
         let listed = listed(record)
         func folder(_ name: String) -> String {
@@ -73,7 +73,7 @@ extension HTMLReport {
         return values.compactMapValues { $0 }
     }
 
-    /// Of the first engine, which is there twice: its name and which run.
+    /// Gate of the first engine in both runs.
     private static func then(_ gates: [Digest.Gate]) -> [[String: Any]] {
         guard let first = gates.first else { return [] }
         func engine(_ gate: Digest.Gate) -> [Substring] { gate.driver.split(separator: " ").dropLast() }
@@ -90,7 +90,7 @@ extension HTMLReport {
         ]
     }
 
-    /// The gate's figure, a row per point and a column per engine; nothing where there is one engine.
+    /// Table of the gate with a row per point and a column per engine. Empty for a single engine.
     private static func sideBySide(_ name: String, _ record: RunRecord) -> [String: Any] {
         guard let gate = record.scenario(name)?.gate else { return [:] }
         let rows = record.rows.filter {
@@ -110,7 +110,7 @@ extension HTMLReport {
 
     // MARK: Choreographies
 
-    /// nil where none was played.
+    /// Values for the table of interleaving tests, or nil if there are none.
     static func plays(_ record: RunRecord) -> [String: Any]? {
         let plays = Choreographies(record)
         guard !plays.rows.isEmpty else { return nil }
@@ -141,7 +141,7 @@ extension HTMLReport {
         ]
     }
 
-    /// `24 expected and caught, 13 warnings`.
+    /// Heading such as `24 expected and caught, 13 warnings`.
     static func hangTitle(_ record: RunRecord) -> String {
         let all = record.trials.flatMap { $0.hangs ?? [] }
         let warnings = all.count { $0.kind == .inversion }

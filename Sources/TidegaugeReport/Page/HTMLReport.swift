@@ -1,5 +1,5 @@
-// report.html: the whole run on one page that needs nothing else: no font, no picture, no library from anywhere. What stands
-// in it is decided here and in its extensions; how it looks, in `Pages/report.html`. Pure.
+// report.html: the whole run on a self-contained page without external fonts, images or libraries. The content is
+// computed here and in the extensions; `Pages/report.html` is the template. Pure.
 import Foundation
 import TidegaugeSpec
 
@@ -59,7 +59,7 @@ enum HTMLReport {
         }
     }
 
-    /// Where an answer leads to, and what the link is called.
+    /// Anchor and name of the page section that an answer links to.
     private static func link(_ source: Answer.Source?, _ record: RunRecord) -> [String: Any]? {
         switch source {
         case .scenario(let name): ["to": anchor(name, record), "name": Escaped.visible(name)]
@@ -97,16 +97,16 @@ enum HTMLReport {
         ]
     }
 
-    /// A bar that is longer than this says no more.
+    /// Share at which bars stop growing.
     private static let longestBar = 2.0
 
-    /// A change and its bar, in rem.
+    /// Values of a change and its bar; the width is in rem.
     static func bar(_ share: Double, of most: Double) -> [String: Any] {
         let width = 6 * min(abs(share), longestBar) / most
         return ["width": String(format: "%.2f", max(width, 0.1)), "text": ComparedCells.share(share)]
     }
 
-    /// What did not go as it should: limits, trials, drivers that cannot.
+    /// Undecided and broken limits, failed trials and skipped drivers.
     private static func problems(_ record: RunRecord) -> [String: Any] {
         let voided = record.voided.map { trial -> [String: Any] in
             let place = [trial.spec.scenario, trial.spec.driver, trial.spec.variant, "trial \(trial.spec.trial)"]

@@ -1,21 +1,21 @@
-// Pictures of what depends on a swept key: upkeep on the collection's size with the fitted exponent, coalescing on the rate
-// with the knee, else the gate's metric. Pure.
+// Plots over a swept key: upkeep cost over the collection's size with the fitted exponent, coalescing over the rate
+// with the knee, and the gate's metric. Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 
 extension ScenarioPlots {
-    /// A family of a sweep: points of one driver that differ in one key alone.
+    /// A family of a sweep: points of one driver that differ only in one key.
     private struct Family: Hashable {
         var driver: String
-        /// The other keys and where they stood, as in the flag `at:`.
+        /// The other keys with their values, as in the flag `at:`.
         var rest: String
     }
 
     func sweeps() -> [Plot] { keys.flatMap { key in metrics(key).compactMap { plot($0, over: key) } } }
 
-    /// Swept keys whose values are numbers.
+    /// Swept keys with numeric values.
     private var keys: [String] {
         let settings = perTrial.flatMap { Self.settings($0.variant) }
         return Digest.inOrder(settings.map(\.key)).filter { key in
@@ -73,7 +73,7 @@ extension ScenarioPlots {
             x: .plain(isLogarithmic: true), y: y, series: series)
     }
 
-    /// What is known of how a metric depends on a key, and drawn beside its points.
+    /// Known dependence of a metric on a key, drawn with its points.
     private enum Law { case power, knee }
 
     private static let laws: [Metric: Law] = [.upkeepCost: .power, .coalescingRatio: .knee]
@@ -107,7 +107,7 @@ extension ScenarioPlots {
 
     private func knee(_ family: Family) -> Double? { overSweep(.kneeRate, family.driver).first?.value }
 
-    /// c · xᵝ with the c that half of the points lie above.
+    /// Returns the line c · xᵝ with the median c of the points.
     private static func line(_ points: [Plot.Point], exponent: Double) -> [Plot.Point] {
         let usable = points.filter { $0.x > 0 && $0.y > 0 }
         guard let factor = median(usable.map { $0.y / pow($0.x, exponent) }) else { return [] }
@@ -136,7 +136,7 @@ extension ScenarioPlots {
         settings(variant).first { $0.key == key }.flatMap { number($0.value) }
     }
 
-    /// `1000`, `0.5`, `200/s`.
+    /// Parses `1000`, `0.5` or `200/s`.
     private static func number(_ text: String) -> Double? {
         Double(text.hasSuffix("/s") ? String(text.dropLast(2)) : text)
     }

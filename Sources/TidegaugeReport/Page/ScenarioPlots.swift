@@ -1,5 +1,5 @@
-// Which pictures a scenario deserves, from what was measured: percentiles, what depends on the swept key, staleness over
-// time. Pure.
+// Selects the plots of a scenario by what was measured: percentiles, dependence on a swept key, staleness over time.
+// Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -19,7 +19,7 @@ struct ScenarioPlots {
 
     func plots() -> [Plot] { ([spectrum()] + sweeps() + [stalenessOverTime()]).compactMap { $0?.drawable() } }
 
-    /// At most as many points as there are colours: engines first, then the ends of the sweep before its middle.
+    /// At most as many points as there are colours, evenly spread over the sweep for each engine.
     private var shownPoints: [Digest.Point] {
         guard points.count > Plot.slots else { return points }
         let variants = Digest.inOrder(points.map(\.variant))
@@ -33,14 +33,15 @@ struct ScenarioPlots {
         point.variant.isEmpty ? point.driver : "\(point.driver) \(point.variant.replacing(";", with: " "))"
     }
 
-    /// What a caption adds where there are more curves than colours.
+    /// Addition to a caption if there are more curves than colours.
     static func more(_ count: Int) -> String {
         count > 0 ? " There \(count == 1 ? "is" : "are") \(count) more, in the table alone." : ""
     }
 
     // MARK: Percentiles
 
-    /// Of the gate's metric if it is a distribution, else of the latency that comes nearest to what a user feels.
+    /// Metric of the percentile plot: the gate if it is a distribution, else the available latency closest to the
+    /// user.
     private var spectrumMetric: Metric? {
         let recorded = Set(record.samples.filter { $0.key.scenario == scenario }.flatMap { $0.value.keys })
         let preferred =
@@ -73,15 +74,15 @@ struct ScenarioPlots {
         var points: [Plot.Point] = []
         var before = 0.0
         for (value, seen) in distribution.cumulative() {
-            // This value is the one of every percentile from those under it up to its own.
+            // This value is the quantile from the samples below it up to its own rank.
             let from = total / (total - before)
             before = Double(seen)
             let until = min(total / max(total - before, 1), total / 10)
             guard until >= from else { break }
-            // A logarithmic axis has no place for what lies under zero.
+            // A logarithmic axis cannot show negative values.
             if value < 0 { continue }
             let y = Double(max(value, 1)) / 1e9
-            // A hundred points to a decade are more than a picture can show.
+            // Keeps about 80 points per decade, more than a plot can resolve.
             if let last = points.last, until < last.x * 1.03 { continue }
             points.append(Plot.Point(max(from, 1), y))
             if until > from * 1.03 { points.append(Plot.Point(until, y)) }
@@ -96,7 +97,7 @@ struct ScenarioPlots {
             $0.trial.scenario == scenario && $0.metric == .staleness && $0.trial.trial == 0
         }
         let groups = Dictionary(grouping: own) { Digest.Point(driver: $0.trial.driver, variant: $0.trial.variant) }
-        // Fewer steps show nothing that a percentile does not.
+        // Fewer than 8 intervals show no more than percentiles do.
         guard groups.values.contains(where: { $0.count >= 8 }) else { return nil }
         let shown = shownPoints
         let series = shown.enumerated().flatMap { index, point -> [Plot.Series] in

@@ -1,17 +1,17 @@
-// A table of words and figures as lines of a terminal: the columns of words first, to the left, figures to the right. On a terminal
-// that is too narrow words are wrapped, and then columns of figures stand below one another; no figure is ever cut off. Pure.
+// Formats a table for a terminal: columns of words first, left-aligned, then right-aligned figures. On a narrow
+// terminal words are wrapped, and columns of figures are split into several tables. Figures are never cut. Pure.
 
 package struct AlignedTable {
     private static let gap = 2
-    /// The titles are the first. Rows of one length, with as many cells at least as there are columns of words.
+    /// Rows, starting with the titles. All have the same length and at least `words` cells.
     private let rows: [[String]]
-    /// How many columns are words.
+    /// Number of columns of words.
     private let words: Int
-    /// Behind which words may be broken, beside blanks.
+    /// Characters after which words may be wrapped, besides blanks.
     private let separators: Set<Character>
-    /// Of a column of words: narrower ones cannot be read.
+    /// Minimum width of a wrapped column of words.
     private let narrowest: Int
-    /// Whether the first column is never wrapped: names, which somebody copies.
+    /// Whether the first column is never wrapped, because its names are copied.
     private let keepsFirst: Bool
 
     package init(
@@ -22,7 +22,7 @@ package struct AlignedTable {
         (self.narrowest, self.keepsFirst) = (narrowest, keepsFirst)
     }
 
-    /// - Parameter columns: of the terminal; nil: as wide as it is.
+    /// - Parameter columns: width of the terminal; nil: not limited.
     package func lines(columns: Int? = nil) -> [String] {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         guard let columns, Self.total(widths) > columns else { return aligned(rows, widths) }
@@ -44,7 +44,7 @@ package struct AlignedTable {
 
     private static func total(_ widths: [Int]) -> Int { widths.reduce(0, +) + gap * max(widths.count - 1, 0) }
 
-    /// Columns of figures that stand side by side, one at least.
+    /// Splits the columns of figures into groups that fit side by side, with at least one column each.
     private static func parts(of figures: [Int], beside words: Int, within columns: Int) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0
@@ -59,7 +59,7 @@ package struct AlignedTable {
         return parts + [start..<figures.count]
     }
 
-    /// The wider column gives first.
+    /// Shrinks columns to fit, always the widest first.
     private static func shrunk(_ widths: [Int], to room: Int, _ least: [Int]) -> [Int] {
         var widths = widths
         while total(widths) > room {
@@ -70,7 +70,7 @@ package struct AlignedTable {
         return widths
     }
 
-    /// A row as several: its figures stand in the first.
+    /// Splits a row into several lines. The first one has the figures.
     private func wrapped(_ row: [String], _ widths: [Int]) -> [[String]] {
         let pieces = zip(row, widths).map { wrapped($0, to: $1) }
         let height = pieces.map(\.count).max() ?? 1
@@ -79,7 +79,7 @@ package struct AlignedTable {
         }
     }
 
-    /// Broken at blanks and behind separators; a piece that is still too long ends in `…`.
+    /// Wraps text at blanks and after separators. A piece that is still too long is cut with `…`.
     private func wrapped(_ text: String, to width: Int) -> [String] {
         var lines = [""]
         for piece in pieces(text) {

@@ -1,13 +1,13 @@
-// A text file that grows by whole lines, each batch on disk before the next trial starts. Used by one thread.
+// A text file that grows by complete lines, each batch on disk before the next trial starts. Used by one thread.
 import Foundation
 
-/// Opened for appending; closed with its owner.
+/// A file opened for appending, closed on deinit.
 final class AppendedFile {
     let path: String
     private let file: Int32
 
-    /// Opens the file, which may hold lines already (a resumed run): one that a killed run left half is cut off.
-    /// - Parameter header: written where there is no whole line yet.
+    /// Opens the file, which may exist already (a resumed run). An incomplete last line of a killed run is cut off.
+    /// - Parameter header: text written if the file has no complete line.
     init(_ path: String, header: String = "") throws {
         self.path = path
         file = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o644)

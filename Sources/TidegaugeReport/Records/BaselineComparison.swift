@@ -1,34 +1,34 @@
-// A run held against a baseline, as journal.ndjson keeps it: plain values, so that a page made again shows the same whatever has
-// become of the baseline. BaselineComparison+Finding finds what became worse, BaselineComparison+Words says it.
+// The result of comparing a run with a baseline, as stored in journal.ndjson. Plain values, so that a page can be
+// made again without the baseline. BaselineComparison+Finding computes it, BaselineComparison+Words formats it.
 import TidegaugeSpec
 
-/// What became worse since a baseline.
+/// Figures that became worse since a baseline.
 public struct BaselineComparison: Codable, Sendable, Equatable {
-    /// A figure that is worse by more than matters.
+    /// A figure that became significantly worse.
     struct Change: Codable, Equatable {
-        /// `result-size stillingwell dataset.items=1000 upkeep_cost`.
+        /// Name such as `result-size stillingwell dataset.items=1000 upkeep_cost`.
         var what: String
         var metric: Metric
-        /// Medians over the trials of each run.
+        /// Medians over the trials of the baseline and of this run.
         var then: Double
         var now: Double
     }
 
-    /// Of the baseline, for people.
+    /// Name of the baseline, for people.
     var name: String
-    /// The run that the baseline was made of; nil where it cannot be told.
+    /// Run that the baseline was made from; nil if unknown.
     var runID: String?
-    /// Why nothing is compared, as half a sentence.
+    /// Reason why nothing is compared, as a phrase.
     var obstacle: String?
-    /// Why no clocks are.
+    /// Reason why clocks are not compared, as a phrase.
     var clockObstacle: String?
-    /// How many figures were compared.
+    /// Numbers of compared counts and clocks.
     var counts = 0
     var clocks = 0
-    /// Counts, the worst first.
+    /// Worse counts, worst first.
     var worse: [Change] = []
-    /// Clocks, the worst first; advice.
+    /// Slower clocks, worst first; advice only.
     var slower: [Change] = []
-    /// Scenarios that ask something else by now.
+    /// Scenarios whose files changed since the baseline.
     var changed: [String] = []
 }

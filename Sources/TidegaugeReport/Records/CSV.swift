@@ -1,7 +1,7 @@
-// RFC 4180 (but for line ends: `\n`, as every tool on Linux writes and reads them). Pure.
+// RFC 4180 with `\n` as line end, as is usual on Linux. Pure.
 
 enum CSV {
-    /// Quotes around fields that need them, quotes within doubled; with the line end.
+    /// Returns a line with its line end. Fields are quoted where necessary, with quotes doubled.
     static func line(_ fields: [String]) -> String { fields.map(quoted).joined(separator: ",") + "\n" }
 
     static func quoted(_ field: String) -> String {
@@ -9,7 +9,7 @@ enum CSV {
         return needsQuotes ? "\"" + field.replacing("\"", with: "\"\"") + "\"" : field
     }
 
-    /// The records of `text`; a last one without its line end, which a killed run left half, is no record.
+    /// Parses the records of `text`. An incomplete last line, as left by a killed run, is ignored.
     static func records(_ text: String) -> [[String]] {
         var records: [[String]] = []
         var record: [String] = []

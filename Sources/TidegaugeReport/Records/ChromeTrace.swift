@@ -1,6 +1,6 @@
-// trace.json: the first commits and callbacks of each trial one by one, as Chrome's trace format, which Perfetto opens
-// (ui.perfetto.dev). A trial is a process, its threads are threads, time starts with its measured window. A JSON array that
-// is whole after each trial.
+// trace.json: the first commits and callbacks of each trial in Chrome's trace format, for Perfetto (ui.perfetto.dev).
+// A trial is shown as a process, and time starts with its measured window. The file is a complete JSON array after
+// each trial.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeTrial
@@ -49,7 +49,7 @@ public final class ChromeTrace: ReportFormat {
         var version: Int64?
     }
 
-    /// One line of JSON each; times are µs.
+    /// Returns one line of JSON per event, with times in µs.
     static func events(_ spans: [TraceSpan], of trial: TrialKey, process: Int) throws -> [String] {
         let title = [trial.scenario, trial.driver, trial.variant, "trial \(trial.trial)"].filter { !$0.isEmpty }
         let threads = Digest.inOrder(spans.map(\.thread))

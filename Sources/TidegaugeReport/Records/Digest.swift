@@ -1,10 +1,10 @@
-// What a few lines can say of many figures: the headline of a scenario, medians over trials, what did not go well. Shared
-// by the formats for people. Pure.
+// Condensed figures for people: headlines of a scenario, medians over trials, and failures. Shared by several
+// formats. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 
-/// One column of the table.
+/// A column of the table of headlines.
 struct Headline {
     var metric: Metric
     var statistic: Statistic
@@ -36,8 +36,8 @@ enum Digest {
         var variant: String
     }
 
-    /// The median over trials; `≥` where any trial knows only a bound, `~` where any is at the floor of what can be
-    /// measured.
+    /// Formats the median over trials, with `≥` if any trial has only a bound, and `~` if any is at the harness's
+    /// floor.
     static func cell(_ figures: [Figure]) -> String {
         guard let unit = figures.first?.metric.unit else { return "-" }
         let text = Humanised.text(median(figures.compactMap(\.value)), unit: unit)
@@ -46,8 +46,8 @@ enum Digest {
         return (flags.contains(.atLeast) ? "≥" : flags.contains(.atFloor) ? "~" : "") + text
     }
 
-    /// The same in large type, where a cost that came out at or under zero would be read as one: it is the difference of two
-    /// trials, and what it lies under zero by is noise.
+    /// Like `cell` but for headlines. A negative cost is a difference of two trials below the noise, and is shown as
+    /// not measurable.
     static func headline(_ figures: [Figure]) -> String {
         guard let entry = figures.first?.metric.entry, entry.unit.isTime, !entry.mayBeNegative,
             let value = median(figures.compactMap(\.value)), value < 0
@@ -55,7 +55,7 @@ enum Digest {
         return "not measurable, noise ± \(Humanised.text(-value, unit: entry.unit.rawValue))"
     }
 
-    /// One line per way in which trials of a point did not end well or were not steady.
+    /// Returns a line per kind of failure of a point's trials, and one if they were not steady.
     static func notes(_ point: Point, _ rows: [RunRow]) -> [String] {
         let outcomes = rows.map(\.figure).filter { $0.metric == .trialOutcome }
         let place = [point.driver, point.variant].filter { !$0.isEmpty }.joined(separator: " ")
@@ -72,7 +72,7 @@ enum Digest {
         return notes
     }
 
-    /// Of which family of a sweep a figure is: `over observers.count`, `at observers.queries=ranges`.
+    /// Family of a figure over the sweep: `over observers.count`, `at observers.queries=ranges`.
     static func place(_ figure: Figure) -> [String] {
         figure.flags.filter(\.isPlace).map { $0.text.replacing(":", with: " ") }
     }
@@ -84,7 +84,7 @@ enum Digest {
 
     // MARK: Tables and headlines
 
-    /// Headline figures of one scenario: a row per point and driver, engines side by side.
+    /// Headline figures of a scenario, with a row per point and driver.
     struct Table {
         struct Row {
             var driver: String
@@ -97,7 +97,8 @@ enum Digest {
         var notes: [String]
     }
 
-    /// - Parameter asRun: points in the order they were run, whichever their engines.
+    /// - Parameter asRun: whether points stay in the order of the run. Otherwise the engines of one point are
+    ///   adjacent.
     static func table(_ scenario: String, _ rows: [RunRow], asRun: Bool = false) -> Table {
         let perTrial = rows.filter { $0.scenario == scenario && $0.variant != RunRow.overSweep }
         let headlines = Headline.all.filter { headline in perTrial.contains { headline.shows($0.figure) } }
@@ -120,17 +121,17 @@ enum Digest {
             notes: points.flatMap { notes($0, groups[$0, default: []]) })
     }
 
-    /// The figure that commits are compared by.
+    /// The figure that comparisons of commits judge.
     struct Gate {
         var driver: String
-        /// `end_to_end_latency p50`.
+        /// Name such as `end_to_end_latency p50`.
         var name: String
-        /// Over a sweep, at its first and its last point.
+        /// Value, or the values at the first and last point of a sweep.
         var text: String
     }
 
-    /// Of a distribution whose median is not there, or lies at zero (nobody waits half of the time), the first percentile
-    /// beyond it that says something.
+    /// Returns the gate for each driver. If the median of a distribution is missing or 0, it uses the first higher
+    /// percentile with a value.
     static func gate(_ scenario: String, _ record: RunRecord) -> [Gate] {
         guard let metric = record.scenario(scenario)?.gate else { return [] }
         let rows = record.rows.filter { $0.scenario == scenario && $0.figure.metric == metric }
@@ -153,7 +154,7 @@ enum Digest {
         }
     }
 
-    /// At the first and the last point of a sweep that have a figure.
+    /// Formats the values at the first and last point of a sweep that have one.
     private static func ends(_ rows: [RunRow]) -> String {
         let variants = inOrder(rows.filter { $0.figure.value != nil }.map(\.variant))
         guard let first = variants.first, let last = variants.last else { return "too few samples" }

@@ -1,9 +1,8 @@
-// environment.json: what the figures of metrics.csv were measured with and on. There from the start of a run, completed
-// at its end.
+// environment.json: the machine, the build and the noise of a run. Written at the start and completed at the end.
 import Foundation
 import TidegaugeMeasure
 
-/// Writes `environment.json` in the run's folder; keys sorted.
+/// Writes `environment.json` in the run's folder, with sorted keys.
 public final class EnvironmentJSON: ReportFormat {
     public static let fileName = "environment.json"
 
@@ -12,7 +11,7 @@ public final class EnvironmentJSON: ReportFormat {
     public func begin(_ run: ReportedRun) throws { try write(run) }
     public func end(_ run: ReportedRun) throws { try write(run) }
 
-    /// - Throws: `DamagedReport` where the folder has none of this version.
+    /// - Throws: `DamagedReport` if the folder has no environment of this version.
     static func read(_ directory: String) throws -> EnvironmentReport {
         let path = "\(directory)/\(fileName)"
         guard let json = FileManager.default.contents(atPath: path),

@@ -1,4 +1,4 @@
-// The machine and its noise in a few lines for people. Pure.
+// The machine and its noise in a few lines of text. Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -30,7 +30,7 @@ enum EnvironmentLines {
         return lines
     }
 
-    /// How busy the machine was, and what it needs for what every store does.
+    /// Load of the machine before the first trial, and the yardsticks.
     private static func beforeTrials(_ environment: EnvironmentReport) -> [(String, String)] {
         var lines: [(String, String)] = []
         if let load = environment.startLoad, let first = load.busyShareAtFirst {
@@ -53,7 +53,7 @@ enum EnvironmentLines {
         return lines
     }
 
-    /// What the counters say of the time between start and end.
+    /// Differences of the kernel's counters between start and end.
     private static func noise(_ environment: EnvironmentReport) -> [(String, String)] {
         guard let after = environment.pressureAfter else { return [("noise", "the run has not ended")] }
         let before = environment.pressureBefore

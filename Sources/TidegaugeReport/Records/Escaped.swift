@@ -1,15 +1,14 @@
-// Strings from outside (names of scenarios and drivers, notes of engines) on their way into a format that would take
-// parts of them for its own. Pure.
+// Escapes strings from outside (names of scenarios and drivers, messages of engines) for output formats. Pure.
 
 package enum Escaped {
-    /// Control characters, line ends and what turns the direction of text, each as one visible character.
+    /// Replaces control characters, line ends and bidirectional controls by one visible character each.
     package static func visible(_ text: String, keepingLines: Bool = false) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar.value {
             case 10 where keepingLines: scalars.append(scalar)
             case 9, 10, 13: scalars.append(" ")
-            // Unicode has a picture for each.
+            // Unicode has a symbol for each control character.
             case 0..<32: scalars.append(Unicode.Scalar(0x2400 + scalar.value)!)
             case 127: scalars.append("\u{2421}")
             case 128..<160, 0x202A...0x202E, 0x2066...0x2069, 0xFFFE, 0xFFFF: scalars.append("\u{FFFD}")
@@ -19,7 +18,8 @@ package enum Escaped {
         return String(scalars)
     }
 
-    /// For text and attributes of XML and HTML. XML 1.0 has no control characters, not even written as numbers.
+    /// Escapes text for content and attributes of XML and HTML. XML 1.0 does not allow control characters, even as
+    /// references.
     static func xml(_ text: String, keepingLines: Bool = false) -> String {
         replaced(visible(text, keepingLines: keepingLines)) { scalar in
             switch scalar {
@@ -33,7 +33,7 @@ package enum Escaped {
         }
     }
 
-    /// For a cell or a line of Markdown as GitHub renders it: nothing in it is markup, mentions somebody or ends a cell.
+    /// Escapes text for a cell or a line of GitHub's Markdown, including markup and mentions.
     static func markdown(_ text: String) -> String {
         replaced(visible(text)) { scalar in
             "&<>|`*_[]\\~@#!".unicodeScalars.contains(scalar) ? "&#\(scalar.value);" : nil

@@ -1,6 +1,6 @@
-// hangs.csv: one line per hang or warning; and for each that can be replayed a file `hangs/N.json` with the trial's spec
-// and all that was found, and `hangs/N.trace.json` with the last events of each thread, which Perfetto opens. Nothing is
-// written in a run without any.
+// hangs.csv: one line per hang or warning. Each hang that can be replayed has a file `hangs/N.json` with the trial's
+// spec and all findings, and `hangs/N.trace.json` with the last events of each thread, for Perfetto. Without hangs,
+// nothing is written.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -54,7 +54,7 @@ public final class HangReports: ReportFormat {
         return new
     }
 
-    /// Those that are there, of a run that is gone on with.
+    /// Returns the numbers of existing files, in a resumed run.
     private static func numbers(in directory: String) -> [Int] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/\(folderName)")) ?? []
         return names.compactMap { $0.split(separator: ".").first.flatMap { Int32($0) }.map { Int($0) } }
@@ -68,13 +68,13 @@ public final class HangReports: ReportFormat {
         try ReportFile.replace(path.replacing(".json", with: ".trace.json"), with: text.utf8)
     }
 
-    /// The trial of a record; nil of the titles.
+    /// Returns the trial of a record, or nil for the header.
     static func trial(_ record: [String]) -> TrialKey? {
         guard record.count == columns.count, let trial = Int(record[4]) else { return nil }
         return TrialKey(scenario: record[1], driver: record[2], variant: record[3], trial: trial)
     }
 
-    /// One row with its line end.
+    /// Returns one row with its line end.
     static func line(_ hang: HangRecord, of spec: TrialSpec, runID: String, replay: String) -> String {
         CSV.line([
             runID, spec.scenario, spec.driver, spec.variant, "\(spec.trial)", "\(spec.seed)", hang.kind.rawValue,
@@ -84,7 +84,7 @@ public final class HangReports: ReportFormat {
     }
 }
 
-/// What `tidegauge replay` needs, and what it compares with.
+/// Input of `tidegauge replay`: the trial and the hang to compare with.
 public struct ReplayableHang: Codable, Sendable {
     public var spec: TrialSpec
     public var hang: HangRecord

@@ -1,5 +1,5 @@
-// histograms/*.hlog: every recorded distribution in HdrHistogram's own log format (version 1.3, V2 compressed payloads),
-// so that its tools open them. One file per trial, one line per metric, which is the line's tag.
+// histograms/*.hlog: every recorded distribution in HdrHistogram's log format (version 1.3, V2 compressed payloads),
+// readable by its tools. One file per trial and one line per metric, which is the line's tag.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -19,7 +19,8 @@ public final class HistogramLogs: ReportFormat {
             "\(folder)/\(Self.fileName(trial))", with: Self.text(recordings.histograms, of: trial).utf8)
     }
 
-    /// `result-size.stillingwell.dataset.items=1000.0.hlog`: what a file name cannot hold is `%XX`.
+    /// Returns a name such as `result-size.stillingwell.dataset.items=1000.0.hlog`. Other characters are encoded as
+    /// `%XX`.
     static func fileName(_ trial: TrialKey) -> String {
         let words = [trial.scenario, trial.driver, trial.variant, "\(trial.trial)"].filter { !$0.isEmpty }
         let allowed = CharacterSet(charactersIn: "-_.=;+")
@@ -27,16 +28,16 @@ public final class HistogramLogs: ReportFormat {
             .union(CharacterSet(charactersIn: "0"..."9"))
         let encoded = words.map { $0.addingPercentEncoding(withAllowedCharacters: allowed) ?? "_" }
         let joined = encoded.joined(separator: ".")
-        // A file whose name begins with a dot is not seen.
+        // A name that begins with a dot would be hidden.
         let name = joined.hasPrefix(".") ? "_" + joined : joined
-        // A name may have 255 bytes; long ones keep their beginning and are told apart by a number for the rest.
+        // Names are limited to 255 bytes. Long ones are cut, with a hash to keep them unique.
         guard name.utf8.count > 200 else { return name + ".hlog" }
         let rest = name.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
         return name.prefix(180) + "." + String(rest, radix: 16) + ".hlog"
     }
 
-    /// The log of one trial. Times are seconds since the start of the measured window; the third column is in thousands
-    /// or millions as the format has it, so a metric in ns shows its maximum in ms.
+    /// Returns the log of a trial. Times are in seconds from the start of the measured window. The format scales the
+    /// third column by 10⁻⁶, so that a metric in ns shows its maximum in ms.
     static func text(_ histograms: [HistogramRecord], of trial: TrialKey) throws -> String {
         var text = """
             #[Histogram log format version 1.3]
@@ -59,7 +60,7 @@ public final class HistogramLogs: ReportFormat {
     }
 
     private static let censoredSuffix = ".censored"
-    /// Of samples under zero, as magnitudes: the format holds no others.
+    /// Tag of negative samples, stored as magnitudes because the format has no negative values.
     private static let negatedSuffix = ".negated"
 
     private static func line(_ histogram: HistogramRecord, tag: String, max: Int64, _ payload: String) -> String {
@@ -71,11 +72,11 @@ public final class HistogramLogs: ReportFormat {
     /// The payloads of one metric.
     struct Samples: Sendable, Equatable {
         var text: String
-        /// Magnitudes of the samples under zero, where there are any.
+        /// Magnitudes of the negative samples, or nil.
         var negated: String?
     }
 
-    /// A log read back: whose it is, and the payloads by metric, without the censored ones' own.
+    /// Reads a log: its trial and the payloads by metric, without the separate payloads of censored samples.
     static func read(_ text: String) -> (trial: TrialKey, samples: [Metric: Samples])? {
         let lines = text.split(separator: "\n")
         guard let key = lines.first(where: { $0.hasPrefix("#{") }),
@@ -91,7 +92,7 @@ public final class HistogramLogs: ReportFormat {
             } else if tag.hasSuffix(negatedSuffix),
                 let metric = Metric(rawValue: String(tag.dropLast(negatedSuffix.count)))
             {
-                // Written right behind the metric's own line.
+                // This line directly follows the metric's own line.
                 samples[metric]?.negated = String(fields[4])
             }
         }

@@ -1,13 +1,13 @@
-// Journals and histories: a JSON object per line, appended as things happen. A killed program leaves half a line at the end,
-// which is none.
+// Reads and writes files with a JSON object per line, to which lines are appended. An incomplete last line, as left
+// by a killed program, is ignored.
 import Foundation
 
 enum JSONLines {
-    /// The whole lines of a file, in order.
+    /// Reads the complete lines of a file, in order.
     /// - Parameters:
-    ///   - what: the file is: "a journal".
-    ///   - hint: what to do where there is none.
-    /// - Throws: `DamagedReport`, with the line that is none of such a file.
+    ///   - what: kind of file, such as "a journal".
+    ///   - hint: remedy if the file is missing.
+    /// - Throws: `DamagedReport` with the number of an invalid line.
     static func read<Line: Decodable>(_ path: String, _ what: String, hint: String) throws(DamagedReport) -> [Line] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw DamagedReport("\(path): there is no such file; \(hint)")
@@ -25,12 +25,12 @@ enum JSONLines {
         return lines
     }
 
-    /// One line, its end included; the same for the same value.
+    /// Returns one line with its line end. Deterministic.
     static func text(_ line: some Encodable) throws -> String { try JSONFile.text(line) + "\n" }
 }
 
 enum JSONFile {
-    /// Keys sorted, so that it is the same for the same value.
+    /// Encodes a value with sorted keys, so that the text is deterministic.
     static func text(_ value: some Encodable, isPretty: Bool = false) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

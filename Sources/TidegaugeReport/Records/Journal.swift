@@ -1,5 +1,5 @@
-// journal.ndjson: what happened in a run, one JSON object per line, in the order it did: what no figure says, and what a
-// run needs to be gone on with. Grows after each trial.
+// journal.ndjson: the events of a run in order, one JSON object per line. It holds what figures do not show, and what
+// is needed to resume the run. Appended after each trial.
 import Foundation
 
 /// Appends events to `journal.ndjson` in the run's folder.
@@ -16,14 +16,14 @@ public final class Journal: ReportFormat {
 
     public func add(_ event: RunEvent) throws { try file?.append(event.line()) }
 
-    /// What a journal holds, its header first; a half line at its end is left out.
-    /// - Throws: `DamagedReport` where a whole line is none of a journal.
+    /// Reads a journal, starting with its header. An incomplete last line is ignored.
+    /// - Throws: `DamagedReport` if a complete line is invalid.
     static func read(_ path: String) throws -> [RunEvent] {
         try JSONLines.read(path, "a journal", hint: "is this the folder of a run?")
     }
 }
 
-/// A report's folder does not hold what it should.
+/// Error: a report's folder is incomplete or damaged.
 public struct DamagedReport: Error, CustomStringConvertible, Equatable {
     public var description: String
     init(_ description: String) { self.description = description }

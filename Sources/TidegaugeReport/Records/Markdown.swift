@@ -1,7 +1,7 @@
 // Parts of Markdown texts. Pure.
 
 enum Markdown {
-    /// How a column stands.
+    /// Alignment of a column.
     enum Column { case word, figure }
 
     static func table(_ titles: [String], _ columns: [Column], _ rows: [[String]]) -> String {
@@ -10,7 +10,7 @@ enum Markdown {
         return lines[0] + "|\(rule)\n" + lines.dropFirst().joined()
     }
 
-    /// - Parameter words: so many columns; figures follow.
+    /// - Parameter words: number of columns of words, which precede the figures.
     static func table(_ titles: [String], words: Int, _ rows: [[String]]) -> String {
         table(titles, titles.indices.map { $0 < words ? .word : .figure }, rows)
     }

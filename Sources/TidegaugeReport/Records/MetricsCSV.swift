@@ -1,4 +1,4 @@
-// metrics.csv: one figure per line, tidy. Grows after each trial.
+// metrics.csv: one figure per line. Appended after each trial.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -11,7 +11,7 @@ public final class MetricsCSV: ReportFormat {
         "metric", "statistic", "value", "unit", "n", "censored", "flags",
     ]
 
-    /// What a cell without a value holds; runs of earlier versions have another word there.
+    /// Text of a cell without a value. Older versions wrote `formerlyMissing`.
     static let missing = ""
     private static let formerlyMissing = "n/a"
 
@@ -19,7 +19,7 @@ public final class MetricsCSV: ReportFormat {
 
     public init() {}
 
-    /// Opens the file, which may hold rows already.
+    /// Opens the file, which may already hold rows.
     public func begin(_ run: ReportedRun) throws {
         file = try AppendedFile(run.directory + "/" + Self.fileName, header: CSV.line(Self.columns))
     }
@@ -29,7 +29,7 @@ public final class MetricsCSV: ReportFormat {
         try file?.append(rows.map(Self.line).joined())
     }
 
-    /// One row with its line end.
+    /// Returns one row with its line end.
     public static func line(_ row: RunRow) -> String {
         let figure = row.figure
         return CSV.line([
@@ -40,15 +40,15 @@ public final class MetricsCSV: ReportFormat {
         ])
     }
 
-    /// Whole numbers without a point (a time in ns always is one), others as short as they read back exactly, empty
-    /// where there is none: what every reader of tables takes for a missing value.
+    /// Formats a value: integers without a decimal point (times in ns are always integers), others in the shortest
+    /// exact form. Empty without a value, which readers of tables treat as missing.
     static func value(_ value: Double?, unit: String) -> String {
         guard let value, value.isFinite else { return missing }
         let shown = unit == "ns" ? value.rounded() : value
         return Int64(exactly: shown).map { "\($0)" } ?? "\(shown)"
     }
 
-    /// The row of a record, or nil where it is none of this version.
+    /// Parses a record. Returns nil if it is not of this version.
     static func row(_ record: [String]) -> RunRow? {
         guard record.count == columns.count, record[0] == "\(RunRow.schemaVersion)", let trial = Int(record[8]),
             let seed = UInt64(record[9]), let metric = Metric(rawValue: record[10]),

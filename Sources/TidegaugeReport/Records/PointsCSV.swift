@@ -1,12 +1,12 @@
-// points.csv: the figures of metrics.csv as a table to group and to plot, one line per trial and metric, with a column for each
-// statistic and one for each key that any scenario of the run sweeps. Made at the end of a run, because its columns are what
-// the whole run needs. Pure.
+// points.csv: the figures of metrics.csv as a table for grouping and plotting. It has one line per trial and metric,
+// a column per statistic, and one per swept key. Written at the end, because the columns depend on the whole run.
+// Pure.
 import TidegaugeSpec
 import TidegaugeTrial
 
 public enum PointsCSV {
     static let fileName = "points.csv"
-    /// The keys of sweeps follow, sorted.
+    /// Fixed columns. The swept keys follow, sorted.
     static let columns =
         ["run_id", "commit", "scenario", "driver", "variant", "trial", "metric", "unit", "n", "censored"]
         + Statistic.allCases.map(\.rawValue) + ["flags"]
@@ -16,10 +16,10 @@ public enum PointsCSV {
         var metric: Metric
     }
 
-    /// Text of a cell: from the name of a key and its value in a variant.
+    /// Returns the text of a cell for a key and its value in a variant.
     public typealias Cell = (_ key: String, _ value: String) -> String
 
-    /// Figures over a sweep belong to no point, and are left to metrics.csv.
+    /// Renders the table without figures over a sweep, which belong to no point.
     static func render(_ rows: [RunRow], cell: Cell) -> String {
         let ofTrials = rows.filter { $0.variant != RunRow.overSweep }
         let places = Dictionary(
@@ -34,7 +34,7 @@ public enum PointsCSV {
             }.joined()
     }
 
-    /// `dataset.items=1000;writers.rate=200/s` by key, as numbers where they are.
+    /// Values of a variant (`dataset.items=1000;writers.rate=200/s`) by key, formatted by `cell`.
     private static func place(_ variant: String, _ cell: Cell) -> [String: String] {
         let parts = variant.split(separator: ";").compactMap { part -> (String, String)? in
             let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -43,7 +43,7 @@ public enum PointsCSV {
         return Dictionary(parts, uniquingKeysWith: { first, _ in first })
     }
 
-    /// - Parameter rows: of one trial and one metric; not empty.
+    /// - Parameter rows: rows of one trial and one metric; not empty.
     private static func figures(_ rows: [RunRow]) -> [String] {
         let row = rows[0]
         let figure = row.figure

@@ -1,7 +1,7 @@
-// Writing files that are whole or not there: what a crash, a full disk or an interrupt leaves behind can be read.
+// Atomic writes: after a crash, a full disk or an interrupt, files are either complete or absent.
 import Foundation
 
-/// A report could not be written.
+/// Error: a report could not be written.
 public struct ReportError: Error, CustomStringConvertible, Equatable {
     public var path: String
     public var action: String
@@ -16,17 +16,17 @@ public struct ReportError: Error, CustomStringConvertible, Equatable {
         (self.path, self.action, self.reason) = (path, action, reason)
     }
 
-    /// Without a remedy, for who knows a better one.
+    /// Message without a remedy, for callers with a better one.
     public var problem: String { "\(path): cannot \(action): \(reason)" }
 
     public var description: String { "\(problem); free some space or choose another folder with --out" }
 }
 
 enum ReportFile {
-    /// Replaces the file in one step: a reader sees the old text or the new, never a part.
+    /// Replaces the file atomically: a reader sees the old or the new text, never a part.
     static func replace(_ path: String, with bytes: some Collection<UInt8>) throws {
         let temporary = path + ".new"
-        // What a killed run left; or a link that somebody has put there, through which nothing may be written.
+        // Removes a leftover of a killed run, or a link placed by somebody else, which must not be followed.
         unlink(temporary)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw ReportError("create the file", temporary, errno: errno) }
@@ -37,7 +37,7 @@ enum ReportFile {
         guard rename(temporary, path) == 0 else { throw ReportError("rename onto it", path, errno: errno) }
     }
 
-    /// Writes all bytes and waits until the disk has them.
+    /// Writes all bytes and flushes them to the disk.
     static func write(_ bytes: some Collection<UInt8>, to file: Int32, path: String) throws {
         let whole = Array(bytes)
         var written = 0

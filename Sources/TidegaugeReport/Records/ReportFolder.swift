@@ -1,15 +1,14 @@
-// Folders that reports go to: made where they are not there, and refused where they cannot be used, before anything is measured
-// that would have nowhere to go.
+// Creates and checks the folders of reports before anything is measured.
 import Foundation
 
 public enum ReportFolder {
-    /// Leaves room for the names of what is in it.
+    /// Maximum length of a path, which leaves room for the names inside.
     private static let longest = Int(PATH_MAX) - 512
     private static let use = "use it as a folder for reports"
 
-    /// Makes `path`, and the folders above it; fine where it is there.
-    /// - Throws: `ReportError` where something else is there, where it may not be made, or where somebody else could have put
-    ///   it there: see `checkOwners`.
+    /// Creates `path` and its parents if missing.
+    /// - Throws: `ReportError` if it exists and is not a folder, cannot be created, or could have been created by
+    ///   somebody else: see `checkOwners`.
     public static func make(_ path: String) throws {
         guard !path.isEmpty else { throw ReportError(use, "''", reason: "its name is empty") }
         guard path != "~", !path.hasPrefix("~/") else {
@@ -20,7 +19,7 @@ public enum ReportFolder {
         for part in ancestors(path) where mkdir(part, 0o777) != 0 {
             let code = errno
             var status = stat()
-            // What is there is looked at, whatever the call found fault with: a read-only file system names itself first.
+            // An existing folder is accepted whatever the error: a read-only file system fails with EROFS first.
             if stat(part, &status) == 0 {
                 guard status.st_mode & S_IFMT == S_IFDIR else { throw ReportError(use, part, reason: "it is a file") }
             } else if code == EEXIST {
@@ -32,8 +31,8 @@ public enum ReportFolder {
         try checkOwners(path)
     }
 
-    /// Makes `path` and sees whether a report can be written there: a file of it, with something in it, on the disk.
-    /// - Parameter links: whether `latest` will be set to a run there.
+    /// Creates `path` and checks that a file with content can be written there.
+    /// - Parameter links: whether to check also that `latest` can be set there.
     /// - Throws: `ReportError`.
     public static func prepare(_ path: String, links: Bool = false) throws {
         try make(path)
@@ -48,8 +47,8 @@ public enum ReportFolder {
         try ReportFile.write("x".utf8, to: file, path: path)
     }
 
-    /// In a folder that everybody may write to, such as /tmp, anybody can make a folder or a link of the name that a report
-    /// will have, and have it overwrite what they like. So nothing is written through what another user made there.
+    /// Rejects folders and links that another user created in a world-writable folder such as /tmp: a report written
+    /// through them could overwrite other files.
     private static func checkOwners(_ path: String) throws {
         var above = path.hasPrefix("/") ? "/" : "."
         for part in ancestors(path) {
@@ -63,18 +62,18 @@ public enum ReportFolder {
         }
     }
 
-    /// `a`, `a/b` and `a/b/c` of `a/b/c`; without the root.
+    /// Returns `a`, `a/b` and `a/b/c` for `a/b/c`, without the root.
     private static func ancestors(_ path: String) -> [String] {
         let parts = path.split(separator: "/").map(String.init)
         return parts.indices.map { (path.hasPrefix("/") ? "/" : "") + parts[...$0].joined(separator: "/") }
     }
 }
 
-/// Reports/latest: a symbolic link to the run that was started last.
+/// Reports/latest: a symbolic link to the run that started last.
 public enum LatestLink {
     public static let name = "latest"
 
-    /// Sees whether `latest` can be set: a folder or a file of one's own in its place is not taken away.
+    /// Checks that `latest` can be set: an existing file or folder of that name is not removed.
     /// - Throws: `ReportError`.
     static func check(in root: String) throws {
         var status = stat()
@@ -83,8 +82,8 @@ public enum LatestLink {
         throw ReportError("replace the link", path, reason: "it is no link; move it away")
     }
 
-    /// Points `root/latest` to `runID`, relative to it, in one step: there is never a moment without a link.
-    /// - Throws: `ReportError`, also where something that is no link stands in its place.
+    /// Points `root/latest` to `runID`, as a relative link, in one atomic step.
+    /// - Throws: `ReportError`, also if `latest` exists and is not a link.
     public static func point(to runID: String, in root: String) throws {
         try check(in: root)
         let path = root + "/" + name

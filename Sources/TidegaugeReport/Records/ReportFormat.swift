@@ -1,28 +1,28 @@
-// What every report format is: something that is told how a run grows. One file per format; the run calls them one
-// after the other from one thread.
+// Interface of report formats, which receive the events of a run as it proceeds. One file per format. Called from one
+// thread.
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// The run that a report is about.
+/// The reported run.
 public struct ReportedRun: Sendable {
     public var runID: String
-    /// The run's own folder, which exists.
+    /// Existing folder of the run.
     public var directory: String
     public var header = RunHeader()
     public var environment: EnvironmentReport
 }
 
-/// One report format. A run that is killed keeps what the last call had finished, so each call leaves whole files.
+/// A report format. Each call leaves complete files, so that a killed run keeps what earlier calls wrote.
 public protocol ReportFormat: AnyObject {
-    /// Before the first trial; the folder may hold what an earlier part of the run had left.
+    /// Called before the first trial. The folder may contain files of an earlier part of the run.
     func begin(_ run: ReportedRun) throws
-    /// After each trial, with its rows; and with the rows over a sweep once that is complete.
+    /// Called after each trial with its rows, and with the rows over a sweep once it is complete.
     func add(_ rows: [RunRow]) throws
-    /// After each trial, behind its rows, with what was recorded besides.
+    /// Called after each trial with its recordings, after its rows.
     func add(_ recordings: TrialRecordings, of trial: TrialKey, in run: ReportedRun) throws
-    /// Behind the rows and recordings it follows from.
+    /// Called after the rows and recordings that the event follows from.
     func add(_ event: RunEvent) throws
-    /// After the last trial, interrupted or not; `run.environment` is complete.
+    /// Called after the last trial, also for interrupted runs; `run.environment` is complete.
     func end(_ run: ReportedRun) throws
 }
 

@@ -1,4 +1,4 @@
-// Going on with a run that was interrupted: which of its trials are through, and a folder without the traces of the others.
+// Resumes an interrupted run: finds the finished trials, and removes the others from its folder.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -7,10 +7,10 @@ import TidegaugeTrial
 /// The finished part of a run.
 public struct Resumption: Sendable {
     public let record: RunRecord
-    /// Trials that came to an end of their own, whichever, by what names them.
+    /// Trials that ended by themselves, in whatever way.
     public let finished: [TrialKey: TrialRecord]
 
-    /// Reads the folder; changes nothing.
+    /// Reads the folder without changing it.
     /// - Throws: `DamagedReport`.
     public init(_ directory: String) throws {
         record = try RunRecord.load(directory)
@@ -19,7 +19,7 @@ public struct Resumption: Sendable {
         )
     }
 
-    /// The rows of finished trials, but for figures that compare trials, which are made anew.
+    /// Rows of finished trials, without figures that compare drivers, which are recomputed.
     public var keptRows: [RunRow] {
         record.rows.filter { finished[TrialKey($0)] != nil && $0.figure.metric.entry.source != .peers }
     }
@@ -27,7 +27,8 @@ public struct Resumption: Sendable {
     /// Figures of a finished trial.
     public func figures(of trial: TrialKey) -> [Figure] { keptRows.filter { TrialKey($0) == trial }.map(\.figure) }
 
-    /// What differs between the run and what it would be gone on with, a sentence each; empty where nothing does.
+    /// Returns the differences between the run and the current scenarios and binary, one sentence each. Empty if
+    /// there are none.
     public func differences(binary: String, scenarios: [ScenarioRecord], trials: [TrialSpec]) -> [String] {
         var differences: [String] = []
         if binary != record.header.binary {
@@ -48,7 +49,7 @@ public struct Resumption: Sendable {
         return differences
     }
 
-    /// Takes out of the folder what is not of finished trials: the rest is measured, judged and fitted anew.
+    /// Removes everything from the folder that is not from finished trials. It is measured, judged and fitted again.
     /// - Throws: `ReportError`.
     public func clean(_ directory: String) throws {
         let keys = Set(finished.keys)

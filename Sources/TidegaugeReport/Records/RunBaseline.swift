@@ -1,16 +1,16 @@
-// Figures of a run, kept to hold the next one against: `Reports/baselines/NAME.json`. What was counted is kept whole; of what
-// clocks say, each scenario's gate, where it is a time or a rate.
+// Figures of a run, kept for comparison with later runs: `Reports/baselines/NAME.json`. Contains all counted figures.
+// Of clock figures it contains the gates that are times or rates.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// A run as the next one looks back on it.
+/// The baseline made from a run.
 public struct RunBaseline: Codable, Sendable, Equatable {
     public static let currentVersion = 1
     public static let folderName = "baselines"
 
-    /// What two runs have to share for their figures to be comparable.
+    /// Properties that two runs must share to be comparable.
     struct Origin: Codable, Equatable {
         var cpuModel: String
         var cores: Int
@@ -19,13 +19,13 @@ public struct RunBaseline: Codable, Sendable, Equatable {
         var profile: Profile
         var seed: UInt64?
         var overrides: [String]
-        /// Of its counted trials; nil where it had none, which is no difference.
+        /// Counter of the counted trials; nil if there were none, which is not a difference.
         var counter: InstructionCounter?
-        /// nil in a baseline that was kept before methods were told apart.
+        /// nil in baselines of older versions.
         var countMethod: Int? = InstructionCounter.method
     }
 
-    /// One figure at one point of a sweep, in every trial that has it.
+    /// One figure at one sweep point, with its values in all trials that have it.
     struct Series: Codable, Equatable {
         var name: Name
         var values: [Double]
@@ -42,13 +42,13 @@ public struct RunBaseline: Codable, Sendable, Equatable {
     var version = RunBaseline.currentVersion
     public var runID: String
     var origin: Origin
-    /// Means of those that were steady.
+    /// Means of the steady yardsticks, in ns.
     var yardsticksNs: [Yardstick: Double]
-    /// Checksums of the files, by name: a scenario that was changed since asks something else.
+    /// Checksums of the scenario files by name. Changed scenarios are not compared.
     var scenarios: [String: String]
     var series: [Series]
 
-    /// Of a run that has ended.
+    /// Creates the baseline of a finished run.
     public init(_ record: RunRecord) {
         let environment = record.environment
         runID = record.runID
@@ -61,7 +61,7 @@ public struct RunBaseline: Codable, Sendable, Equatable {
         yardsticksNs = (environment.yardsticks ?? [:]).compactMapValues(\.meanNs)
         scenarios = Dictionary(
             record.header.scenarios.map { ($0.name, $0.sha) }, uniquingKeysWith: { first, _ in first })
-        // Clocks of a disturbed trial are about its neighbours.
+        // Clock figures of disturbed trials are left out.
         let noisy = Set(record.rows.filter { $0.figure.flags.contains { $0.word == .noisy } }.map { TrialKey($0) })
         let gates = Dictionary(
             record.header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })
@@ -80,7 +80,7 @@ public struct RunBaseline: Codable, Sendable, Equatable {
         guard entry.subject == .store, entry.worse != .neither else { return false }
         switch entry.kind {
         case .allocation, .instruction, .access, .holding: return true
-        // Promises need nothing to be compared with.
+        // Events have fixed bounds and need no comparison.
         case .event: return false
         case .processor, .clock:
             return isGate && figure.statistic.rawValue == figure.metric.defaultStatistic
@@ -90,10 +90,10 @@ public struct RunBaseline: Codable, Sendable, Equatable {
 
     // MARK: Files
 
-    /// Where the baseline of a name is, in the folder of all runs.
+    /// Path of a baseline in the folder of all runs.
     public static func path(_ name: String, in root: String) -> String { "\(root)/\(folderName)/\(name).json" }
 
-    /// Why a text is no name of a baseline; nil where it is one.
+    /// Returns why a text is not a valid name of a baseline, or nil if it is.
     public static func objection(to name: String) -> String? {
         let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
         guard !isPlain || name.isEmpty || name.hasPrefix(".") || name.count > 100 else { return nil }
@@ -102,15 +102,15 @@ public struct RunBaseline: Codable, Sendable, Equatable {
             + "'.' first"
     }
 
-    /// A baseline that was kept, or why it is of no use to this program.
+    /// A stored baseline, or the version of one that cannot be used.
     public enum Kept: Sendable, Equatable {
         case baseline(RunBaseline)
-        /// Written by a tidegauge that kept something else in it.
+        /// Written by a tidegauge with another format version.
         case otherVersion(Int)
     }
 
-    /// nil where there is none.
-    /// - Throws: `DamagedReport` where the file is no baseline.
+    /// Reads a baseline. Returns nil if there is none.
+    /// - Throws: `DamagedReport` if the file is not a baseline.
     public static func read(_ name: String, in root: String) throws(DamagedReport) -> Kept? {
         let path = path(name, in: root)
         guard FileManager.default.fileExists(atPath: path) else { return nil }
@@ -130,7 +130,7 @@ public struct RunBaseline: Codable, Sendable, Equatable {
             && series.allSatisfy { $0.values.allSatisfy(Figure.isPlausible) }
     }
 
-    /// Replaces the baseline of that name.
+    /// Writes the baseline, replacing an earlier one of that name.
     /// - Throws: `ReportError`.
     public func write(_ name: String, in root: String) throws {
         try ReportFolder.make("\(root)/\(Self.folderName)")
@@ -145,7 +145,7 @@ extension RunBaseline.Name {
             statistic: row.figure.statistic)
     }
 
-    /// `result-size stillingwell dataset.items=1000 upkeep_cost`.
+    /// Text such as `result-size stillingwell dataset.items=1000 upkeep_cost`.
     var text: String {
         let statistic = statistic == .value ? "" : statistic.rawValue
         return [scenario, driver, variant, metric.rawValue, statistic].filter { !$0.isEmpty }.joined(separator: " ")

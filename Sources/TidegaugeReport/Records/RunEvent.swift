@@ -1,39 +1,39 @@
-// What a run tells its report besides figures: what it was asked to do, how each trial went, what was skipped, how limits
-// were judged, what became worse since a baseline. Plain values, as they stand in journal.ndjson.
+// Events of a run besides figures: its request, the trials, skipped drivers, judged limits, and the comparison with a
+// baseline. Plain values, as stored in journal.ndjson.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// What a run was asked to do; enough to go on with it.
+/// The request of a run, sufficient to resume it.
 public struct RunHeader: Codable, Sendable, Equatable {
     public var profile = Profile.ci
-    /// As given on the command line.
+    /// Scenario paths as given on the command line.
     public var paths: [String] = []
     public var drivers: [String] = []
     public var seed: UInt64?
     public var overrides: [String] = []
     public var filter: String?
     public var trace = false
-    /// The file that stands in for the traces of scenarios.
+    /// File that replaces the traces of scenarios.
     public var traceFile: String?
-    /// The file that says what hosts there are, and what it said.
+    /// Path of the hosts file, and its content.
     public var hostsFile: String?
     public var hosts: [HostEntry]?
-    /// Names of the baseline that the run is held against, and of the one that it becomes.
+    /// Names of the baseline to compare with and of the one to save.
     public var baseline: String?
     public var savedBaseline: String?
-    /// Who counted instructions, where that was all that was asked for.
+    /// Counter of instructions, if only counts were requested.
     public var counter: InstructionCounter?
-    /// How many commits each of them counts, where the run was told.
+    /// Number of commits per counted trial, if given.
     public var countedCommits: Int?
-    /// Names the very binary that measured; see `Fingerprint`.
+    /// Identifies the binary that measured; see `Fingerprint`.
     public var binary = ""
     public var scenarios: [ScenarioRecord] = []
 
     public init(paths: [String] = []) { self.paths = paths }
 }
 
-/// A scenario, as far as a report speaks of it.
+/// Properties of a scenario that reports show.
 public struct ScenarioRecord: Codable, Sendable, Equatable {
     public var name: String
     public var path: String
@@ -48,15 +48,15 @@ public struct ScenarioRecord: Codable, Sendable, Equatable {
     }
 }
 
-/// The end of a run, of an interrupted one too; one that was killed has none.
+/// The end of a run, also of an interrupted one. Missing if the run was killed.
 public struct EndRecord: Codable, Sendable, Equatable {
-    /// What a shell sees.
+    /// Exit code of the process.
     public var exitCode: Int32
 
     public init(exitCode: Int32) { self.exitCode = exitCode }
 }
 
-/// One thing that happened, a line of the journal: exactly one of its fields is there.
+/// An event, one line of the journal. Exactly one field is set.
 public struct RunEvent: Codable, Sendable, Equatable {
     var run: RunHeader?
     var trial: TrialRecord?
@@ -71,7 +71,7 @@ public struct RunEvent: Codable, Sendable, Equatable {
     public static func ended(_ record: EndRecord) -> RunEvent { RunEvent(ended: record) }
     public static func compared(_ record: BaselineComparison) -> RunEvent { RunEvent(compared: record) }
 
-    /// As it stands in the journal: without the last events of hangs, which have a file of their own.
+    /// Line of the journal, without the last events of hangs, which are in a separate file.
     func line() throws -> String {
         var event = self
         for index in event.trial?.hangs?.indices ?? 0..<0 { event.trial!.hangs![index].events = [] }

@@ -1,11 +1,11 @@
-// A whole run as a value, read from its folder: what the formats that are made at the end are made of, so that
-// `tidegauge report` makes the same from the same files.
+// A whole run as a value, read from its folder. The formats written at the end are made from it, so that `tidegauge
+// report` produces the same files.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// Everything that a run's folder holds.
+/// The content of a run's folder.
 public struct RunRecord: Sendable {
     public var runID: String
     public var header = RunHeader()
@@ -14,15 +14,15 @@ public struct RunRecord: Sendable {
     public var trials: [TrialRecord] = []
     public var skipped: [SkippedRecord] = []
     public var judgements: [Judgement] = []
-    /// nil while the run goes on, and where it was killed.
+    /// nil for a running or killed run.
     public var end: EndRecord?
     /// nil without a baseline.
     var compared: BaselineComparison?
     var series: [SeriesCSV.Point] = []
     var samples: [TrialKey: [Metric: HistogramLogs.Samples]] = [:]
 
-    /// Reads the folder of a run, a finished or an interrupted one.
-    /// - Throws: `DamagedReport` where a file is missing or holds something else.
+    /// Reads the folder of a finished or interrupted run.
+    /// - Throws: `DamagedReport` if a file is missing or damaged.
     public static func load(_ directory: String) throws -> RunRecord {
         func data(_ name: String) throws -> Data {
             guard let data = FileManager.default.contents(atPath: "\(directory)/\(name)") else {
@@ -71,19 +71,19 @@ public struct RunRecord: Sendable {
     }
 }
 
-// What is asked of it again and again.
+// Frequently used values.
 extension RunRecord {
-    /// In the order they were run.
+    /// Names of the scenarios in the order of the run.
     var scenarioNames: [String] {
         Digest.inOrder(rows.map(\.scenario) + trials.map(\.spec.scenario) + skipped.map(\.scenario))
     }
 
     func scenario(_ name: String) -> ScenarioRecord? { header.scenarios.first { $0.name == name } }
 
-    /// Trials that ended otherwise than by completing.
+    /// Trials with another fate than `completed`.
     var voided: [TrialRecord] { trials.filter { $0.fate != .completed } }
 
-    /// Worst first: a word for the whole run.
+    /// The worst result of the run, as a word.
     var verdict: (word: String, isGood: Bool) {
         guard let end else { return ("not finished", false) }
         if end.exitCode == 130 || trials.contains(where: { $0.fate == .interrupted }) { return ("interrupted", false) }

@@ -1,11 +1,11 @@
-// One line of metrics.csv as a value: a figure and the columns that say which run, scenario, engine and trial it belongs
-// to. Every format is made from these rows and nothing else.
+// A line of metrics.csv as a value: a figure with its run, scenario, engine and trial. Every format is made from
+// these rows.
 import TidegaugeMeasure
 import TidegaugeSpec
 
-/// A figure of one trial, or of one sweep, with all that identifies it.
+/// A figure of one trial or of one sweep, with its identification.
 public struct RunRow: Codable, Sendable, Equatable {
-    /// Raised whenever a column changes its meaning.
+    /// Raised when a column changes its meaning.
     public static let schemaVersion = 1
     /// The `variant` of a figure over all points of a sweep.
     public static let overSweep = "*"
@@ -16,13 +16,14 @@ public struct RunRow: Codable, Sendable, Equatable {
     public var scenario: String
     public var scenarioSHA: String
     public var driver: String
-    /// The sweep point, `dataset.items=1000;observers.count=10`; `*` over the sweep; empty without a sweep.
+    /// Sweep point, such as `dataset.items=1000;observers.count=10`. `*` for a figure over the sweep; empty without a
+    /// sweep.
     public var variant: String
     public var trial: Int
     public var seed: UInt64
     public var figure: Figure
 
-    /// The rows of one trial's figures.
+    /// Returns the rows for one trial's figures.
     public static func rows(
         _ figures: [Figure], of spec: TrialSpec, runID: String, environment: EnvironmentReport
     ) -> [RunRow] {

@@ -1,4 +1,5 @@
-// series.csv: figures per interval of 250 ms, by the time since the start of the measured window. Grows after each trial.
+// series.csv: figures per interval of 250 ms, by time from the start of the measured window. Appended after each
+// trial.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -24,7 +25,7 @@ public final class SeriesCSV: ReportFormat {
         if !text.isEmpty { try file?.append(text) }
     }
 
-    /// Intervals in which nothing happened have no line.
+    /// Returns the lines of the series. Intervals without a value have no line.
     static func lines(_ series: [SeriesRecord], of trial: TrialKey, runID: String) -> String {
         series.map { series in
             series.values.enumerated().map { index, value -> String in
@@ -40,7 +41,7 @@ public final class SeriesCSV: ReportFormat {
         }.joined()
     }
 
-    /// One line read back.
+    /// A parsed line.
     struct Point: Sendable, Equatable {
         var trial: TrialKey
         var timeNs: Int64

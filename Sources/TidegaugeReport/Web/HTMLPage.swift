@@ -1,20 +1,20 @@
-// Parts that all pages share: the head, the style, the script and plots. The templates, the style and the script are the files of
+// Parts shared by all pages: head, style, script and plots. Templates, style and script are files in
 // `Sources/TidegaugeReport/Pages`, which the build embeds (`Tools/TidegaugeEmbedTexts`). Pure.
 import Mustache
 
 enum HTMLPage {
     /// - Parameters:
-    ///   - name: the template of the body, a file of `Pages`.
-    ///   - title: the title of the window.
-    ///   - values: the values that fill the template.
-    /// - Throws: an error of a template that cannot be parsed, which a test sees first.
+    ///   - name: template of the body, a file in `Pages`.
+    ///   - title: title of the window.
+    ///   - values: values for the template.
+    /// - Throws: an error if the template cannot be parsed.
     static func render(_ name: String, title: String, _ values: [String: Any]) throws -> String {
         let body = try MustacheTemplate(string: template(name)).render(values)
         let page = ["title": title, "body": body, "style": text("page.css"), "script": text("page.js")]
         return try MustacheTemplate(string: template("page")).render(page) + "\n"
     }
 
-    /// A file of `Pages`, without the line break at its end.
+    /// Returns a file of `Pages` without its final line break.
     static func text(_ file: String) -> String {
         guard let text = PageTexts.texts[file] else {
             preconditionFailure("Sources/TidegaugeReport/Pages has no \(file)")
@@ -22,7 +22,7 @@ enum HTMLPage {
         return String(text.dropLast())
     }
 
-    /// A template with the templates in place that it includes as `{{> name}}`.
+    /// Returns a template with all included templates (`{{> name}}`) inserted.
     static func template(_ name: String) -> String {
         text("\(name).html").replacing(/\{\{> ([a-z-]+)\}\}/) { template(String($0.output.1)) }
     }
@@ -37,6 +37,6 @@ enum HTMLPage {
         ]
     }
 
-    /// Long variants may wrap behind a semicolon: a zero-width space says where.
+    /// Allows line breaks after semicolons by zero-width spaces.
     static func breakable(_ text: String) -> String { Escaped.visible(text).replacing(";", with: ";\u{200B}") }
 }

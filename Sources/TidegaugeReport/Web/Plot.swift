@@ -1,17 +1,17 @@
-// A picture before it is drawn. Names from outside stand in its labels and its title, and are escaped where they are written.
-// Plain values.
+// A plot before rendering. Labels and titles contain names from outside, which are escaped when written. Plain
+// values.
 
 struct Plot: Sendable, Equatable {
-    /// What the numbers of an axis are, and how they are written.
+    /// Kind of an axis, which decides the scale and the labels.
     enum Axis: Sendable, Equatable {
         /// Seconds, as ns, µs, ms or s.
         case seconds(isLogarithmic: Bool)
         case plain(isLogarithmic: Bool)
-        /// 1 / (1 − p), labelled by percentile.
+        /// 1 / (1 − p), labelled with percentiles.
         case percentile
-        /// A change as a share, of either sign, written in per cent.
+        /// A relative change of either sign, in per cent.
         case change
-        /// Numbers of rows, from 1 at the top.
+        /// Row numbers, with 1 at the top.
         case rows
 
         var isLogarithmic: Bool {
@@ -25,7 +25,7 @@ struct Plot: Sendable, Equatable {
 
     enum Style: Sendable, Equatable {
         case line, points, dashed
-        /// Each two points are the ends of a stroke.
+        /// Each pair of points is a line segment.
         case segments
     }
 
@@ -37,9 +37,9 @@ struct Plot: Sendable, Equatable {
     }
 
     struct Series: Sendable, Equatable {
-        /// In the legend; nil: belongs to the series before.
+        /// Text in the legend; nil: the series belongs to the previous one.
         var label: String?
-        /// Colour, from 1.
+        /// Colour number, from 1.
         var slot: Int
         var style: Style
         var points: [Point]
@@ -49,7 +49,7 @@ struct Plot: Sendable, Equatable {
         }
     }
 
-    /// Colours there are; more series than this are not told apart.
+    /// Number of colours. Further series are not distinguishable.
     static let slots = 8
 
     var title: String
@@ -60,7 +60,7 @@ struct Plot: Sendable, Equatable {
     var y: Axis
     var series: [Series]
 
-    /// Without what its axes cannot show; nil where nothing is left.
+    /// Returns the plot without points that its axes cannot show, or nil if none remain.
     func drawable() -> Plot? {
         var plot = self
         plot.series = series.compactMap { series in

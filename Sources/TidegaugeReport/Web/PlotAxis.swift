@@ -1,4 +1,4 @@
-// An axis of a picture: from which value to which it goes, where its ticks stand, and how they are written. Pure.
+// An axis of a plot: range, ticks and labels. Pure.
 import Foundation
 
 struct PlotAxis: Equatable {
@@ -11,19 +11,19 @@ struct PlotAxis: Equatable {
     let low: Double
     let high: Double
 
-    /// Wide enough for all values.
+    /// Chooses a range that includes all values.
     init(_ kind: Plot.Axis, _ values: [Double]) {
         self.kind = kind
         let lowest = values.min() ?? 0
         let highest = values.max() ?? 1
         switch kind {
         case .rows: (low, high) = (lowest, max(highest, lowest + 1))
-        // With their zero in sight and some air.
+        // The range includes 0 and a margin of 8 %.
         case .change:
             let air = max(highest - lowest, 0.01) * 0.08
             (low, high) = (min(lowest - air, 0), max(highest + air, 0))
         case .seconds(isLogarithmic: true), .plain(isLogarithmic: true), .percentile:
-            // Whole decades, so that there are always two labels.
+            // Whole decades, so that there are at least two labels.
             let from = pow(10, floor(log10(lowest)))
             let until = pow(10, ceil(log10(highest)))
             (low, high) = (from, until > from ? until : from * 10)
@@ -34,7 +34,7 @@ struct PlotAxis: Equatable {
         }
     }
 
-    /// Where a value lies, 0 at `low` and 1 at `high`.
+    /// Position of a value: 0 at `low`, 1 at `high`.
     func share(_ value: Double) -> Double {
         kind.isLogarithmic ? log(value / low) / log(high / low) : (value - low) / (high - low)
     }
@@ -55,7 +55,7 @@ struct PlotAxis: Equatable {
 
     private var values: [Double] { kind.isLogarithmic ? decades : steps }
 
-    /// Powers of ten, at most seven of them; of a single decade its 2 and its 5 as well.
+    /// Powers of ten, at most seven; for a single decade also its 2 and 5.
     private var decades: [Double] {
         let powers = Array(Int(log10(low).rounded())...Int(log10(high).rounded()))
         if powers.count == 2, kind != .percentile { return [1, 2, 5, 10].map { $0 * low } }
@@ -63,7 +63,7 @@ struct PlotAxis: Equatable {
         return powers.enumerated().filter { $0.offset % every == 0 }.map { pow(10, Double($0.element)) }
     }
 
-    /// Multiples of 1, 2 or 5 times a power of ten, some six of them.
+    /// Multiples of 1, 2 or 5 times a power of ten, about six.
     private var steps: [Double] {
         let rough = (high - low) / 6
         let magnitude = pow(10, floor(log10(rough)))
@@ -73,7 +73,7 @@ struct PlotAxis: Equatable {
 
     // MARK: Words; the page's script writes the same, of values in between.
 
-    /// Of 1 / (1 − p).
+    /// - Parameter value: 1 / (1 − p).
     private static func percentile(_ value: Double) -> String {
         value <= 1 ? "0" : String(format: "%.6g", 100 * (1 - 1 / value))
     }
@@ -107,7 +107,7 @@ extension [PlotAxis.Tick] {
 }
 
 extension Plot.Axis {
-    /// What the page's script knows the axis by.
+    /// Name of the axis in the page's script.
     var word: String {
         switch self {
         case .seconds: "seconds"

@@ -1,19 +1,18 @@
-// A plot as an element of SVG in a page: curves lie in an area of their own, 10 000 units wide and high, so that the page's
-// script zooms by what part of it is shown, and reads values off the curves themselves. Colours are classes, so that a page
-// can be light or dark. Pure; equal plots give equal text.
+// Renders a plot as an SVG element. Curves are in an inner area of 10,000 × 10,000 units, which the page's script
+// zooms and reads values from. Colours are classes, for light and dark pages. Pure; equal plots give equal text.
 import Foundation
 
 enum PlotSVG {
-    /// Of the whole picture, and of the area of the curves within.
+    /// Sizes of the whole plot and of the inner area.
     static let size = (width: 420.0, height: 270.0)
     static let area = (x: 62.0, y: 8.0, width: 336.0, height: 212.0)
-    /// Units of the area, either way: four digits of a range are more than can be seen.
+    /// Units of the inner area per axis: a resolution of four digits.
     static let units = 10_000.0
 
     static func text(_ plot: Plot) -> String {
         let x = PlotAxis(plot.x, plot.series.flatMap { $0.points.map(\.x) })
         let y = PlotAxis(plot.y, plot.series.flatMap { $0.points.map(\.y) })
-        // The first row stands on top.
+        // Row 1 is at the top.
         let isDown = plot.y == .rows
         func place(_ point: Plot.Point) -> String {
             let up = y.share(point.y)
@@ -44,7 +43,7 @@ enum PlotSVG {
         return lines.joined(separator: "\n") + "\n</svg>"
     }
 
-    /// For who cannot see it: the title, and of each curve how many points it has and where they end.
+    /// Accessible description: the title, and the number of points of each curve.
     private static func summary(_ plot: Plot) -> String {
         let curves = plot.series.compactMap { series in
             series.label.map { "\($0): \(series.points.count) points" }
@@ -65,7 +64,7 @@ enum PlotSVG {
         }
     }
 
-    /// Points are strokes of no length with round ends.
+    /// Points are drawn as zero-length strokes with round caps.
     private static func path(_ series: Plot.Series, _ place: (Plot.Point) -> String) -> String {
         let places = series.points.map(place)
         switch series.style {
@@ -77,7 +76,7 @@ enum PlotSVG {
         }
     }
 
-    /// Two points that cannot be told apart are one.
+    /// Removes points at the same position as their predecessor.
     private static func withoutRepeats(_ places: [String]) -> [String] {
         places.enumerated().filter { $0.offset == 0 || places[$0.offset - 1] != $0.element }.map(\.element)
     }
