@@ -1,14 +1,16 @@
-// The pages of a store's file as they lie in it, read without the engine and without a map: neither a damaged file, nor one that
-// is cut short while it is read, can end the process. Of LMDB's format, data version 1, whose meta pages hold:
+// Reads pages of a store's file without LMDB and without a map, so that a damaged or truncated file cannot end the
+// process. The
+// format is LMDB's data version 1. Its meta pages hold:
 //
 //     16 magic (4), 20 version (4), 40 record of the tree of free pages (48), 88 record of the tree of tables (48),
 //     136 last page (8), 144 transaction (8)
-//     record  0 bytes of a page, or of a value in pages of values alone (4), 4 flags (2), 6 depth (2), 8 pages that are branches (8),
-//             16 leaves (8), 24 of large values (8), 32 entries (8), 40 number of the root (8), all ones for none
+//     record  0 page size, or value size of a tree of duplicate values (4), 4 flags (2), 6 depth (2), 8 branch pages
+//     (8),
+//             16 leaf pages (8), 24 overflow pages (8), 32 entries (8), 40 root page (8), all ones for none
 import CStillingWellLMDB
 import Glibc
 
-/// Where a tree begins and what it should hold.
+/// LMDB's record of a tree: its root page and counts.
 struct TreeRecord {
     static let bytes = 48
 
@@ -19,7 +21,7 @@ struct TreeRecord {
     let leafPages: UInt64
     let ownPages: UInt64
     let entries: UInt64
-    /// nil for an empty tree.
+    /// Root page, or nil for an empty tree.
     let root: UInt64?
 
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -33,9 +35,9 @@ struct TreeRecord {
     }
 }
 
-/// What a meta page says of one commit.
+/// A meta page of LMDB, the header of one commit.
 struct MetaPage {
-    /// Which of the two it is.
+    /// Number of its page, 0 or 1.
     let number: UInt64
     let transaction: UInt64
     let pageBytes: Int
@@ -43,7 +45,7 @@ struct MetaPage {
     let free: TreeRecord
     let tables: TreeRecord
 
-    /// nil where it is no meta page.
+    /// Returns nil if the bytes are no meta page.
     init?(_ bytes: UnsafeRawBufferPointer, _ number: UInt64) {
         guard bytes.count >= 152, bytes.loadUnaligned(as: UInt64.self) == number,
             bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == 8,
@@ -52,7 +54,7 @@ struct MetaPage {
             let free = TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[40..<88])),
             let tables = TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[88..<136]))
         else { return nil }
-        // What the engine compares keys by: free pages by numbers, tables by bytes, and neither has several values for a key.
+        // Flags for the order of keys: page numbers for free pages, bytes for tables. Neither has duplicate keys.
         let (reversed, several, numbers, ofOneLength): (UInt16, UInt16, UInt16, UInt16) = (0x02, 0x04, 0x08, 0x10)
         guard free.flags & (reversed | several | numbers) == numbers,
             tables.flags & (reversed | several | numbers | ofOneLength) == 0
@@ -65,7 +67,7 @@ struct MetaPage {
         transaction = bytes.loadUnaligned(fromByteOffset: 144, as: UInt64.self)
     }
 
-    /// Whether both say the same, at whichever place.
+    /// Returns whether both describe the same commit, at whichever place.
     func isSame(as other: MetaPage) -> Bool {
         transaction == other.transaction && lastPage == other.lastPage && free.root == other.free.root
             && tables.root == other.tables.root && tables.entries == other.tables.entries
@@ -75,7 +77,7 @@ struct MetaPage {
 /// One of the first two pages of a file.
 struct FileHeader {
     let meta: MetaPage
-    /// What a record keeps of it.
+    /// The part of the page that a flush record stores.
     let bytes: [UInt8]
 
     /// Returns nil if the page is no header.
@@ -88,14 +90,14 @@ struct FileHeader {
     }
 }
 
-/// A store's file, open to be read. One thread at a time.
+/// A store's file, opened for reading. Used by one thread at a time.
 final class FilePages {
     let path: String
     private let file: Int32
     private let isOwn: Bool
-    /// Of a page; the engine takes the kernel's.
+    /// Page size in bytes; LMDB uses that of the kernel.
     let pageBytes: Int
-    /// Whole ones that the file has.
+    /// Number of whole pages in the file.
     let count: UInt64
 
     /// - Throws: `cannotOpen`.
@@ -114,7 +116,7 @@ final class FilePages {
         isOwn = true
     }
 
-    /// Those that an environment has open, for as long as it does.
+    /// Pages of the file that an environment has open. Valid while it is open.
     init(of environment: OpaquePointer, _ directory: String) {
         path = directory + "/" + StoreFolder.data
         var file: mdb_filehandle_t = -1
@@ -128,7 +130,7 @@ final class FilePages {
 
     deinit { if isOwn { close(file) } }
 
-    /// Neighbouring pages; nil where the file ends before, or the disk does not give them.
+    /// Reads consecutive pages. Returns nil if the file ends before, or the read fails.
     func read(_ first: UInt64, pages: Int = 1) -> [UInt8]? {
         guard first < count, pages > 0, UInt64(pages) <= count - first else { return nil }
         let wanted = pages * pageBytes
@@ -148,20 +150,20 @@ final class FilePages {
         return isWhole ? bytes : nil
     }
 
-    /// How many tables of the engine's a store's file has; none where there is no store. Who opens it says what is wrong with it.
+    /// Number of LMDB tables in a store's file, 0 if there is no store. Opening the store reports errors.
     static func tables(in directory: String) -> Int {
         let found = (try? FilePages(directory))?.metaPages().map(\.tables.entries).max() ?? 0
         return Int(min(found, UInt64(LMDB.maxTables)))
     }
 
-    /// The meta pages that are some.
+    /// Valid meta pages of the file, at most two.
     func metaPages() -> [MetaPage] {
         [0, 1].compactMap { number in
             read(number)?.withUnsafeBytes { MetaPage($0, number) }.flatMap { $0.pageBytes == pageBytes ? $0 : nil }
         }
     }
 
-    /// The two pages that headers are in; nil for one that cannot be read.
+    /// The two header pages; nil for one that cannot be read.
     func firstPages() -> [[UInt8]?] { [read(0), read(1)] }
 
     func headers(in pages: [[UInt8]?]) -> [FileHeader] {
@@ -170,8 +172,9 @@ final class FilePages {
         }
     }
 
-    /// The last transaction in the list of free pages of a version, which is its own: each commit frees pages, and lists them last.
-    /// Returns nil if the list cannot be read.
+    /// Last transaction in the list of free pages of a version. It is the version's own, because each commit frees
+    /// pages and lists them
+    /// last. Returns nil if the list cannot be read.
     func lastFreed(_ meta: MetaPage) -> UInt64? {
         guard pageBytes == MappedPage.bytes, var number = meta.free.root else { return nil }
         for _ in 0..<meta.free.depth {

@@ -1,4 +1,4 @@
-// `durable.mdb`, which keeps the record of the last flush. It is written through to the disk: a write returns when it is there.
+// `durable.mdb`, which keeps the record of the last flush. A write returns once the record is on the disk (`O_DSYNC`).
 import Glibc
 
 /// Used by one thread at a time.
@@ -6,10 +6,10 @@ final class FlushFile: Sendable {
     private let file: Int32
     private let path: String
 
-    /// Opens it, and makes it if there is none.
+    /// Opens the file, and makes it if there is none.
     /// - Parameters:
-    ///   - isEmptied: whether what it says is of no store.
-    ///   - isNamed: whether the names of the store's files are known to be on the disk.
+    ///   - isEmptied: whether existing records are of another store and are erased.
+    ///   - isNamed: whether the directory entries of the store's files are known to be on the disk.
     init(_ directory: String, _ modes: FileModes, isEmptied: Bool, isNamed: Bool) throws(StoreError) {
         path = directory + "/" + StoreFolder.durable
         let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_DSYNC
@@ -22,7 +22,7 @@ final class FlushFile: Sendable {
         guard file >= 0 else { throw FolderLock.failure("open", path) }
         self.file = file
         if isNew || isEmptied {
-            // Its room is there before it is needed.
+            // Allocates the file's space, so that a later write cannot run out of it.
             let zeros = [UInt8](repeating: 0, count: FlushRecord.places * FlushRecord.strideBytes)
             guard pwrite(file, zeros, zeros.count, 0) == zeros.count, fsync(file) == 0 else {
                 throw errno == ENOSPC || errno == EDQUOT
@@ -39,7 +39,7 @@ final class FlushFile: Sendable {
         Self.write(record.encoded, file, off_t(record.place * FlushRecord.strideBytes))
     }
 
-    /// Writes what is small enough to be written in one go.
+    /// Writes bytes that fit into a single write.
     /// - Returns: an error number, or 0.
     static func write(_ bytes: [UInt8], _ file: Int32, _ place: off_t) -> Int32 {
         while true {
@@ -50,7 +50,7 @@ final class FlushFile: Sendable {
         }
     }
 
-    /// The records of a store that are whole, the newest first.
+    /// Valid records in a store's folder, the newest first.
     static func records(_ directory: String) throws(StoreError) -> [FlushRecord] {
         let path = directory + "/" + StoreFolder.durable
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)

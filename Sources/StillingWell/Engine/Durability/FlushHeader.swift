@@ -1,22 +1,24 @@
-// The engine's header of the version that is flushed, as it stands in the store's file, which one of the next two commits writes over.
+// LMDB's header of the version that is flushed. One of the next two commits overwrites it in the store's file.
 import CStillingWellLMDB
 
 struct FlushHeader {
     let bytes: [UInt8]
     let pageBytes: Int
-    /// Of the pages that its two trees begin with.
+    /// Checksum of the root pages of both B-trees.
     let rootsSum: UInt32
 
-    /// That of what a reader reads, which moves on until the file still has it.
-    /// - Throws: and puts the reader back, where the newest header is damaged.
+    /// Reads the header of the version that `reader` pins. If a commit comes meanwhile, moves the reader to it and
+    /// reads again.
+    /// - Throws: `storage` if the newest header is damaged. The reader is then returned to the pool.
     init(
         of reader: FlushReader, _ readers: FlushReaders, _ environment: OpaquePointer, _ directory: String
     ) throws(StoreError) {
         while true {
             let (pages, number) = (FilePages(of: environment, directory), reader.number)
             let page = pages.read(number & 1)
-            // As long as the commit after it is not told, nobody has begun to write over it. No page of that version is used again
-            // meanwhile either: the next commit takes none that the newest has freed.
+            // If the next commit is not visible yet, no writer has begun to overwrite the header. Pages of this version
+            // are not reused
+            // either: the next commit uses no pages that the newest has freed.
             try readers.begin(again: reader)
             if reader.number != number { continue }
             guard let page, let meta = page.withUnsafeBytes({ MetaPage($0, number & 1) }), meta.transaction == number

@@ -1,39 +1,42 @@
-// Which flush a store's file has seen last, so that it is known whether a record of a flush is of that file as it is. It stands behind
-// the engine's header, in the second sector of the first two pages, which the engine never writes: the first has what began last, the
-// second what ended last. Pure.
+// Marks the store's file with the last flush, so that a flush record can be matched to the file. A mark lies behind
+// LMDB's header, in
+// the second sector of the first two pages, which LMDB never writes. Page 0 has the flush that began last, page 1 the
+// flush that
+// ended last. Pure functions.
 //
-// A flush marks the file before it has it brought to the disk, and again once its record is there. So the disk has no record of which
-// the file has no mark; and a file that has been restored, or has gone on without its record, has the mark of another flush.
+// A flush marks the file before the data is flushed, and again once its record is on the disk. So the disk has no
+// record without a
+// mark in the file. A file that was restored, or has gone on without its record, has the mark of another flush.
 //
 //     512 magic (8), 520 number (8), 528 token of the flush that ended last (8), 536 of the one that began last (8),
 //     544 checksum of those (4)
 
 struct FlushMark: Equatable {
     static let places = 2
-    /// In its page.
+    /// Offset in its page.
     static let offset = 512
     static let bytes = 36
     private static let magic: UInt64 = 0x4c53_6d61_726b_0001  // "LSmark", 1
 
-    /// The larger one is newer.
+    /// Number of the mark: the larger one is newer.
     let number: UInt64
-    /// 0: none.
+    /// Token of the flush that ended last; 0 for none.
     let ended: UInt64
     let begun: UInt64
 
-    /// Of a flush that begins: its record is not there yet.
-    /// - Parameter last: the token of the flush before.
+    /// Mark of a flush that begins and has no record yet.
+    /// - Parameter last: token of the flush before.
     static func begin(_ record: FlushRecord, after last: UInt64) -> FlushMark {
         FlushMark(number: 2 * record.number, ended: last, begun: record.token)
     }
 
-    /// Of one whose record is on the disk.
+    /// Mark of a flush whose record is on the disk.
     static func end(_ record: FlushRecord) -> FlushMark {
         FlushMark(number: 2 * record.number + 1, ended: record.token, begun: record.token)
     }
 
     var place: Int { Int(number % UInt64(Self.places)) }
-    /// Of the record that it comes with.
+    /// Number of the flush record that belongs to the mark.
     var recordNumber: UInt64 { number / 2 }
 
     var encoded: [UInt8] {
@@ -52,7 +55,7 @@ struct FlushMark: Equatable {
         (self.number, self.ended, self.begun) = (number, ended, begun)
     }
 
-    /// nil where it is none, or only a part of one.
+    /// Returns nil if the bytes are no mark, or an incomplete one.
     init?(_ bytes: UnsafeRawBufferPointer) {
         func word(_ index: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
         guard bytes.count == Self.bytes, word(0) == Self.magic, word(1) / 2 <= FlushRecord.mostNumber,
@@ -63,13 +66,13 @@ struct FlushMark: Equatable {
     }
 }
 
-/// What the two places of a file say together.
+/// Both marks of a file.
 struct FlushMarks {
     private(set) var newest: FlushMark?
-    /// Whether one of them is damaged, or was being written as the machine went down: then they tell nothing for sure.
+    /// Whether a mark is damaged or incomplete, as after a crash. Then the marks cannot rule out a record.
     private(set) var isTorn = false
 
-    /// - Parameter pages: the file's first two, nil where they cannot be read.
+    /// - Parameter pages: the first two pages of the file; nil for one that cannot be read.
     init(_ pages: [[UInt8]?]) {
         let end = FlushMark.offset + FlushMark.bytes
         for page in pages {
@@ -87,7 +90,7 @@ struct FlushMarks {
         }
     }
 
-    /// Whether a record may be that of the last flush.
+    /// Returns whether a record may be that of the last flush.
     func allow(_ record: FlushRecord) -> Bool {
         guard !isTorn else { return true }
         return record.token != 0 && (record.token == newest?.ended || record.token == newest?.begun)

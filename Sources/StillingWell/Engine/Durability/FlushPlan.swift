@@ -1,18 +1,19 @@
-// When what nobody waits for is flushed. Pure.
+// Schedule of flushes that no commit waits for. Pure.
 
 package struct FlushPlan: Sendable {
-    /// False: nothing is flushed but what is waited for, nor held, and a power cut may damage a store whose commits do not wait. For who
-    /// measures what something else costs.
+    /// Whether flushes run that no commit waits for. If false, no versions are held either, and a power cut may damage
+    /// a store
+    /// whose commits do not wait. For measurements of other costs.
     package var isOn = true
-    /// Commits that a flush begins after. Each may keep 26 KB of the file until it is over.
+    /// Number of commits after which a flush begins. Each commit may keep 26 KB of the file until the flush is over.
     package var everyCommits: UInt64 = 256
-    /// How far commits may be ahead of the flush before they wait for it.
+    /// Maximum number of unflushed commits; further commits wait.
     package var mostCommits: UInt64 = 1_024
-    /// Time that a flush begins after, if there was any commit; nil: it goes by commits alone.
+    /// Time after the first unflushed commit at which a flush begins. If nil, only commits are counted.
     package var intervalNs: Int64? = 250_000_000
-    /// Time that another try begins after, where a flush could not begin; nil: it goes by wishes alone.
+    /// Time after which a failed flush is tried again. If nil, it is tried again only on request.
     package var retryNs: Int64? = 1_000_000_000
-    /// During which the machine runs.
+    /// Boot during which the machine runs.
     package var boot = BootID.current
 
     package init() {}

@@ -1,16 +1,17 @@
-// Readers of the engine's that keep the pages of what was flushed last, for one process: one that holds, and one that a flush begins
-// with. `state` is a leaf. What is held is also an atomic, which every write reads.
+// LMDB readers of one process that keep the pages of the last flush: one that holds them, and one for the next flush.
+// `state` is a
+// leaf lock. The held transaction is also an atomic, which every write reads.
 import CStillingWellLMDB
 import Glibc
 import StillingWellSync
 import Synchronization
 
-/// A read transaction of the engine's. Used by who has taken it, one thread at a time.
+/// A read transaction of LMDB. Used by one thread at a time, the one that has taken it.
 struct FlushReader: Sendable {
     // By whoever has taken it, one thread at a time.
     nonisolated(unsafe) let transaction: LMDBTransaction
 
-    /// What it reads.
+    /// Transaction number of the version that it reads.
     var number: UInt64 { LMDB.number(of: transaction) }
 }
 
@@ -21,7 +22,7 @@ final class FlushReaders: Sendable {
         var slot: Int?
     }
 
-    /// No transaction.
+    /// Value of `held` if no transaction is held.
     static let nothing = UInt64.max
     private static let count = 2
 
@@ -36,11 +37,11 @@ final class FlushReaders: Sendable {
         (self.environment, self.page, self.directory) = (environment, page, directory)
     }
 
-    /// The transaction that is held; `nothing` where none is.
+    /// Number of the held transaction, or `nothing`.
     @inline(__always)
     var held: UInt64 { heldNumber.load(ordering: .acquiring) }
 
-    /// Makes those that will be needed: none is to be short when something has to be flushed.
+    /// Makes the readers that flushes will need, so that none is missing later.
     func reserve() throws(StoreError) {
         try state.withLock { state throws(StoreError) in
             if state.slot == nil { state.slot = page.claimSlot() }
@@ -55,7 +56,7 @@ final class FlushReaders: Sendable {
         return FlushReader(transaction: reader!)
     }
 
-    /// Begins to read at the newest version. With the flush mutex, so that there is one at a time.
+    /// Begins to read at the newest version. Requires the flush mutex, so only one such read runs at a time.
     func begin() throws(StoreError) -> FlushReader {
         let reader = try state.withLock { state throws(StoreError) in
             if let reader = state.idle.popLast() { return reader }
@@ -65,7 +66,7 @@ final class FlushReaders: Sendable {
         return reader
     }
 
-    /// The same once more.
+    /// Begins to read at the newest version with the same reader.
     func begin(again reader: FlushReader) throws(StoreError) {
         mdb_txn_reset(reader.transaction)
         try renew(reader)
@@ -88,7 +89,7 @@ final class FlushReaders: Sendable {
         }
     }
 
-    /// Holds what is read, which is flushed, instead of what was held before.
+    /// Holds the flushed version of `reader` in place of the one held before.
     func hold(_ reader: FlushReader) {
         state.withLock { state in
             if let before = state.hold {
@@ -103,7 +104,7 @@ final class FlushReaders: Sendable {
         }
     }
 
-    /// Holds nothing.
+    /// Releases the held version.
     func letGo() {
         state.withLock { state in
             heldNumber.store(Self.nothing, ordering: .releasing)
@@ -116,7 +117,7 @@ final class FlushReaders: Sendable {
         }
     }
 
-    /// Ends them. When the storage goes, before the engine is closed.
+    /// Ends all readers. Called when the storage is closed, before LMDB's environment.
     func end() {
         letGo()
         state.withLock { state in

@@ -1,19 +1,20 @@
-// What is known to be on the disk: the engine's header of the last version that was flushed, as `durable.mdb` has it. Two places take
-// turns, each a sector with a checksum, so that one is whole while the other is written. Pure, but for the name of the boot.
+// Record of the last flush in `durable.mdb`: LMDB's header of the flushed version. Two places are written in turn, each
+// a sector with a
+// checksum, so that one is whole while the other is written. Pure functions, except for the boot id.
 //
 //     0 magic (8), 8 number (8), 16 boot (16), 32 transaction (8), 40 bytes of a page (8), 48 token (8), 56 the header, which begins
 //     16 bytes into its page (136), 192 checksum of the roots (4), 196 checksum of all before (4)
 import CStillingWellPlatform
 import Glibc
 
-/// Which run of the machine this is: what was written and not flushed is there as long as it lasts.
+/// Identity of a run of the machine. While it lasts, the system has everything written, even if it was not flushed.
 package struct BootID: Equatable, Sendable {
     let high: UInt64
     let low: UInt64
 
     package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
-    /// That of this machine; nil where the system does not tell.
+    /// Boot id of this machine, or nil if the system does not provide one.
     package static let current: BootID? = KernelFile.first("/proc/sys/kernel/random/boot_id") { fields in
         let digits = fields.joined().filter(\.isHexDigit)
         guard digits.count == 32, let high = UInt64(digits.prefix(16), radix: 16),
@@ -25,36 +26,36 @@ package struct BootID: Equatable, Sendable {
 
 struct FlushRecord: Equatable {
     static let places = 2
-    /// From one place to the next: no write touches both.
+    /// Distance of the two places, so that no write touches both.
     static let strideBytes = 4_096
     private static let magic: UInt64 = 0x4c53_6475_7261_0001  // "LSdura", 1
     private static let rootsOffset = 192
     private static let sumOffset = 196
     private static let headOffset = 56
     static let bytes = 512
-    /// No store comes near it; what says more was not written by one.
+    /// Largest valid number. No store reaches it, so a larger number is damage.
     static let mostNumber = UInt64.max / 4
-    /// What the engine keeps of a version: from its magic number to its transaction.
+    /// Part of a header page that the record stores: from LMDB's magic number to its transaction.
     static let header = 16..<152
 
-    /// The larger one is newer.
+    /// Number of the record: the larger one is newer.
     var number: UInt64
-    /// During which it was written; nil where that is not known.
+    /// Boot during which the record was written, or nil if that is unknown.
     var boot: BootID?
     let transaction: UInt64
     let pageBytes: Int
-    /// Which flush it is of, as the file's marks have it (FlushMark.swift).
+    /// Random token of the flush, which also stands in the file's marks (FlushMark.swift).
     let token: UInt64
-    /// Of the pages that the two trees begin with.
+    /// Checksum of the root pages of both B-trees.
     let rootsSum: UInt32
     let header: [UInt8]
 
     var place: Int { Int(number % UInt64(Self.places)) }
 
-    /// For the next record.
+    /// Number of the next record. It is written to the place that does not have the record `kept`.
     /// - Parameters:
-    ///   - begun: the largest number there was, of a record or of a flush that has come to none.
-    ///   - kept: that of the record which counts until the next one is there: not in its place.
+    ///   - begun: the largest number of a record or of an unfinished flush.
+    ///   - kept: the number of the record that is valid until the next one is written.
     static func nextNumber(after begun: UInt64, keeping kept: UInt64) -> UInt64 {
         let next = max(begun, kept) + 1
         return (next - kept).isMultiple(of: UInt64(places)) ? next + 1 : next
@@ -83,7 +84,7 @@ struct FlushRecord: Equatable {
         (self.token, self.rootsSum, self.header) = (token, rootsSum, header)
     }
 
-    /// nil where it is none, or only a part of one.
+    /// Returns nil if the bytes are no record, or an incomplete one.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.bytes,
             bytes.loadUnaligned(fromByteOffset: Self.sumOffset, as: UInt32.self)
@@ -101,20 +102,20 @@ struct FlushRecord: Equatable {
             header: Array(bytes[Self.headOffset..<Self.headOffset + Self.header.count]))
     }
 
-    /// Whether what was written and not flushed since must still be there.
+    /// Returns whether the record is of this boot, so that everything written since is still there.
     func isOfSameBoot(_ other: BootID?) -> Bool { boot != nil && boot == other }
 
-    /// The header as the first sector of a page of the file, to stand in one of its two places. What comes behind is not the engine's.
+    /// First sector of a header page with the recorded header. LMDB does not use the rest of the page.
     func sector(_ number: Int) -> [UInt8] {
         var page = [UInt8](repeating: 0, count: FlushMark.offset)
         page[0] = UInt8(number)
-        // The kind of a page, at its place.
+        // Page kind of a meta page, at its offset.
         page[10] = 8
         page.replaceSubrange(Self.header, with: header)
         return page
     }
 
-    /// Over the pages that two trees begin with; nil for one that is empty.
+    /// Checksum of the root pages of two trees; nil for an empty tree.
     static func sum(_ roots: [[UInt8]?]) -> UInt32 {
         roots.reduce(0) { sum, page in
             cp_crc32c_word(page.map { $0.withUnsafeBytes { Self.sum(of: $0) } } ?? 0, UInt64(sum))

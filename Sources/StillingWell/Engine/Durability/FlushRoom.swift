@@ -1,28 +1,30 @@
-// How much room a store has for what is written next, and how much more a flush would give: pages that are kept for the sake of the last
-// one count as used, and a store that is nearly full would refuse what it has room for. Pure, but for reading the table of free pages.
+// Free space of a store, and the space that a flush would free: pages kept for the last flush count as used, and a
+// nearly full
+// store would refuse writes that it has room for. Pure functions, except for reading the table of free pages.
 import CStillingWellLMDB
 
 struct FlushRoom {
-    /// What is kept may be one part of so many of what is free. A write block that needs the rest is refused; and one that needs pages side
-    /// by side, as a long list of changes does, does not find them among many that are kept: with an eighth it did not.
+    /// Kept pages may be at most this part of the free pages. With an eighth, a long list of changes did not find
+    /// enough adjacent
+    /// pages among many kept ones.
     private static let parts = 64
-    /// With so many pages behind the file's last one, nobody looks what is free before.
+    /// Number of unused pages behind the file's last page from which the table of free pages is not read.
     private static let plentyPages = 1 << 16
-    /// What a small commit frees, or more.
+    /// Lower bound of the pages that a small commit frees.
     private static let leastPerCommit = 16
 
-    /// Pages that can be written.
+    /// Number of pages that can be written.
     private var free: Int
-    /// Pages that a flush would add.
+    /// Number of pages that a flush would free.
     private var kept = 0
-    /// Between what is kept and now.
+    /// Number of commits since the oldest kept version.
     private let commits: Int
     private let newest: UInt64
     private let lastPage: Int
 
     /// - Parameters:
-    ///   - reader: reads the newest version.
-    ///   - oldest: the oldest transaction that is read for the sake of flushes.
+    ///   - reader: a reader at the newest version.
+    ///   - oldest: the oldest transaction held for flushes.
     init(_ reader: FlushReader, _ environment: OpaquePointer, keptSince oldest: UInt64) throws(EngineFailure) {
         var info = MDB_envinfo()
         var status = MDB_stat()
@@ -47,10 +49,10 @@ struct FlushRoom {
     /// Whether a flush is due.
     var isTight: Bool { commits > 0 && kept > free / Self.parts }
 
-    /// Once a flush has given back what was kept.
+    /// Counts the kept pages as free, after a flush.
     mutating func giveBack() { (free, kept) = (free + kept, 0) }
 
-    /// Up to when that need not be asked again.
+    /// Transaction and last page up to which the room need not be checked again.
     var isEnoughUntil: (transaction: UInt64, lastPage: Int) {
         let pages = max(0, free / Self.parts - kept)
         let perCommit = max(Self.leastPerCommit, commits > 0 ? 2 * kept / commits : 0)

@@ -1,5 +1,6 @@
-// The thread that flushes what nobody waits for, and moves on what the process holds. It begins with the first commit, and sleeps for as
-// long as no process commits. `state` is a leaf; whether there is a thread is also an atomic, which every commit reads.
+// The thread that makes flushes no commit waits for, and advances the version that the process holds. It starts with
+// the first commit
+// and sleeps while no process commits. `state` is a leaf lock. `hasStarted` is an atomic, which every commit reads.
 import CStillingWellPlatform
 import Glibc
 import Logging
@@ -23,19 +24,19 @@ final class FlushThread: Sendable {
     @inline(__always)
     var isRunning: Bool { hasStarted.load(ordering: .relaxed) }
 
-    /// What it does, by closures that it calls.
+    /// Work of the thread.
     struct Work: Sendable {
-        /// Whether there is something to do.
+        /// Whether there are commits newer than the held version.
         let lags: @Sendable () -> Bool
-        /// How many commits are not flushed.
+        /// Number of commits that are not flushed.
         let ahead: @Sendable () -> UInt64
         let flush: @Sendable () throws(StoreError) -> Void
-        /// Whether no flush can come to anything any more.
+        /// Whether flushes cannot succeed any more.
         let isLost: @Sendable () -> Bool
     }
 
-    /// Starts it, where it does not run.
-    /// - Returns: false where the system has no room for a thread.
+    /// Starts the thread unless it runs.
+    /// - Returns: false if the system cannot create a thread.
     func start(_ work: Work) -> Bool {
         state.withLock { state in
             if state.thread != nil || state.isStopped { return true }
@@ -46,13 +47,13 @@ final class FlushThread: Sendable {
         }
     }
 
-    /// Has it flush at once.
+    /// Requests a flush at once.
     func wake() {
         _ = cp_add32(page.flushWish, 1)
         _ = cp_futex_wake_all(page.flushWish)
     }
 
-    /// Ends it, and waits for that.
+    /// Stops the thread and waits for its end.
     func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         let thread = state.withLock { state in
@@ -83,7 +84,7 @@ final class FlushThread: Sendable {
                 isFailing = false
             } catch {
                 let isLost = work.isLost()
-                // Once, however long it lasts.
+                // Logs once per sequence of failures.
                 if isLost || !isFailing {
                     let remedy = isLost ? "not any more" : "until a later try succeeds"
                     Logger(label: "stillingwell").error("a store is not flushed, \(remedy): \(error)")
@@ -95,7 +96,7 @@ final class FlushThread: Sendable {
         }
     }
 
-    /// Waits until it is time.
+    /// Waits until enough commits or enough time have gathered, or a flush is requested.
     private func gather(_ ahead: () -> UInt64) {
         let beganNs = monotonicNs()
         let wish = cp_load32(page.flushWish)

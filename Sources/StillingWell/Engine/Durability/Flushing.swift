@@ -1,12 +1,14 @@
-// Flushes of a store's file, which commits do not make themselves: one serves all who wait, threads and processes.
+// Flushes of a store's file, separate from commits. One flush serves all waiting threads and processes.
 //
-// What was flushed last, and is recorded in `durable.mdb`, is where the store begins after a power cut. So none of its pages may be
-// written anew before the next record is on the disk, whoever is killed meanwhile: each process that commits holds, by a reader of the
-// engine's own, a version that is not newer than the recorded one (the engine uses no page again that was freed since). The hold is
-// moved on by whoever flushes, and by a thread of the process's (FlushThread.swift) that also flushes what nobody waits for.
+// After a power cut, the store begins at the version that was flushed last and is recorded in `durable.mdb`. Its pages
+// must not be
+// reused before the next record is on the disk, even if processes are killed. So each process that commits holds a
+// version not
+// newer than the recorded one with an LMDB reader, and LMDB reuses no page freed since. The hold is advanced by
+// flushes, and by
+// the process's flush thread (FlushThread.swift), which also makes flushes that no commit waits for.
 //
-// `page.flushMutex` is held by the one who flushes; who waits for it sleeps on `page.flushRound`. The write lock may be held by who
-// comes here, and is never taken here.
+// A flush holds `page.flushMutex`; waiters sleep on `page.flushRound`. Callers may hold the write lock.
 import CStillingWellLMDB
 import CStillingWellPlatform
 import Glibc
@@ -15,9 +17,9 @@ import StillingWellSync
 import Synchronization
 
 final class Flushing: Sendable {
-    /// How long a flush by another process may last before somebody looks whether it lives.
+    /// Time to wait for a flush of another process before checking whether that process is alive.
     private static let patienceNs: Int64 = 20_000_000
-    /// How often, and how long, somebody waits for other processes to move on, where the store is full.
+    /// Number of waits of `patienceNs` for other processes to advance their holds when the store is full.
     private static let mostRounds = 50
     private static let mutexResource = TracedResource(.fileLock, "store flush")
 
@@ -27,22 +29,22 @@ final class Flushing: Sendable {
     // The engine's, which any thread may ask, and begin a transaction of.
     nonisolated(unsafe) private let environment: OpaquePointer
     private let writeLock: WriteLock
-    /// Whether commits wait.
+    /// Whether commits wait for their flush.
     private let waits: Bool
-    /// Used by who has the flush mutex.
+    /// Used with the flush mutex held.
     private let file: FlushFile
     private let readers: FlushReaders
     private let lastFlushNs = Atomic<Int64>(0)
-    /// Whether there is anything that closing has to flush.
+    /// Whether this process has committed, so that closing has to flush.
     private let hasCommitted = Atomic(false)
     private let thread: FlushThread
     private let files = AtomicLazyReference<HeldFiles>()
-    // Up to when there is room enough, and a hold of another process that did not move when there was not. With the write lock.
+    // Limits up to which there is room, and a stuck hold of another process. Written with the write lock held.
     private let isEnoughUntil = Atomic<UInt64>(0)
     private let isEnoughUntilPage = Atomic<Int>(0)
     private let stuckHold = Atomic<UInt64>(0)
 
-    /// Of an environment that is open, and whose folder no other process can open meanwhile.
+    /// - Parameter environment: an open environment whose folder no other process can open meanwhile.
     init(
         _ environment: OpaquePointer, _ directory: StoreDirectory, _ page: SharedPage, _ writeLock: WriteLock,
         waits: Bool, isNew: Bool, _ recovery: Recovery, _ plan: FlushPlan
@@ -61,10 +63,10 @@ final class Flushing: Sendable {
         cp_store64(page.flushToken, recovery.token)
     }
 
-    /// Has flushes look whether the files are at their paths. Once the store is open.
+    /// Makes flushes check that the files are still at their paths. Called once the store is open.
     func watch(_ held: HeldFiles) { _ = files.storeIfNil(held) }
 
-    /// The newest transaction of any process.
+    /// Newest transaction of any process.
     private var newest: UInt64 {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
@@ -86,9 +88,10 @@ final class Flushing: Sendable {
 
     // MARK: Commits
 
-    /// Called with the write lock, before the engine's transaction begins. Flushes where this process holds nothing and others have
-    /// committed since the last flush: once, as it begins to write.
-    /// - Throws: where a flush has failed: nothing more is promised until the store is opened again.
+    /// Called with the write lock, before LMDB's transaction begins. Flushes if this process holds nothing and others
+    /// have committed since
+    /// the last flush: once, before its first write. Also makes room in a full store.
+    /// - Throws: `storage` if a flush has failed. No commit is accepted then until the store is opened again.
     @inline(__always)
     func beforeWrite() throws(StoreError) {
         if cp_load32(page.flushFailure) != 0 || readers.held == FlushReaders.nothing { try takeHold() }
@@ -110,10 +113,10 @@ final class Flushing: Sendable {
 
     // MARK: Room
 
-    /// Has it looked for room before the next write: one was refused for want of it. Any thread.
+    /// Makes the next write check for room, after a write was refused for lack of it. Any thread.
     func expectNoRoom() { isEnoughUntil.store(0, ordering: .relaxed) }
 
-    /// Flushes where what is kept for the last flush is much of what a full store has left. With the write lock.
+    /// Flushes if a full store keeps too many pages for the last flush. Requires the write lock.
     @inline(never)
     private func makeRoom() throws(StoreError) {
         var isFull = false
@@ -130,7 +133,7 @@ final class Flushing: Sendable {
             isEnoughUntil.store(transaction, ordering: .relaxed)
             isEnoughUntilPage.store(lastPage, ordering: .relaxed)
         }
-        // Without the flush mutex, which they need.
+        // The others need the flush mutex, so it is not held here.
         if isFull { moveOthers() }
     }
 
@@ -145,7 +148,7 @@ final class Flushing: Sendable {
 
     private var oldestHold: UInt64? { page.holds.map(\.transactionID).min() }
 
-    /// Has other processes hold what has just been flushed. One that is stopped is waited for once.
+    /// Makes other processes advance their holds to the last flush. A stuck hold is waited for only once.
     private func moveOthers() {
         for _ in 0..<Self.mostRounds {
             let round = cp_load32(page.flushRound)
@@ -156,12 +159,13 @@ final class Flushing: Sendable {
             _ = cp_futex_wait(page.flushRound, round, Self.patienceNs)
         }
         stuckHold.store(oldestHold ?? 0, ordering: .relaxed)
-        // What was held by processes that were killed.
+        // Frees readers of killed processes.
         mdb_reader_check(environment, nil)
     }
 
-    /// Called once the commit is visible and the write lock given back. Returns when it is as safe as it has to be.
-    /// - Parameter transaction: the engine's.
+    /// Called after the commit is visible and the write lock released. Returns when the commit is as durable as it has
+    /// to be.
+    /// - Parameter transaction: LMDB's number of the commit.
     func afterWrite(_ transaction: UInt64) throws(StoreError) {
         hasCommitted.store(true, ordering: .relaxed)
         let hasThread = thread.isRunning || startThread()
@@ -177,28 +181,28 @@ final class Flushing: Sendable {
         if ahead >= plan.mostCommits { try wait(for: transaction - plan.mostCommits / 2) }
     }
 
-    /// - Returns: false where the system has no room for a thread.
+    /// - Returns: false if the system cannot create a thread.
     @inline(never)
     private func startThread() -> Bool {
-        // It ends before this goes, which joins it.
+        // `end` joins the thread before this object is released.
         thread.start(
             .init(
-                // Of a process that holds nothing no number is larger.
+                // `held` is the largest number if the process holds nothing.
                 lags: { [unowned self] in newest > readers.held },
                 ahead: { [unowned self] in newest &- min(flushed, newest) },
                 flush: { [unowned self] () throws(StoreError) in try moveHold() },
                 isLost: { [unowned self] in failure != nil }))
     }
 
-    /// Returns once everything is on the disk that was committed before.
+    /// Returns once everything committed before the call is on the disk.
     func synchronize() throws(StoreError) { try wait(for: newest) }
 
-    /// Returns once a transaction is on the disk, and all before it.
+    /// Returns once a transaction and all before it are on the disk.
     private func wait(for transaction: UInt64) throws(StoreError) {
         try alone(unless: { flushed >= transaction }) { () throws(StoreError) in try flush(isWriting: false) }
     }
 
-    /// Holds the newest version, once that is flushed.
+    /// Holds the newest version, after flushing it if necessary.
     /// - Parameter isWriting: whether the caller has the write lock.
     private func moveHold(isWriting: Bool = false) throws(StoreError) {
         try alone(unless: { false }) { () throws(StoreError) in
@@ -209,10 +213,10 @@ final class Flushing: Sendable {
         }
     }
 
-    /// Holds nothing: who only reads has nothing to hold. Once the store is open.
+    /// Releases the hold, which a process that only reads does not need. Called once the store is open.
     func letGo() { readers.letGo() }
 
-    /// Flushes what is left, and ends everything. When the storage goes, before the engine is closed.
+    /// Flushes remaining commits and stops everything. Called when the storage is closed, before LMDB's environment.
     func end() {
         thread.stop()
         if hasCommitted.load(ordering: .relaxed) {
@@ -223,7 +227,7 @@ final class Flushing: Sendable {
 
     private func sayLost(_ error: StoreError) {
         if case .replaced = error, let isLeft = try? files.load()?.isPathTaken(), !isLeft {
-            // Its folder was deleted, and so were its commits.
+            // The folder was deleted, and its commits with it.
             return
         }
         Logger(label: "stillingwell").error("the last commits to \(directory) may be lost: \(error)")
@@ -231,7 +235,7 @@ final class Flushing: Sendable {
 
     // MARK: Flushes
 
-    /// Runs `body` with the flush mutex, unless somebody else has done what it is for.
+    /// Runs `body` with the flush mutex held, unless another thread or process makes `isDone` true first.
     private func alone(
         unless isDone: () -> Bool, _ body: () throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -260,14 +264,14 @@ final class Flushing: Sendable {
         }
     }
 
-    /// With the flush mutex.
+    /// Flushes the newest version. Requires the flush mutex.
     private func flush(isWriting: Bool) throws(StoreError) {
-        // Who is about to commit comes along, as long as that is cheap beside a flush.
+        // Waiting writers commit first and share the flush, for at most half the time of the last one.
         if waits, !isWriting { writeLock.letWaitingPass(ns: lastFlushNs.load(ordering: .relaxed) / 2) }
         let reader = try readers.begin()
         let header = try FlushHeader(of: reader, readers, environment, directory)
         let beganNs = monotonicNs()
-        // One that a process was killed in has had its number, and its marks stand as the newest until there is a larger one.
+        // An unfinished flush of a killed process has used its number: its marks are the newest until a larger one.
         let number = FlushRecord.nextNumber(
             after: cp_load64(page.flushBegun), keeping: cp_load64(page.flushNumber))
         cp_store64(page.flushBegun, number)
@@ -280,7 +284,7 @@ final class Flushing: Sendable {
         if code == 0 { code = file.write(record) }
         if code == 0 { code = write(.end(record), header.pageBytes) }
         guard code == 0 else {
-            // The system forgets what it could not write, and would call the next flush a success.
+            // The system drops pages that it failed to write, and would report success for the next flush.
             cp_store32(page.flushFailure, UInt32(bitPattern: code))
             readers.putBack(reader)
             throw failure ?? .storage(operation: "flush", code: code, reason: directory)
@@ -292,9 +296,10 @@ final class Flushing: Sendable {
         readers.hold(reader)
     }
 
-    /// Looks whether what was flushed is at the store's path. After the flush, so that nothing is acknowledged that began after the files
-    /// were removed.
-    /// - Throws: `replaced`, and puts the reader back.
+    /// Checks that the flushed files are at the store's path. Runs after the flush, so that no commit is acknowledged
+    /// that began after
+    /// the files were removed.
+    /// - Throws: `replaced`. The reader is then returned to the pool.
     private func checkFiles(_ reader: FlushReader) throws(StoreError) {
         do throws(StoreError) { try files.load()?.check() } catch {
             readers.putBack(reader)
@@ -302,7 +307,7 @@ final class Flushing: Sendable {
         }
     }
 
-    /// Marks the store's file, in the system's memory.
+    /// Writes a mark into the store's file, without flushing it.
     /// - Returns: an error number, or 0.
     private func write(_ mark: FlushMark, _ pageBytes: Int) -> Int32 {
         var descriptor: mdb_filehandle_t = -1

@@ -1,8 +1,10 @@
 // Comparison of the two headers of a store's file with the record of its last flush. Pure.
 //
-// The engine writes its headers in turn and begins at the one with the larger transaction. Their bytes carry no checksum, and the
-// record has one. A header of a later transaction than the record's is expected where processes were killed before they flushed; it
-// cannot be compared with anything but the number that its own list of free pages ends with.
+// LMDB writes its headers in turn and begins at the one with the larger transaction. Headers have no checksum; the
+// record has one.
+// A header later than the record is normal if processes were killed before they flushed. The only check of such a
+// header is
+// that its list of free pages ends with its own transaction.
 
 enum HeaderFinding: Equatable {
     /// The newest header is the one that was recorded.
@@ -14,9 +16,10 @@ enum HeaderFinding: Equatable {
     /// A header is damaged, and it may have been of a later commit than any that is known.
     case unclear
 
-    /// Whether two headers can be those of successive commits, or of the one that a store began with again. Each commit writes the
-    /// header whose number leaves the same remainder by 2 as its own. True if one of them is none, which the engine refuses.
-    /// - Parameter lastFreed: the last transaction in the list of free pages of a header; nil if that cannot be read.
+    /// Returns whether two headers can be of successive commits, or copies of the one that a store was restored to. A
+    /// commit writes the
+    /// header with the parity of its transaction. Returns true if a header is missing, which LMDB refuses.
+    /// - Parameter lastFreed: returns the last transaction in a header's list of free pages, or nil if that fails.
     static func areSuccessive(_ headers: [FileHeader], lastFreed: (MetaPage) -> UInt64?) -> Bool {
         guard headers.count == FlushRecord.places else { return true }
         let (even, odd) = (headers[0].meta.transaction, headers[1].meta.transaction)
@@ -25,18 +28,18 @@ enum HeaderFinding: Equatable {
         let (newest, other) = (headers[even > odd ? 0 : 1].meta, headers[even > odd ? 1 : 0].meta)
         if follows(other, newest, lastFreed: lastFreed) { return false }
         let freed = lastFreed(newest)
-        // A list that ends later is damaged itself.
+        // A list that ends with a later transaction is damaged itself.
         return freed.map { $0 >= newest.transaction } ?? true
     }
 
-    /// Whether a header whose number says that it is of an older commit is of the commit after the newest: its list of free pages
-    /// says so. The pages of that list are whole, because no commit writes over pages of the version before it. Reads one page for
-    /// each level of the list.
+    /// Returns whether the header with the older number is of the commit after the newest, by its list of free pages.
+    /// The pages
+    /// of that list are whole, because no commit overwrites pages of the version before it. Reads one page per level.
     private static func follows(_ other: MetaPage, _ newest: MetaPage, lastFreed: (MetaPage) -> UInt64?) -> Bool {
         lastFreed(other) == newest.transaction &+ 1
     }
 
-    /// - Parameter lastFreed: the last transaction in the list of free pages of a header; nil if that cannot be read.
+    /// - Parameter lastFreed: returns the last transaction in a header's list of free pages, or nil if that fails.
     init(_ headers: [FileHeader], _ record: FlushRecord, lastFreed: (MetaPage) -> UInt64?) {
         let flushed = record.transaction
         let sorted = headers.sorted { $0.meta.transaction < $1.meta.transaction }
@@ -57,7 +60,7 @@ enum HeaderFinding: Equatable {
                 ? .recorded : .damaged
             return
         }
-        // Headers follow each other, so beside the recorded one or the one before it there can be none that is later by more than one.
+        // Headers are successive: if the other is the recorded one or the one before it, the newest cannot be later.
         let other = sorted.count == FlushRecord.places ? sorted[0].meta.transaction : 0
         let freed = lastFreed(newest.meta)
         if other == newest.meta.transaction - 1, freed == nil || freed == newest.meta.transaction {

@@ -1,32 +1,34 @@
-// Where a store begins after the machine has gone down: at the last version that was flushed, whatever else of the file has come to
-// the disk. Runs while nobody else has the store open, before the engine opens it.
+// Recovery after a machine crash: the store begins at the last flushed version, whatever later data has reached the
+// disk. Runs while no
+// process has the store open, before LMDB opens it.
 import Glibc
 import Logging
 
-/// What is known of a store before it is opened.
+/// Flush state of a store before it is opened.
 struct Recovery {
-    /// The last version that is known to be on the disk; 0 where none is.
+    /// Last transaction known to be on the disk, or 0.
     private(set) var flushed: UInt64 = 0
-    /// The number of the record that says so; 0 where none is.
+    /// Number of its record, or 0.
     private(set) var number: UInt64 = 0
-    /// The largest number of a record, of this store or another, or of a flush that came to none.
+    /// Largest number of a record of any store or of an unfinished flush.
     private(set) var begun: UInt64 = 0
-    /// Which flush that was; 0 where none is known.
+    /// Token of the last flush, or 0.
     private(set) var token: UInt64 = 0
 
-    /// False where whoever made the store may have been killed before the names of its files were on the disk: it is flushed once
-    /// before it has them.
+    /// Whether the directory entries of the store's files are on the disk. If false, the maker of the store may have
+    /// been killed before
+    /// it flushed them, so they are flushed again.
     var isNamed: Bool { number > 1 }
 
-    /// Of a store of which nothing is known.
+    /// State of a store without a record.
     init() {}
 
-    /// Has the store begin with what was flushed, if what came later may not all be there, or if a header is damaged.
+    /// Makes the store begin at its last flush if later commits may be incomplete or a header is damaged.
     /// - Parameters:
-    ///   - boot: of this run of the machine.
-    ///   - isForced: whether a flush has failed, after which the system's cache is not what is on the disk.
-    ///   - mends: whether damaged headers are restored, and refused if they cannot be; false to look at them.
-    /// - Throws: `cannotOpen` if a header is damaged, and it is not known which commit was the newest.
+    ///   - boot: boot id of this run of the machine.
+    ///   - isForced: whether a flush has failed, after which the system's cache may differ from the disk.
+    ///   - mends: whether damaged headers are restored, or refused if they cannot be. False for a check.
+    /// - Throws: `cannotOpen` if a header is damaged and the newest commit is unknown.
     init(
         _ directory: String, _ modes: FileModes, boot: BootID?, isForced: Bool = false, mends: Bool = true
     ) throws(StoreError) {
@@ -40,7 +42,7 @@ struct Recovery {
             if mends, !isKnown { throw Self.damaged(pages.path) }
             return
         }
-        // The one before the newest, where that was written by a process that was killed before it could say so.
+        // The newest record is skipped if its process was killed before it marked the file.
         guard var record = records.first(where: marks.allow) else {
             Self.say(directory, .unused)
             return
@@ -53,7 +55,7 @@ struct Recovery {
         }
         (flushed, token, number) = (record.transaction, record.token, record.number)
         if record.isOfSameBoot(boot), !isForced {
-            // One that a killed process was writing may be in the system's memory alone.
+            // A record written by a killed process may not be on the disk yet.
             if marks.newest?.ended != record.token {
                 try StoreFolder.synchronize(directory + "/" + StoreFolder.durable)
             }
@@ -68,7 +70,7 @@ struct Recovery {
             if newest > flushed { Self.say(directory, .steppedBack(flushed, from: newest)) }
             try Self.begin(with: record, pages)
         }
-        // From here on what is written is there again, for as long as the machine runs.
+        // From here on, everything written stays in the system's cache until the next boot.
         record.boot = boot
         record.number = FlushRecord.nextNumber(after: begun, keeping: number)
         let code = try FlushFile(directory, modes, isEmptied: false, isNamed: true).write(record)
@@ -79,8 +81,8 @@ struct Recovery {
         (number, begun) = (record.number, record.number)
     }
 
-    /// The record of the last flush of a file that nobody has open, or of one that is read; nil if there is none.
-    /// - Parameter first: the file's first two pages.
+    /// Record of the last flush of a file that is closed or only read, or nil if there is none.
+    /// - Parameter first: the first two pages of the file.
     static func lastFlush(_ directory: String, _ first: [[UInt8]?]) throws(StoreError) -> FlushRecord? {
         try FlushFile.records(directory).first(where: FlushMarks(first).allow)
     }
@@ -122,7 +124,7 @@ struct Recovery {
                 """)
     }
 
-    /// Whether a file has the pages that a record's trees begin with.
+    /// Returns whether a file has the root pages of a record.
     static func isOf(_ record: FlushRecord, _ pages: FilePages) -> Bool {
         guard record.pageBytes == pages.pageBytes,
             let meta = record.sector(0).withUnsafeBytes({ MetaPage($0, 0) })
@@ -132,7 +134,7 @@ struct Recovery {
         return FlushRecord.sum(roots.map { $0 ?? nil }) == record.rootsSum
     }
 
-    /// Puts the header of a record into both places, so that there is no other.
+    /// Writes the header of a record to both header pages, so that the file has no other.
     private static func begin(with record: FlushRecord, _ pages: FilePages) throws(StoreError) {
         let path = pages.path
         let file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)

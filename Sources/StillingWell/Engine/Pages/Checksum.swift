@@ -1,40 +1,40 @@
-// Checksums of what lies in the file: CRC-32C over the entry and over where it belongs, so that a whole entry at a wrong place
-// is damage too. Docs/store-file.md says what each covers. Pure.
+// Checksums of stored entries: CRC-32C over the entry and its key, so that a whole entry at a wrong place counts as
+// damage.
+// Docs/store-file.md says what each checksum covers. Pure functions.
 import CStillingWellLMDB
 import CStillingWellPlatform
 
 enum Checksum {
-    /// Of a row: its table, its object and its bytes, but for the four that hold this.
+    /// Checksum of a row: its table, its object id and its bytes, except the four that hold the checksum.
     static func row(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) -> UInt32 {
         guard let base = bytes.baseAddress, bytes.count >= RowReader.headerBytes else { return 0 }
         let head = UInt64(base.loadUnaligned(as: UInt32.self)) | UInt64(table) << 32
         return cp_crc32c_entry(head, id, base + 8, UInt(bytes.count - 8))
     }
 
-    /// Of a key, to which an id is added to make that of an entry: of a primary key where `column` is nil, else of an index.
+    /// Checksum of a key, from which `entry` computes that of an entry. `column` is nil for a primary key.
     static func key(_ key: UnsafeRawBufferPointer, _ table: UInt32, _ column: Int?) -> UInt32 {
         cp_crc32c_entry(UInt64(table), UInt64((column ?? -1) + 1), key.baseAddress, UInt(key.count))
     }
 
     static func entry(_ key: UInt32, _ id: UInt64) -> UInt32 { cp_crc32c_word(key, id) }
 
-    /// Of a value that lies apart from its row: its number and its bytes.
+    /// Checksum of a large value: its number and its bytes.
     static func value(_ bytes: UnsafeRawBufferPointer, _ number: UInt64) -> UInt32 {
         cp_crc32c_entry(number, UInt64(bytes.count), bytes.baseAddress, UInt(bytes.count))
     }
 
-    /// Of the changes of a version.
+    /// Checksum of the changes of a version.
     static func log(_ entries: UnsafeRawBufferPointer, _ version: UInt64) -> UInt32 {
         cp_crc32c_entry(version, UInt64(entries.count), entries.baseAddress, UInt(entries.count))
     }
 }
 
-/// What a key leads to, as keys and indexes have it: the id, its highest byte first, so that entries are in the order of ids,
-/// and a checksum.
+/// Value of a primary key or index entry: the object id, big endian so that entries sort by id, then a checksum.
 struct IDEntry {
     static let bytes = 12
 
-    /// Runs `body` with a key and its entry as the engine takes them.
+    /// Runs `body` with a key and its entry as LMDB values.
     @inline(__always)
     static func with<Result>(
         _ key: UnsafeRawBufferPointer, _ id: UInt64, _ table: UInt32, _ column: Int?,
@@ -48,7 +48,7 @@ struct IDEntry {
         }
     }
 
-    /// The id of an entry; nil where the entry is damaged.
+    /// Returns the id of an entry, or nil if the entry is damaged.
     /// - Parameter key: the checksum of its key.
     @inline(__always)
     static func id(_ entry: UnsafeRawBufferPointer, key: UInt32) -> UInt64? {

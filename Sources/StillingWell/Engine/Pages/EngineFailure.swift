@@ -1,16 +1,17 @@
-// Why something could not be read: what the engine reports, or what a checksum tells. Pure.
+// Failures of reads: an error code of LMDB, or a checksum that does not match. Pure functions.
 
-/// What was found instead of what should have been read: a code of the engine's, or an entry whose checksum is wrong. Small,
-/// because every read of a row may fail so; the storage makes a `StoreError` of it.
+/// Failure of a read: an LMDB code, or an entry whose checksum is wrong. Small, because every read of a row may throw
+/// it.
+/// The storage turns it into a `StoreError`.
 struct EngineFailure: Error {
-    /// 0 for damage that a checksum has told.
+    /// LMDB code, or 0 if a checksum did not match.
     let code: Int32
     private(set) var place = Place.row
-    /// Of the damage.
+    /// Number of the table with the damage; 0 for `.log` and `.value`.
     private(set) var table: UInt32 = 0
     private(set) var id: UInt64 = 0
 
-    /// What is damaged; a key and an entry of an index name no object that could be relied on.
+    /// Kind of the damaged entry. A damaged key or index entry names no object, because its id cannot be trusted.
     enum Place: UInt32 { case row, key, index, log, list, value }
 
     init(code: Int32) { self.code = code }
@@ -25,7 +26,7 @@ struct EngineFailure: Error {
         Self(.index, table: table, id: UInt64(column))
     }
     /// - Parameters:
-    ///   - table: that of the elements.
+    ///   - table: the table of the list's elements.
     ///   - owner: the object that has the list.
     static func damagedList(_ table: UInt32, _ owner: UInt64) -> Self { Self(.list, table: table, id: owner) }
     static func damagedValue(_ number: UInt64) -> Self { Self(.value, id: number) }
@@ -33,7 +34,7 @@ struct EngineFailure: Error {
 }
 
 extension EngineFailure {
-    /// - Parameter table: the schema of a table, where it is known.
+    /// - Parameter table: returns the schema of a table, or nil if it is not known.
     func error(_ operation: String, path: String, table schema: (UInt32) -> TableSchema?) -> StoreError {
         if code != 0 { return LMDB.error(code, operation, path: path) }
         let table = schema(table)

@@ -1,13 +1,13 @@
-// What the engine calls the parts of a table in the file.
+// Names of LMDB's tables for the parts of a model's table.
 
 enum EngineName {
-    /// The rows of the table with a number.
+    /// Rows of the table with this number.
     static func rows(_ table: UInt32) -> String { "rows.\(table)" }
-    /// Its primary keys.
+    /// Primary keys of the table with this number.
     static func keys(_ table: UInt32) -> String { "key.\(table)" }
-    /// The orders of the lists whose elements it has.
+    /// List orders, by the table of the lists' elements.
     static func ranks(_ table: UInt32) -> String { "ranks.\(table)" }
-    /// The values that lie apart from their rows. Not the last name, which is the one that the engine finds at once: that is the
-    /// rows', which every commit looks up.
+    /// Large values of all tables. This name must not sort last: LMDB finds the last name fastest, and every commit
+    /// looks up rows.
     static let values = "large"
 }

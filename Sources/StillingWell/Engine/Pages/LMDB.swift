@@ -1,4 +1,4 @@
-// LMDB's C face turned into Swift values and errors. Nothing here knows what is stored.
+// LMDB's C interface as Swift values and errors. Nothing here knows what is stored.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -8,13 +8,14 @@ typealias LMDBTransaction = OpaquePointer
 typealias LMDBCursor = OpaquePointer
 
 enum LMDB {
-    /// Of one environment, by all processes.
+    /// Read transactions of one environment, over all processes.
     static let maxReaders: UInt32 = 1_024
-    /// Each model takes one, and one more for its primary key; the log and the schema take two.
+    /// Tables of one environment: one for each model and one for its primary key, two for the log and the schema.
     static let maxTables: UInt32 = 512
 
-    /// An environment that is not open yet. Its transactions, and its end, cost something for each table that it may open: 16 000
-    /// instructions for as many as there may be.
+    /// Makes an environment that is not open yet. Each of its transactions, and its close, take time in proportion to
+    /// `tables`:
+    /// 16,000 instructions at `maxTables`.
     static func makeEnvironment(
         mapBytes: Int, path: String, tables: UInt32 = maxTables
     ) throws(StoreError) -> OpaquePointer {
@@ -32,7 +33,7 @@ enum LMDB {
         return environment!
     }
 
-    /// Throws the error that `code` stands for, unless it is success.
+    /// Throws the error of `code`, unless it is success.
     @inline(__always)
     static func check(_ code: Int32, _ operation: @autoclosure () -> String, path: String) throws(StoreError) {
         if code != 0 { throw error(code, operation(), path: path) }
@@ -60,7 +61,7 @@ enum LMDB {
                     Store.salvage
                     """)
         case MDB_BAD_TXN:
-            // The engine keeps some failures to itself, and refuses what comes after them.
+            // LMDB does not report some failures, and refuses all later calls of the transaction.
             .storage(
                 operation: operation, code: code,
                 reason: """
@@ -73,20 +74,20 @@ enum LMDB {
 
     private static func message(_ code: Int32) -> String { String(cString: mdb_strerror(code)) }
 
-    /// The number of a transaction, whatever a header says that it is.
+    /// Number of a transaction. Never traps, whatever a damaged header holds.
     static func number(of transaction: LMDBTransaction?) -> UInt64 {
         UInt64(truncatingIfNeeded: mdb_txn_id(transaction))
     }
 
-    /// Runs reads; what the engine reports is an error of the store at `path`.
+    /// Runs reads and turns an engine failure into an error of the store at `path`.
     static func reading<Result>(
         _ operation: String, path: String, _ body: () throws(EngineFailure) -> Result
     ) throws(StoreError) -> Result {
         do throws(EngineFailure) { return try body() } catch { throw error.error(operation, path: path) { _ in nil } }
     }
 
-    /// Whether a read found something.
-    /// - Throws: every code but success and "there is none": neither is an error, and no error is taken for either.
+    /// Returns whether a read found an entry.
+    /// - Throws: an `EngineFailure` for every code except success and "not found".
     @inline(__always)
     static func found(_ code: Int32) throws(EngineFailure) -> Bool {
         if code == MDB_SUCCESS { return true }
@@ -99,7 +100,7 @@ enum LMDB {
         if code != MDB_SUCCESS { throw EngineFailure(code: code) }
     }
 
-    /// Runs `body` with a number as the engine takes it.
+    /// Runs `body` with a number as an LMDB value.
     @inline(__always)
     static func withNumber<Result>(_ number: UInt64, _ body: (inout MDB_val) -> Result) -> Result {
         var number = number
@@ -121,7 +122,7 @@ enum LMDB {
     }
 
     /// Stores a value under an integer key.
-    /// - Returns: the engine's code.
+    /// - Returns: LMDB's code.
     static func put(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, id: UInt64, _ value: UnsafeRawBufferPointer,
         _ flags: Int32 = 0
@@ -132,7 +133,7 @@ enum LMDB {
         }
     }
 
-    /// The value under an integer key, valid as long as the transaction sees no change; nil when there is none.
+    /// Value under an integer key, or nil if there is none. Valid until the transaction changes something.
     @inline(__always)
     static func get(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, id: UInt64
@@ -143,7 +144,7 @@ enum LMDB {
         return nil
     }
 
-    /// The value under a byte key; nil when there is none.
+    /// Value under a byte key, or nil if there is none.
     static func get(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, key bytes: UnsafeRawBufferPointer
     ) throws(EngineFailure) -> UnsafeRawBufferPointer? {
@@ -154,7 +155,7 @@ enum LMDB {
         return nil
     }
 
-    /// The last integer key of a table; nil when the table is empty.
+    /// Last integer key of a table, or nil if the table is empty.
     static func lastID(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> UInt64? {
         try edgeID(transaction, table, MDB_LAST)
     }
@@ -180,8 +181,8 @@ enum LMDB {
         return transaction!
     }
 
-    /// Begins to read at the newest version, as a snapshot does: a start during which the bell rang is not trusted.
-    /// - Parameter known: one that holds nothing, to be used again.
+    /// Begins a read transaction at the newest version. Begins again if a commit was announced meanwhile (`bellCount`).
+    /// - Parameter known: a reset transaction to be renewed.
     static func beginReading(
         _ environment: OpaquePointer, again known: LMDBTransaction? = nil, at page: SharedPage
     ) throws(EngineFailure) -> LMDBTransaction {
@@ -203,17 +204,17 @@ enum LMDB {
         return cursor!
     }
 
-    /// How many entries a table has.
+    /// Number of entries of a table.
     static func count(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> Int {
         var statistics = MDB_stat()
         try require(engine_stat(transaction, table, &statistics))
-        // What it meets where it looks for the table it keeps to itself, and refuses what comes next.
+        // `mdb_stat` ignores a failure to find the table's root and marks the transaction. The second call reports it.
         try require(engine_stat(transaction, table, &statistics))
         return Int(statistics.ms_entries)
     }
 
-    /// Visits rows in order of their ids, from `first` on, until `body` returns false.
-    /// - Parameter isChecked: whether the pages that were gone over are checked at the end.
+    /// Visits rows in ascending order of ids, from `first` on, until `body` returns false.
+    /// - Parameter isChecked: whether the visited pages are checked at the end (`RangeCheck`).
     static func scan(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, from first: UInt64 = 0, isChecked: Bool = true,
         _ body: (UInt64, UnsafeRawBufferPointer) throws(EngineFailure) -> Bool
@@ -222,7 +223,7 @@ enum LMDB {
         defer { mdb_cursor_close(cursor) }
         var key = MDB_val()
         var value = MDB_val()
-        // The engine puts its own key in the place of the one it is given.
+        // LMDB replaces the key that it is given by its own.
         var code = withNumber(first) { start in
             let code = engine_cursor_get(cursor, &start, &value, MDB_SET_RANGE)
             key = start
@@ -231,7 +232,7 @@ enum LMDB {
         var lowest = first
         while code == MDB_SUCCESS {
             let id = key.number
-            // A page that is led to twice, or from where another one should be, may be led to without an end.
+            // A page that two entries lead to can make the scan endless. Ids that do not ascend are damage.
             if id < lowest { throw EngineFailure(code: MDB_CORRUPTED) }
             guard try body(id, value.bytes) else {
                 return isChecked ? try RangeCheck.require(transaction, table, first...id) : ()
@@ -243,7 +244,7 @@ enum LMDB {
         if isChecked { try RangeCheck.require(transaction, table, first...(.max)) }
     }
 
-    /// Visits rows in the order of their ids, the last one first, until `body` returns false.
+    /// Visits rows in descending order of ids until `body` returns false.
     static func scanBack(
         _ transaction: LMDBTransaction, _ table: MDB_dbi,
         _ body: (UInt64, UnsafeRawBufferPointer) throws(EngineFailure) -> Bool
@@ -262,12 +263,12 @@ enum LMDB {
         try RangeCheck.require(transaction, table, 0...(.max))
     }
 
-    /// The engine's own table: by transaction, how many pages it has freed, and their numbers.
+    /// LMDB's table of free pages: by transaction, the number of pages that it freed, and their page numbers.
     static let freePages: MDB_dbi = 0
-    /// The table of tables.
+    /// LMDB's table of named tables.
     static let tables: MDB_dbi = 1
 
-    /// Visits the pages that an entry of the table of free pages lists.
+    /// Visits the pages listed in an entry of the table of free pages.
     static func forEachPage(
         in entry: UnsafeRawBufferPointer, _ body: (UInt64) -> Void
     ) throws(EngineFailure) {
@@ -277,7 +278,7 @@ enum LMDB {
         for index in 1..<count + 1 { body(entry.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)) }
     }
 
-    /// As `scan`, some rows at once, none of them checked: first a few, because nobody may want more.
+    /// Visits rows as `scan` does, unchecked and in runs of 1 to 64 rows that double in length.
     static func scanRuns(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, from first: UInt64,
         _ body: (UnsafeBufferPointer<ScannedRow>) throws(EngineFailure) -> Bool
@@ -296,7 +297,7 @@ enum LMDB {
     }
 }
 
-/// What the engine is given, to read only, and what it gives.
+/// LMDB's type of keys and values. Bytes that it is made of are only read.
 extension MDB_val {
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
@@ -306,5 +307,5 @@ extension MDB_val {
     var number: UInt64 { mv_data.loadUnaligned(as: UInt64.self) }
 }
 
-/// What reads by a transaction.
+/// A read that uses a transaction.
 typealias EngineRead<Result> = (LMDBTransaction) throws(EngineFailure) -> Result

@@ -1,23 +1,25 @@
-// Values that are too long to be written with their row each time anything in it changes: strings and data of more than a kilobyte lie
-// in a table of their own, under numbers that are never given out twice. So a number stands for one value for good: two rows with
-// the same number have the same value, and what was checked once stays checked.
+// Large values: strings and data of more than 1,024 bytes. They are stored in a table of their own, so that a change
+// elsewhere in
+// the row does not write them again. Their numbers are never reused, so a number stands for one value for good: two
+// rows with the
+// same number have the same value, and a value that was checked once stays checked.
 
-/// What a row has in place of a value that lies apart, behind its slots as the bytes of others:
+/// Reference to a large value. A row has these bytes behind its slots, in place of the value's bytes:
 ///
 ///     0   number of the value: UInt64
 ///     8   checksum of its bytes and of the number: UInt32
 ///
-/// The highest bit of the slot says that it is one, and the rest of its upper half how long the value is.
+/// The highest bit of the slot marks a large value. The other 31 bits of its upper half are the length in bytes.
 struct LargeValue: Equatable {
-    /// Of what stands in the row.
+    /// Bytes that the reference takes in the row.
     static let bytes = 12
-    /// The longest value that is kept in its row.
+    /// Length in bytes of the longest value that is kept in its row.
     static let mostInRow = 1024
-    /// What is longer cannot be stored.
+    /// Length in bytes of the longest value that can be stored.
     static let mostBytes = Int(Int32.max)
-    /// In a slot.
+    /// Bit of a slot that marks a large value.
     static let mark: UInt64 = 1 << 63
-    /// What the counter of numbers is kept under, as those of tables' rows are: no table has this number.
+    /// Key of the counter that numbers large values. Counters of object ids have table numbers as keys, from 1.
     static let counter: UInt32 = 0
 
     let number: UInt64
@@ -30,24 +32,24 @@ extension LargeValue {
         self.init(number: number, sum: Checksum.value(value, number), byteCount: value.count)
     }
 
-    /// What the row says at `place`.
+    /// Reads the reference that a row holds at `place`.
     init(_ place: UnsafeRawPointer, slot: UInt64) {
         self.init(
             number: place.loadUnaligned(as: UInt64.self),
             sum: place.loadUnaligned(fromByteOffset: 8, as: UInt32.self), byteCount: Int(slot & ~Self.mark) >> 32)
     }
 
-    /// Whether bytes are the value. O(bytes).
+    /// Returns whether `found` is the value. O(bytes).
     func isWhole(_ found: UnsafeRawBufferPointer) -> Bool {
         found.count == byteCount && Checksum.value(found, number) == sum
     }
 }
 
-/// Where the values are read that lie apart from some rows. Lives as long as who reads these rows.
+/// Reads large values of rows. Lives as long as the readers of these rows.
 protocol LargeValueSource: AnyObject {
-    /// The value, valid as long as the row; without an address, and the failure kept, where it cannot be read.
+    /// Returns a value, valid as long as its row. On failure, keeps `failure` and returns a buffer without an address.
     func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer
-    /// What was kept, for who has asked for a property.
+    /// First failure to read a value, thrown by the code that asked for a property.
     var failure: StoreError? { get }
 }
 

@@ -1,14 +1,16 @@
-// Space for writing through a map on a memory file system. Pages that cannot be had there are a SIGBUS when touched,
-// so they are asked for first, where the answer can still be an error. Guarded by the write lock; the file is shared,
-// so other processes' growth counts too (allocating what exists is harmless).
+// Reserves file space for writing through a map on a memory file system. Touching a page that cannot be allocated there
+// raises SIGBUS,
+// so pages are allocated first, where a failure is an error. Guarded by the write lock. Other processes may have grown
+// the file;
+// allocating pages that exist is harmless.
 import CStillingWellLMDB
 import Glibc
 
 struct MapReservation {
     private static let pageBytes = 4_096
-    /// It grows by an eighth of what there is, between these two: a small store is a small file.
+    /// Smallest and largest growth step. The reservation grows by an eighth of its size, within these bounds.
     private static let stepBytes = 1 << 17...8 << 20
-    /// What one change of a small row may take behind the highest page seen so far: copies of a path in two trees.
+    /// Bytes that one change of a small row may take behind the highest page in use: copies of a path in two trees.
     static let marginBytes = 1 << 20
 
     private let file: mdb_filehandle_t
@@ -27,7 +29,7 @@ struct MapReservation {
         try ensure()
     }
 
-    /// Makes sure that the margin exists behind what is in use. Throws `diskFull`.
+    /// Reserves the margin behind the pages in use. Throws `diskFull`.
     mutating func ensure() throws(StoreError) {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
@@ -35,15 +37,15 @@ struct MapReservation {
         try grow(to: usedBytes + Self.marginBytes)
     }
 
-    /// The same, and for so many bytes more, within a transaction, whose own growth LMDB does not report.
+    /// Reserves `extraBytes` and the margin. For use within a transaction, whose own growth LMDB does not report.
     mutating func ensureBehindUse(_ extraBytes: Int) throws(StoreError) {
         try grow(to: usedBytes + extraBytes + Self.marginBytes)
     }
 
-    /// Notes that something was just stored at `address`, and keeps the margin behind it.
+    /// Updates the used size after a value was stored at `address`, and keeps the margin behind it.
     @inline(__always)
     mutating func stored(at address: UnsafeRawPointer) throws(StoreError) {
-        // A page begins with its number. Where the file is mapped would say the same, but in a forked child it is mapped twice.
+        // A page begins with its number. The map's address would not do: a forked child has the file mapped twice.
         let page = address - Int(bitPattern: UInt(bitPattern: address) % UInt(Self.pageBytes))
         let end = (Int(truncatingIfNeeded: page.load(as: UInt64.self)) &+ 1) &* Self.pageBytes
         guard end > usedBytes else { return }
@@ -55,7 +57,7 @@ struct MapReservation {
         guard wanted > reservedBytes else { return }
         let step = min(max(reservedBytes / 8, Self.stepBytes.lowerBound), Self.stepBytes.upperBound)
         let target = (wanted + step - 1) / Self.pageBytes * Self.pageBytes
-        // Only what is new: walking over pages that exist already costs time in proportion to the file.
+        // Only the new range: allocating pages that exist takes time in proportion to the file.
         let error = posix_fallocate(file, off_t(reservedBytes), off_t(target - reservedBytes))
         switch error {
         case 0: reservedBytes = target

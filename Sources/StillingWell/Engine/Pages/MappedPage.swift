@@ -1,25 +1,24 @@
-// One page of the engine's file as it is mapped: branch or leaf of a table. LMDB's format, data version 1, which the meta page
-// of a file names:
+// One mapped page of LMDB's file, a branch or a leaf of a table, in LMDB's data version 1:
 //
 //     page    0 number (8), 10 kind (2), 12 end of the offsets (2), 16 offsets of the entries in order of their keys (2 each)
-//             of a value in pages of its own: 12 how many pages (4), 16 the value
+//             of an overflow value: 12 number of its pages (4), 16 the value
 //     entry   of a leaf: 0 length of the value (4), 4 flags (2), 6 length of the key (2), 8 key, value
 //             of a branch: 0 number of the page below (6), 6 length of the key (2), 8 key; the first one's key is below all
 //     table   40 number of the root (8): the value of its name in the tree of tables
 //     meta    16 magic (4), 20 version (4), 40 bytes of a page (4)
 //
-// Everything read is inside of the page, whatever it holds.
+// Reads stay inside of the page, whatever it holds.
 import Glibc
 
 struct MappedPage {
     static let bytes = 4_096
     static let headerBytes = 16
-    /// More do not fit, even with keys and values of no length.
+    /// Upper bound of entries in a page, reached with keys and values of length 0.
     static let maxEntries = (bytes - headerBytes) / 10
     private static let entryBytes = 8
-    /// Among so many, halving finds one as quickly as guessing.
+    /// Number of entries up to which a binary search is as fast as a guess.
     private static let fewEntries = 8
-    // What a page can be, in the bits that say so; others are the engine's while it writes.
+    // Flags of the page kind. Other bits are used by LMDB while it writes.
     private static let branch: UInt16 = 1
     private static let leaf: UInt16 = 2
     private static let ownPages: UInt16 = 4
@@ -30,7 +29,7 @@ struct MappedPage {
     let isBranch: Bool
     let count: Int
 
-    /// nil where it is not the page of this number, or neither branch nor leaf.
+    /// Returns nil if the page has another number, or is neither branch nor leaf.
     @inline(__always)
     init?(_ base: UnsafeRawPointer, _ number: UInt64) {
         guard base.load(as: UInt64.self) == number else { return nil }
@@ -43,7 +42,7 @@ struct MappedPage {
         count = (end &- Self.headerBytes) >> 1
     }
 
-    /// How many pages a value has that begins at `base`; nil where none does.
+    /// Number of overflow pages of the value that begins at `base`, or nil if no overflow value begins there.
     static func ownPages(at base: UnsafeRawPointer, _ number: UInt64) -> UInt64? {
         guard base.load(as: UInt64.self) == number,
             base.load(fromByteOffset: 10, as: UInt16.self) & kinds == ownPages
@@ -51,7 +50,7 @@ struct MappedPage {
         return UInt64(base.load(fromByteOffset: 12, as: UInt32.self))
     }
 
-    /// Whether a file begins here that is of this format.
+    /// Returns whether a file of this format begins at `base`.
     static func isFormat(_ base: UnsafeRawPointer) -> Bool {
         base.load(as: UInt64.self) == 0 && base.load(fromByteOffset: 10, as: UInt16.self) & meta != 0
             && base.load(fromByteOffset: 16, as: UInt32.self) == 0xbeef_c0de
@@ -66,18 +65,18 @@ struct MappedPage {
         @inline(__always) var keyCount: Int { Int(base.loadUnaligned(fromByteOffset: 6, as: UInt16.self)) }
         @inline(__always) var byteCount: Int { Int(base.loadUnaligned(as: UInt32.self)) }
         @inline(__always) var hasOwnPages: Bool { base.loadUnaligned(fromByteOffset: 4, as: UInt16.self) == 1 }
-        /// A value's that has pages of its own; nil where the key is none of an id.
+        /// First overflow page of the value, or nil if the key is not an id.
         var firstOwnPage: UInt64? { keyCount == 8 ? base.loadUnaligned(fromByteOffset: 16, as: UInt64.self) : nil }
     }
 
-    /// Of an offset that leads out of the page, the page's own begin: its key is found nowhere, its value does not fit.
+    /// Entry at an index. If its offset leads out of the page, the page's start, which matches no key and has no value.
     @inline(__always)
     func entry(_ index: Int) -> Entry {
         let offset = Int(base.load(fromByteOffset: Self.headerBytes &+ 2 &* index, as: UInt16.self))
         return Entry(base: base + (offset <= Self.bytes &- Self.entryBytes &- 8 ? offset : 0))
     }
 
-    /// The id and the row of an entry whose key is an id and whose row lies behind it, all in the page; nil of any other entry.
+    /// Id and row of an entry that has an id as its key and its whole row in the page. Returns nil for any other entry.
     @inline(__always)
     func plainEntry(_ index: Int) -> (id: UInt64, base: UnsafeRawPointer, count: Int)? {
         let offset = Int(base.load(fromByteOffset: Self.headerBytes &+ 2 &* index, as: UInt16.self))
@@ -92,8 +91,8 @@ struct MappedPage {
         )
     }
 
-    /// Visits the rows of a leaf one after another, where they lie.
-    /// - Returns: false at the first entry that is not plain: what has been visited by then is to be forgotten.
+    /// Visits the rows of a leaf in place.
+    /// - Returns: false at the first entry that is not plain. The caller then has to discard what was visited.
     @inline(__always)
     func forEachPlainRow(_ body: (_ base: UnsafeRawPointer, _ byteCount: Int) -> Void) -> Bool {
         var index = 0
@@ -105,7 +104,7 @@ struct MappedPage {
         return true
     }
 
-    /// The value in a leaf; nil where it is not all in the page.
+    /// Value of an entry of a leaf, or nil if it is not wholly in the page.
     @inline(__always)
     func value(_ entry: Entry) -> UnsafeRawBufferPointer? {
         let start = Self.entryBytes &+ entry.keyCount
@@ -116,7 +115,7 @@ struct MappedPage {
         return UnsafeRawBufferPointer(start: entry.base + start, count: count)
     }
 
-    /// The number of the page below; none there is, where the entry is not in the page. The first entry may have no key.
+    /// Child page of an entry, or `.max` if the entry is outside of the page. The first entry may have no key.
     @inline(__always)
     func child(_ index: Int) -> UInt64 {
         let offset = Int(base.load(fromByteOffset: Self.headerBytes &+ 2 &* index, as: UInt16.self))
@@ -126,7 +125,7 @@ struct MappedPage {
 
     // MARK: Searching
 
-    /// The first entry whose key is not below `key`, from `start` on.
+    /// Index of the first entry, from `start` on, whose key is not below `key`.
     @inline(__always)
     func lowerBound(_ key: some PageKey) -> Int {
         var (low, high) = (0, count)
@@ -144,12 +143,12 @@ struct MappedPage {
         return index < count && key.isEqual(entry(index)) ? index : nil
     }
 
-    /// Where a branch leads to a key: the last entry that is not above it.
+    /// Index of the child that can hold a key: the last entry whose key is not above it.
     @inline(__always)
     func childIndex(_ key: some PageKey) -> Int {
         var (low, high) = (1, count)
         if count > Self.fewEntries {
-            // Numbers mostly lie as far apart everywhere: the entry in question, or one beside it.
+            // Numbers are mostly spread evenly, so the guessed entry or one beside it is the right one.
             let guess = key.guess(between: entry(1), entry(count &- 1), count)
             if key.isBelow(entry(guess)) {
                 high = guess
@@ -167,21 +166,21 @@ struct MappedPage {
     }
 }
 
-/// A key as the engine orders them.
+/// A key, compared in LMDB's order.
 protocol PageKey {
     func isBelow(_ entry: MappedPage.Entry) -> Bool
     func isAbove(_ entry: MappedPage.Entry) -> Bool
     func isEqual(_ entry: MappedPage.Entry) -> Bool
-    /// Where the key probably stands in a leaf, given its first entry.
+    /// Probable index of the key in a leaf, given the leaf's first entry, or nil if it is out of range.
     func guess(_ first: MappedPage.Entry, _ count: Int) -> Int?
-    /// Where a branch of `count` entries probably leads to the key, given its second entry and its last: an entry from the second on.
+    /// Probable index of the entry of a branch that leads to the key, given its second and its last entry. At least 1.
     func guess(between second: MappedPage.Entry, _ last: MappedPage.Entry, _ count: Int) -> Int
 }
 
-/// Where a number probably stands among others that ascend from `first` to `last`, which are `count`, the first being number 1.
+/// Interpolates the index of a number between `first`, at index 1, and `last`, at index `count - 1`.
 @inline(__always)
 private func guess(_ number: UInt64, _ first: UInt64, _ last: UInt64, _ count: Int) -> Int {
-    // What is beyond 32 bits is not worth a wider product: whatever comes out is a guess.
+    // Differences beyond 32 bits are not worth a wider product. The result is only a guess.
     guard number > first, number < last, (last &- first) >> 32 == 0 else { return number < last ? 1 : count &- 1 }
     return 1 &+ Int(truncatingIfNeeded: (number &- first) &* UInt64(count &- 2) / (last &- first))
 }
@@ -196,7 +195,7 @@ struct IDKey: PageKey {
     @inline(__always)
     func isEqual(_ entry: MappedPage.Entry) -> Bool { id == entry.id && entry.keyCount == 8 }
 
-    /// Most ids follow each other without a gap.
+    /// Estimates the index by the distance from the first id, because most ids follow each other without a gap.
     @inline(__always)
     func guess(_ first: MappedPage.Entry, _ count: Int) -> Int? {
         let index = Int(truncatingIfNeeded: id &- first.id)
@@ -209,11 +208,11 @@ struct IDKey: PageKey {
     }
 }
 
-/// Eight bytes, as numbers are keys: compared as one number.
+/// A key of eight bytes, compared as one big-endian number.
 struct NumberKey: PageKey {
     private let number: UInt64
 
-    /// Of the bytes as a number, the first of them the most significant.
+    /// - Parameter number: the key's bytes as a number, the most significant first.
     init(_ number: UInt64) { self.number = number }
 
     @inline(__always)
@@ -225,7 +224,7 @@ struct NumberKey: PageKey {
     @inline(__always)
     func isEqual(_ entry: MappedPage.Entry) -> Bool { number == other(entry) && entry.keyCount == 8 }
 
-    /// Keys that a program counts up follow each other without a gap, too.
+    /// Estimates the index by the distance from the first key: counted keys mostly have no gaps.
     @inline(__always)
     func guess(_ first: MappedPage.Entry, _ count: Int) -> Int? {
         let index = Int(truncatingIfNeeded: number &- other(first))

@@ -1,12 +1,14 @@
-// Reads a table of a snapshot where the engine has mapped it. Pages of a snapshot do not change as long as it is held, so
-// that takes no cursor, no lock, and a fraction of the instructions.
+// Reads a table of a snapshot directly in LMDB's map. Pages of a held snapshot do not change, so this takes no cursor
+// and no lock,
+// and a fraction of the instructions.
 //
-// A row that is not found here is asked of the engine, which finds it or reports what is wrong (RangeCheck.swift). Where all rows are
-// visited, a page that is not as expected (of no kind, of another number, beyond the file) is damage.
+// A row that is not found here is looked up by LMDB, which finds it or reports the damage (RangeCheck.swift). In a
+// scan, a page that is
+// not as expected is damage: of another kind, with another number, or beyond the end of the file.
 import CStillingWellLMDB
 import StillingWellTree
 
-/// A row that a scan has come to, valid as long as what it was read from. Smaller than one that can be read: a scan writes one for each.
+/// A row met by a scan, valid as long as its snapshot. Smaller than `RowReader`: a scan writes one per row.
 struct ScannedRow {
     let id: ObjectID
     private let base: UnsafeRawPointer
@@ -21,25 +23,25 @@ struct ScannedRow {
 
     var image: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
 
-    /// - Parameter source: what it was read from.
+    /// - Parameter source: the `LargeValueSource` of the scan's snapshot.
     @inline(__always)
     func row(_ source: UnsafeRawPointer) -> RowReader { RowReader(unchecked: base, byteCount, source) }
 }
 
-/// The tree of one table. Any thread, as long as the snapshot is held.
+/// The B-tree of one table. Usable from any thread while the snapshot is held.
 struct PageTree {
     enum Outcome {
         case finished, stopped
-        /// A page is not as expected; the rows before have been visited.
+        /// A page is not as expected. The rows before it were visited.
         case unreadable
     }
 
-    /// As deep as the engine's own cursors go.
+    /// Maximum depth of the tree, the same as of LMDB's cursors.
     private static let maxDepth = 32
 
-    /// Where the file's first page is mapped.
+    /// Address of the file's first page.
     let map: UnsafeRawPointer
-    /// The last page there is.
+    /// Number of the file's last page.
     let lastPage: UInt64
     let root: UInt64
 
@@ -49,7 +51,7 @@ struct PageTree {
 
     // MARK: One row
 
-    /// The value of a key; nil where there is none, or where the engine has to be asked. O(log n).
+    /// Value of a key, or nil if LMDB has to be asked: there is none, or a page is damaged. O(log n).
     @inline(__always)
     func value(_ key: some PageKey) -> UnsafeRawBufferPointer? {
         var number = root
@@ -67,7 +69,7 @@ struct PageTree {
         return entry.hasOwnPages ? ownPages(entry) : page.value(entry)
     }
 
-    /// A value that is too large for a page, in pages of its own.
+    /// Value in overflow pages, or nil if they are malformed.
     @inline(never)
     private func ownPages(_ entry: MappedPage.Entry) -> UnsafeRawBufferPointer? {
         guard let number = entry.firstOwnPage, number <= lastPage else { return nil }
@@ -80,10 +82,10 @@ struct PageTree {
 
     // MARK: All rows
 
-    /// Visits rows in order of their ids, those of a page at once and none of them checked, until `body` returns false.
+    /// Visits rows in order of their ids, a page at a time and unchecked, until `body` returns false.
     /// - Parameters:
-    ///   - next: the first id to be visited; afterwards, the first one that has not been.
-    ///   - take: is asked to do with a page what `body` would do with its rows; false where it has done nothing.
+    ///   - next: the first id to visit; afterwards, the first id that was not visited.
+    ///   - take: may process a whole page in place of `body`. Returns false if it did nothing.
     func forEachRun(
         from next: inout UInt64, taking take: (MappedPage) -> Bool, _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool
     ) -> Outcome {
@@ -104,10 +106,10 @@ struct PageTree {
                 return .finished
             }
             guard let rows = gather(page, from: next, buffer) else { return .unreadable }
-            // Only where the way down has led may all rows be before the first that is asked for. A page that is led to again
-            // would be nothing but passed, over and over.
+            // Only on the initial path may all rows lie before the first wanted id. Elsewhere, the page is linked
+            // twice.
             guard let last = rows.last?.id.rawValue else { return isFirst ? .finished : .unreadable }
-            // One whose rows do not ascend would lead back.
+            // Rows that do not ascend would lead back.
             guard last >= next else { return .unreadable }
             next = last &+ 1
             return body(rows) ? .finished : .stopped
@@ -121,20 +123,20 @@ struct PageTree {
         return .finished
     }
 
-    /// What has pages of its own; nil where it is not as expected.
+    /// Entry whose value is in overflow pages, or nil if it is malformed.
     @inline(never)
     private func otherEntry(_ page: MappedPage, _ index: Int) -> (id: UInt64, base: UnsafeRawPointer, count: Int)? {
         guard let bytes = value(page, index), let base = bytes.baseAddress else { return nil }
         return (page.entry(index).id, base, bytes.count)
     }
 
-    /// The rows of a leaf, from an id on; nil where one of them is not as expected.
+    /// Rows of a leaf from an id on, or nil if one of them is malformed.
     private func gather(
         _ page: MappedPage, from first: UInt64, _ buffer: UnsafeMutableBufferPointer<ScannedRow>
     ) -> UnsafeBufferPointer<ScannedRow>? {
         guard let out = buffer.baseAddress else { return nil }
         var used = 0
-        // A scan comes to a page from its first row on.
+        // A scan enters most pages at their first row.
         var index = first <= page.entry(0).id ? 0 : page.lowerBound(IDKey(id: first))
         while index < page.count {
             guard let (id, base, count) = page.plainEntry(index) ?? otherEntry(page, index) else { return nil }

@@ -1,11 +1,12 @@
-// Proof that a read met every entry there is. The engine follows page numbers without checking the page it comes to, so "not found"
-// and the end of a scan are answers only once the pages that could hold more have been checked (RangeLook.c).
+// Checks that a read met every entry there is. LMDB follows page numbers without checking the page that it reaches. So
+// "not found" and
+// the end of a scan are valid only once the pages that could hold more entries have been checked (RangeLook.c).
 import CStillingWellEngine
 import CStillingWellLMDB
 import StillingWellTree
 
 enum RangeCheck {
-    /// An entry beside a range.
+    /// An entry next to a range.
     typealias Neighbour = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
     /// Checks that a read has met every entry of a range. O(pages of the range).
@@ -20,9 +21,10 @@ enum RangeCheck {
     }
 
     /// Checks that a range has no entry.
-    /// - Parameter check: takes an entry beside the range, or in it if another page was found. A page of another table has none that is
-    ///   whole.
-    /// - Throws: what `check` throws, or that a page that can hold entries of the range is damaged.
+    /// - Parameter check: verifies an entry next to the range, or one inside of it if a wrong page was reached. A page
+    ///   of another
+    /// table has no entry with a matching checksum.
+    /// - Throws: the error of `check`, or a failure if a page that can hold entries of the range is damaged.
     @inline(never)
     static func requireEmpty(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, _ range: engine_range,
@@ -38,7 +40,7 @@ enum RangeCheck {
         if behind.key.mv_data != nil { try check((behind.key.bytes, behind.value.bytes)) }
     }
 
-    /// Checks that a scan by numbers has met every entry from one to another.
+    /// Checks that a scan by ids met every entry of the range.
     @inline(never)
     static func require(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, _ ids: ClosedRange<UInt64>
@@ -58,7 +60,7 @@ enum RangeCheck {
 }
 
 extension engine_range {
-    /// The keys from one to another; `MDB_val()` for an open end.
+    /// Range of keys. `MDB_val()` stands for an open end.
     init(keys low: MDB_val, _ high: MDB_val) {
         self.init()
         (self.low, self.high) = (low, high)

@@ -1,8 +1,10 @@
-// A mapping of the store's file that snapshots read by, apart from the one that is written by.
+// A mapping of the store's file for snapshots, separate from the mapping that is written through.
 //
-// A snapshot that is held for long would keep all pages in the file that have been freed since. Instead the mapping it reads by
-// is retired: new snapshots get another one, and this one becomes private, so that a page of it can be copied, at its place,
-// before the file's is written anew. Addresses stay valid: who reads by them does not notice. `HeldVersions` does that.
+// A snapshot that is held for long would keep all pages in the file that were freed since. So the mapping that it reads
+// is retired.
+// New snapshots get another mapping. The retired one becomes private: before a page of the file is reused, the page is
+// copied
+// at its address, so readers keep their addresses. `HeldVersions` does this.
 import CStillingWellEngine
 import CStillingWellLMDB
 import CStillingWellPlatform
@@ -13,33 +15,34 @@ import Synchronization
 final class ReadMap: @unchecked Sendable {
     let environment: OpaquePointer
     let pageMap: PageMap
-    /// Whether it can be retired. The mapping that is written by cannot.
+    /// Whether the mapping can be retired. The one that the store is written through cannot.
     let isApart: Bool
-    /// Set once, before anybody looks who reads by it.
+    /// Whether the mapping is retired. Set once, before its readers are looked up.
     let isRetired = Atomic(false)
 
-    // Of a retired one, guarded by the lock of `HeldVersions`.
+    // State of a retired mapping, guarded by the lock of `HeldVersions`.
     private var pageCount = 0
     private var copied: [UInt64] = []
     private(set) var copiedPages = 0
-    /// What was freed by transactions up to this one has been copied.
+    /// Last transaction whose freed pages have been copied.
     var passed: UInt64 = 0
 
-    /// The mapping that the store is written by.
+    /// The mapping that the store is written through.
     init(of environment: OpaquePointer, _ pageMap: PageMap) {
         (self.environment, self.pageMap) = (environment, pageMap)
         isApart = false
     }
 
-    /// Another mapping of the file of a store that is open. Its tables have the same handles.
-    /// - Parameter file: the store's file.
-    /// - Throws: `EngineFailure`; `EINVAL` where tables cannot get the same handles: some were deleted since it was opened. `ESTALE` if
-    ///   another file is at the path.
+    /// Makes another mapping of the file of an open store. Its tables have the same handles.
+    /// - Parameter file: identity of the store's file.
+    /// - Throws: `EngineFailure`. Its code is `EINVAL` if tables cannot get the same handles, because some were deleted
+    ///   since the
+    /// store was opened. It is `ESTALE` if another file is at the path.
     init(
         _ directory: String, mapBytes: Int, tables: [(handle: MDB_dbi, name: String)], _ own: PageMap,
         of file: FileIdentity?
     ) throws {
-        // The engine's own two are not counted.
+        // Handles 0 and 1 are LMDB's own tables and do not count.
         let most = (tables.map(\.handle).max() ?? 2) - 1
         environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory, tables: most)
         pageMap = PageMap(environment)
@@ -68,11 +71,11 @@ final class ReadMap: @unchecked Sendable {
                 return code
             }
         }
-        // What keeps the handles.
+        // The commit keeps the handles.
         return engine_commit(transaction)
     }
 
-    /// Not where it is the mapping that the store is written by, which goes with its storage.
+    /// The mapping that the store is written through belongs to its storage, which closes it.
     deinit {
         guard isApart else { return }
         pageMap.endGuard()
@@ -81,8 +84,8 @@ final class ReadMap: @unchecked Sendable {
 
     // MARK: Retired
 
-    /// Makes it private, up to the last page that any of its snapshots can have.
-    /// - Returns: false, and nothing has changed, where there is no memory to be had.
+    /// Makes the mapping private, up to the last page that any of its snapshots can have.
+    /// - Returns: false, with nothing changed, if there is no memory.
     func makePrivate() -> Bool {
         guard let base = pageMap.base else { return false }
         var info = MDB_envinfo()
@@ -90,7 +93,7 @@ final class ReadMap: @unchecked Sendable {
         var file: mdb_filehandle_t = -1
         guard mdb_env_get_fd(environment, &file) == 0 else { return false }
         let pages = info.me_last_pgno + 1
-        // Not before it is known that there is room: the call that replaces a mapping may fail when the old one has gone.
+        // Probes for room first: a failed `mmap` with MAP_FIXED may leave the old mapping unmapped.
         let (access, flags) = (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE)
         let bytes = pages * MappedPage.bytes
         let probe = mmap(nil, bytes, access, flags, file, 0)
@@ -105,7 +108,7 @@ final class ReadMap: @unchecked Sendable {
         return true
     }
 
-    /// Copies a page, unless it is copied already: what is written to the file's from now on does not show here.
+    /// Copies a page unless it is copied already. Later writes to the file's page then do not show here.
     func copy(_ page: UInt64) {
         guard page < UInt64(pageCount), let base = pageMap.base else { return }
         let (word, bit) = (Int(page >> 6), 1 << (page & 63) as UInt64)

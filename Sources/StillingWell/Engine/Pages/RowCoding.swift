@@ -1,15 +1,15 @@
-// How a row lies in storage, so that one column is read without decoding the others:
+// Layout of a stored row, in which one column is read without decoding the others:
 //
 //     0       columns: UInt16
 //     2       layout: UInt8, zero so far
-//     3       flags: UInt8; 1 where values lie apart (LargeValue.swift)
-//     4       checksum: UInt32, of everything else and of where the row belongs
+//     3       flags: UInt8; 1 if the row has large values (LargeValue.swift)
+//     4       checksum: UInt32, of all other bytes, the table and the object id
 //     8       null mask: UInt64, bit i for column i
 //     16      one 8-byte slot per column
 //     then    bytes of strings, data and UUIDs; their slot is offset (low 32 bits) and length (high 32 bits)
-//     last    where values lie apart, of which columns: UInt64, bit i for column i
+//     last    if it has large values, their columns: UInt64, bit i for column i
 //
-// Integers are little endian. A column past the stored count (a property added later) reads as null or as zero.
+// Integers are little endian. A column beyond the stored count (a property added later) reads as null or as zero.
 import StillingWellBasis
 
 /// A row as it lies in memory that somebody else keeps alive: a snapshot, or a write transaction until its next change.
@@ -20,7 +20,7 @@ public struct RowReader: @unchecked Sendable {
 
     @usableFromInline let base: UnsafeRawPointer
     @usableFromInline let byteCount: Int
-    /// The `LargeValueSource` that has its values which lie apart; nil of a row that can have none.
+    /// The `LargeValueSource` of the row, or nil if it can have no large values.
     @usableFromInline let source: UnsafeRawPointer?
 
     /// A row of no columns, for bytes that are none.
@@ -30,9 +30,9 @@ public struct RowReader: @unchecked Sendable {
         return UnsafeRawPointer(empty)
     }()
 
-    /// What is too short for the columns that it says it has reads as a row of none: nothing outside of the bytes is read,
-    /// whatever they say.
-    /// - Parameter source: who has its values that lie apart.
+    /// Makes a reader of untrusted bytes. Bytes too short for their column count read as a row without columns, so no
+    /// read leaves them.
+    /// - Parameter source: the `LargeValueSource` of the row.
     @inline(__always)
     init(_ bytes: UnsafeRawBufferPointer, _ source: UnsafeRawPointer? = nil) {
         self.source = source
@@ -46,7 +46,7 @@ public struct RowReader: @unchecked Sendable {
         byteCount = bytes.count
     }
 
-    /// What has been checked already, or is about to be.
+    /// Makes a reader of bytes that were checked already, or are about to be.
     @inline(__always)
     init(unchecked base: UnsafeRawPointer, _ byteCount: Int, _ source: UnsafeRawPointer) {
         self.base = base
@@ -59,14 +59,14 @@ public struct RowReader: @unchecked Sendable {
         self.init(unchecked: bytes.baseAddress ?? Self.none, bytes.count, source)
     }
 
-    /// Whether bytes are the row that was stored for an object. O(bytes).
+    /// Returns whether bytes are the row that was stored for an object. O(bytes).
     static func isWhole(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) -> Bool {
         bytes.count >= headerBytes
             && bytes.loadUnaligned(fromByteOffset: checksumOffset, as: UInt32.self) == Checksum.row(bytes, table, id)
             && headerBytes + Int(bytes.loadUnaligned(as: UInt16.self)) * 8 <= bytes.count
     }
 
-    /// Throws where bytes are not that row. O(bytes).
+    /// Throws if bytes are not the row that was stored for an object. O(bytes).
     @inline(__always)
     static func check(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) throws(EngineFailure) {
         if !isWhole(bytes, table, id) { throw .damagedRow(table, id) }
@@ -74,7 +74,7 @@ public struct RowReader: @unchecked Sendable {
 
     fileprivate static var checksumOffset: Int { 4 }
 
-    /// The row as it lies there, to be copied.
+    /// Stored bytes of the row.
     var image: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
 
     @inlinable @inline(__always)
@@ -85,23 +85,23 @@ public struct RowReader: @unchecked Sendable {
         column >= columnCount || base.loadUnaligned(fromByteOffset: 8, as: UInt64.self) & (1 &<< UInt64(column)) != 0
     }
 
-    /// The slot of a column, 0 where it is null.
+    /// Slot of a column, 0 if it is null.
     @inlinable @inline(__always)
     func slot(_ column: Int) -> UInt64 { Self.slot(column, at: base) }
 
-    /// That of the row that lies at `base`.
+    /// Slot of a column of the row at `base`.
     @inlinable @inline(__always)
     static func slot(_ column: Int, at base: UnsafeRawPointer) -> UInt64 {
         column >= Int(base.loadUnaligned(as: UInt16.self))
             ? 0 : base.loadUnaligned(fromByteOffset: headerBytes &+ column &* 8, as: UInt64.self)
     }
 
-    /// The bytes of a string, data or UUID column. O(1); of a value that lies apart O(log n) in their number.
+    /// Bytes of a string, data or UUID column. O(1); for a large value O(log n) in the number of large values.
     @inlinable @inline(__always)
     func bytes(_ column: Int) -> UnsafeRawBufferPointer {
         let slot = slot(column)
         let (offset, count) = (Int(slot & 0xffff_ffff), Int(slot >> 32))
-        // No row is as long as a value seems that lies apart.
+        // The mark in the slot of a large value makes its length exceed every row.
         guard offset &+ count <= byteCount else { return bytesApart(slot) }
         return UnsafeRawBufferPointer(start: base + offset, count: count)
     }
@@ -113,7 +113,7 @@ public struct RowReader: @unchecked Sendable {
         return values.bytes(ofLarge: value.number, sum: value.sum, byteCount: value.byteCount)
     }
 
-    /// Who has its values that lie apart.
+    /// Source of the row's large values.
     var values: any LargeValueSource {
         guard let source,
             let values = Unmanaged<AnyObject>.fromOpaque(source).takeUnretainedValue() as? any LargeValueSource
@@ -121,7 +121,7 @@ public struct RowReader: @unchecked Sendable {
         return values
     }
 
-    /// What a slot says of a value that lies apart; nil where it is none.
+    /// Reference to a large value that a slot points to, or nil if it points to none.
     func largeValue(_ slot: UInt64) -> LargeValue? {
         let offset = Int(slot & 0xffff_ffff)
         guard slot & LargeValue.mark != 0, offset >= Self.headerBytes, offset + LargeValue.bytes <= byteCount else {
@@ -134,7 +134,7 @@ public struct RowReader: @unchecked Sendable {
     fileprivate static var largeFlag: UInt8 { 1 }
     fileprivate static var largeBytes: Int { 8 }
 
-    /// Bit i: the value of column i lies apart. Of a row as it is stored.
+    /// Columns that hold large values, bit i for column i. Only for a row in its stored form.
     var largeColumns: UInt64 {
         guard base.load(fromByteOffset: Self.flagsOffset, as: UInt8.self) & Self.largeFlag != 0,
             byteCount >= Self.headerBytes + columnCount * 8 + Self.largeBytes
@@ -142,7 +142,7 @@ public struct RowReader: @unchecked Sendable {
         return base.loadUnaligned(fromByteOffset: byteCount - Self.largeBytes, as: UInt64.self)
     }
 
-    /// Those of its values that lie apart, also of columns that only a later program knows. Of a row as it is stored.
+    /// References to all large values, also in unknown columns of a later program. Only for a row in its stored form.
     var largeValues: [LargeValue] { largeValues(largeColumns) }
 
     fileprivate func largeValues(_ columns: UInt64) -> [LargeValue] {
@@ -155,18 +155,18 @@ public struct RowReader: @unchecked Sendable {
     }
 }
 
-/// A row being written: a buffer of its own, reused from row to row. One thread at a time.
+/// A row being written, in a buffer that is reused from row to row. Used by one thread at a time.
 public final class RowBuffer {
     @exclusivity(unchecked) @usableFromInline private(set) var base: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var capacity: Int
     private(set) var byteCount = 0
     /// Out-of-line bytes that no slot points to any more.
     private var wastedBytes = 0
-    /// Bit i: the value of column i lies apart.
+    /// Columns that hold large values, bit i for column i.
     private var large: UInt64 = 0
-    /// Who has those values.
+    /// The `LargeValueSource` of these values.
     private var source: UnsafeRawPointer?
-    /// How long a value is that was longer than can be stored, and was left out.
+    /// Length in bytes of a value that was too long to be stored and was left out, or 0.
     private(set) var refusedBytes = 0
 
     init() {
@@ -177,11 +177,11 @@ public final class RowBuffer {
     deinit { base.deallocate() }
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
     var reader: RowReader { RowReader(bytes, source) }
-    /// As it is stored, once it is sealed.
+    /// Bytes of the row in its stored form. Valid after `seal`.
     var sealedBytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: base, count: byteCount + (large == 0 ? 0 : RowReader.largeBytes))
     }
-    /// Those of its values that lie apart.
+    /// References to the row's large values.
     var largeValues: [LargeValue] { large == 0 ? [] : reader.largeValues(large) }
 
     /// Starts a row of zeros and nulls.
@@ -194,8 +194,7 @@ public final class RowBuffer {
         base.storeBytes(of: UInt16(columnCount), as: UInt16.self)
     }
 
-    /// Starts from a stored row, widened with nulls where properties were added since. A row that a later program has
-    /// made wider stays as wide.
+    /// Loads a stored row, widened with nulls for properties added since. A row of a later program keeps its columns.
     func load(_ row: RowReader, columnCount: Int, outOfLine: [Int]) {
         guard row.columnCount >= columnCount else { return widen(row, columnCount, outOfLine) }
         byteCount = row.byteCount
@@ -213,7 +212,7 @@ public final class RowBuffer {
         for column in 0..<columnCount { set(column, from: row, column, isOutOfLine: outOfLine.contains(column)) }
     }
 
-    /// Sets a column to what another row has in one of the same type.
+    /// Sets a column to the value that another row has in a column of the same type.
     func set(_ column: Int, from row: RowReader, _ source: Int, isOutOfLine: Bool) {
         if row.isNull(source) {
             setNull(column, isOutOfLine: isOutOfLine)
@@ -235,7 +234,7 @@ public final class RowBuffer {
         base.storeBytes(of: mask & ~(1 << UInt64(column)), toByteOffset: 8, as: UInt64.self)
     }
 
-    /// - Parameter isOutOfLine: whether the slot points to bytes, which are given up.
+    /// - Parameter isOutOfLine: whether the slot points to bytes, which are then released.
     func setNull(_ column: Int, isOutOfLine: Bool = false) {
         if isOutOfLine { wastedBytes += giveUp(column).count }
         setSlot(column, 0)
@@ -243,13 +242,13 @@ public final class RowBuffer {
         base.storeBytes(of: mask | 1 << UInt64(column), toByteOffset: 8, as: UInt64.self)
     }
 
-    /// What the row has of a column's bytes, to be written over.
+    /// Releases the bytes of a column and returns their place, which may be overwritten.
     private func giveUp(_ column: Int) -> UnsafeRawBufferPointer {
         let row = reader
         let slot = row.slot(column)
         guard slot & LargeValue.mark != 0 else { return row.bytes(column) }
         large &= ~(1 << UInt64(column))
-        // Nothing is written where a row says it that nobody has stored.
+        // A slot with the mark but no valid reference has no bytes of its own.
         guard row.largeValue(slot) != nil else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return UnsafeRawBufferPointer(start: row.base + Int(slot & 0xffff_ffff), count: LargeValue.bytes)
     }
@@ -261,7 +260,7 @@ public final class RowBuffer {
         }
         let old = giveUp(column)
         let offset: Int
-        // Not over the slots, where somebody has made a row whose bytes lie there.
+        // A malformed row may place a column's bytes inside of the slots, which must not be overwritten.
         if old.count >= value.count, old.count > 0, case let place = old.baseAddress! - UnsafeRawPointer(base),
             place >= RowReader.headerBytes + reader.columnCount * 8
         {
@@ -277,7 +276,7 @@ public final class RowBuffer {
         setSlot(column, UInt64(offset) | UInt64(value.count) << 32)
     }
 
-    /// Has the value of a column lie apart.
+    /// Sets a column to a reference to a large value.
     private func setLarge(_ column: Int, _ value: LargeValue) {
         withUnsafeTemporaryAllocation(byteCount: LargeValue.bytes, alignment: 8) { bytes in
             bytes.storeBytes(of: value.number, as: UInt64.self)
@@ -288,21 +287,22 @@ public final class RowBuffer {
         large |= 1 << UInt64(column)
     }
 
-    /// Whether it may have values that should lie apart, or that cannot be stored.
+    /// Whether the row may have values to be moved out of it, or a value that cannot be stored.
     @inline(__always)
     var isLong: Bool { byteCount > RowReader.headerBytes + LargeValue.mostInRow || refusedBytes != 0 }
     /// Whether `compact` has something to do.
     @inline(__always)
     var isWasteful: Bool { wastedBytes > 0 }
-    /// Whether some of its values lie apart.
+    /// Whether the row has large values.
     @inline(__always)
     var hasLarge: Bool { large != 0 }
 
-    /// Has values lie apart that are too long for the row, but for those of a row of more columns than are known, whose bytes stay.
+    /// Moves values longer than `LargeValue.mostInRow` out of the row. Leaves a row with more columns than are known as
+    /// it is.
     /// - Parameters:
-    ///   - columns: those that may.
-    ///   - source: who has them from then on.
-    ///   - store: stores one, and says where.
+    ///   - columns: the columns whose values may be moved.
+    ///   - source: the `LargeValueSource` of the row from then on.
+    ///   - store: stores a value and returns a reference to it.
     func moveLarge(
         _ columns: [Int], columnCount: Int, to source: UnsafeRawPointer,
         _ store: (UnsafeRawBufferPointer) throws(StoreError) -> LargeValue
@@ -315,8 +315,7 @@ public final class RowBuffer {
         self.source = source
     }
 
-    /// Squeezes out bytes that nothing points to. Not in a row of more columns than `columnCount`, those that are known:
-    /// the others may point to bytes too. O(row).
+    /// Removes bytes that no slot points to, unless the row has unknown columns, which may point to them. O(row).
     func compact(columnCount: Int, outOfLine: [Int]) {
         guard isWasteful, reader.columnCount == columnCount else { return }
         let copy = RowBuffer()
@@ -328,13 +327,13 @@ public final class RowBuffer {
         wastedBytes = 0
     }
 
-    /// Why it cannot be stored; nil where it can.
+    /// Error if the row cannot be stored, or nil.
     func error(_ table: TableSchema) -> StoreError? {
         refusedBytes == 0
             ? nil : .valueTooLong(table: table.name, bytes: refusedBytes, limit: LargeValue.mostBytes)
     }
 
-    /// Makes it the row of an object, by its checksum; as it is when it is stored.
+    /// Brings the row of an object into its stored form: appends the columns of large values and sets the checksum.
     func seal(_ table: UInt32, _ id: UInt64) {
         if large != 0 {
             reserve(RowReader.largeBytes)

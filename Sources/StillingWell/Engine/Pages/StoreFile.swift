@@ -1,11 +1,10 @@
-// What can be wrong with the data file itself: not a store, too short, not to be had, no room to grow. Damage inside the
-// file is found by what reads it.
+// Faults of the data file itself: not a store, too short, no access, no room to grow. Reads find damage inside of it.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
 
 enum StoreFile {
-    /// The error of opening the engine on a folder, with what to do about it.
+    /// Returns the error for a failed open of LMDB on a folder, with a remedy.
     static func openingError(_ code: Int32, _ directory: String) -> StoreError {
         let file = directory + "/data.mdb"
         switch code {
@@ -34,7 +33,7 @@ enum StoreFile {
         return file
     }
 
-    /// Whether the file cannot grow: its file system is full, or the process may not make larger files.
+    /// Returns whether the file cannot grow by 1 MiB: its file system is full, or the limit of the process is reached.
     static func isFull(_ environment: OpaquePointer, _ directory: String) -> Bool {
         let marginBytes = 1 << 20
         var space = statvfs()
@@ -44,18 +43,20 @@ enum StoreFile {
         return limit.rlim_cur < UInt(length(descriptor(environment)) + marginBytes)
     }
 
-    /// Whether an open file does not have its last page.
+    /// Returns whether an open file does not have its last page.
     static func isCut(_ environment: OpaquePointer) -> Bool {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
         return length(descriptor(environment)) / MappedPage.bytes <= info.me_last_pgno
     }
 
-    /// What no store comes to.
+    /// Bound of plausible transaction ids: a header with a larger one is damaged.
     private static let mostTransactions = 1 << 56
 
-    /// Refuses a file whose header counts what cannot be, and one that has lost its end: reading there would be a bus error. Pages at
-    /// the end that are free may never have been written, so they may be missing. Other processes have the file open only if it passed.
+    /// Refuses a file with impossible counts in its header or without its end. Free pages at the end may never have
+    /// been
+    /// written, so they may be missing. The length is checked only if no other process has the file open.
+    /// - Throws: `cannotOpen`, or `diskFull` if the file cannot be extended.
     static func checkLength(_ environment: OpaquePointer, _ directory: String, isAlone: Bool) throws(StoreError) {
         var info = MDB_envinfo()
         var status = MDB_stat()
@@ -64,14 +65,14 @@ enum StoreFile {
         let pageBytes = Int(status.ms_psize)
         let file = descriptor(environment)
         let present = length(file)
-        // As the header says, whatever that is.
+        // Counts come from the header and may be damaged.
         let (pages, isTooMany) = info.me_last_pgno.addingReportingOverflow(1)
         let (bytes, isTooLong) = pages.multipliedReportingOverflow(by: pageBytes)
         guard !isTooMany, !isTooLong, pages > 0, pageBytes > 0,
             (0..<mostTransactions).contains(info.me_last_txnid)
         else { throw openingError(MDB_CORRUPTED, directory) }
         guard isAlone, present < bytes else { return }
-        // From here on what is missing reads as zeros.
+        // The missing part reads as zeros from here on.
         guard ftruncate(file, off_t(bytes)) == 0 else { throw .diskFull(path: directory) }
         let missing = present / pageBytes..<pages
         let free: Int
@@ -79,7 +80,7 @@ enum StoreFile {
             free = try freePages(environment, in: missing)
         } catch {
             ftruncate(file, off_t(present))
-            // The list itself may lie in what is lost.
+            // The list of free pages may lie in the lost part.
             guard [MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_BAD_TXN].contains(error.code) else {
                 throw LMDB.error(error.code, "read the list of free pages", path: directory)
             }
@@ -97,7 +98,7 @@ enum StoreFile {
             reason: "it has \(present) bytes of \(bytes), its end is lost; restore it from a backup")
     }
 
-    /// How many pages of a range the engine lists as free.
+    /// Number of pages of a range that LMDB lists as free.
     private static func freePages(_ environment: OpaquePointer, in range: Range<Int>) throws(EngineFailure) -> Int {
         let transaction = try LMDB.beginReading(environment)
         defer { mdb_txn_abort(transaction) }

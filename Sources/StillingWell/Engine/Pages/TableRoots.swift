@@ -1,5 +1,6 @@
-// Where the tables of a snapshot begin, found once per snapshot and table. Written under the lock of the reader that has it, read
-// without: each is one number, and `map` and `lastPage` are written before.
+// Root pages of a snapshot's tables, looked up once per snapshot and table. Slots are written under the lock of the
+// snapshot's reader and
+// read without it: each is one atomic, and `map` and `lastPage` are stored before it.
 import CStillingWellLMDB
 import Glibc
 import Synchronization
@@ -7,7 +8,7 @@ import Synchronization
 /// Unchecked because of the pointer, which never changes, to numbers that are atomic. No class: every look-up would count it.
 struct TableRoots: @unchecked Sendable {
     private static let slotCount = 16
-    /// Handles are below the engine's limit of tables; the page's number stands above them.
+    /// Bits of a slot that hold the table's handle. The bits above hold its root page.
     private static let handleBits: UInt64 = 12
 
     private struct Words: ~Copyable {
@@ -17,7 +18,7 @@ struct TableRoots: @unchecked Sendable {
     }
 
     private let words: UnsafeMutablePointer<Words>
-    /// By the last bits of the handle; 0 for none.
+    /// Slots by handle modulo `slotCount`; 0 is an empty slot.
     private let slots: UnsafeMutablePointer<Atomic<UInt64>>
 
     init() {
@@ -27,13 +28,13 @@ struct TableRoots: @unchecked Sendable {
         for slot in 0..<Self.slotCount { (slots + slot).initialize(to: Atomic(0)) }
     }
 
-    /// When its reader goes.
+    /// Frees the memory. Called when the reader is released.
     func free() {
         words.deallocate()
         slots.deallocate()
     }
 
-    /// When the reader lets go of its content: nobody reads by it.
+    /// Forgets all roots. Called when the reader ends its transaction, so nothing reads by it.
     func forget() {
         if words.pointee.isEmpty.load(ordering: .relaxed) { return }
         for slot in 0..<Self.slotCount { slots[slot].store(0, ordering: .relaxed) }
@@ -50,7 +51,7 @@ struct TableRoots: @unchecked Sendable {
             map: map, lastPage: words.pointee.lastPage.load(ordering: .relaxed), root: known >> Self.handleBits)
     }
 
-    /// Asks the engine; nil where it has no such table, or an empty one, or the file is none whose pages are known.
+    /// Looks up a table's root by LMDB. Returns nil if the table is missing or empty, or the page format is unknown.
     func find(
         _ handle: MDB_dbi, _ name: [UInt8], _ transaction: LMDBTransaction, _ pageMap: PageMap
     ) throws(EngineFailure) -> PageTree? {

@@ -1,11 +1,13 @@
-// The change log: `log[version] = [(table, object, operation, columns)]`, written in the same LMDB transaction as the
-// rows it speaks of, so it is exact. An object may stand in one entry several times; readers keep the net effect. Behind the
-// entries stand their number and a checksum, 4 bytes each.
+// The change log: `log[version] = [(table, object, operation, columns)]`, written in the LMDB transaction that changes
+// the
+// rows. An object may have several entries in a version; readers compute the net effect. A count of entries and a
+// checksum
+// follow the entries, 4 bytes each.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
 
-/// One changed row as the log tells it. 24 bytes, stored as it lies in memory (little endian).
+/// One changed row in the log. 24 bytes, stored as in memory (little endian).
 struct LogEntry: BitwiseCopyable, Equatable {
     enum Operation: UInt32 {
         case insert = 1
@@ -27,27 +29,26 @@ struct LogEntry: BitwiseCopyable, Equatable {
     }
 }
 
-/// One entry with the version that made it.
+/// A log entry with the version that it belongs to.
 struct LoggedChange: BitwiseCopyable, Equatable {
     var entry: LogEntry
     var version: UInt64
 }
 
 enum ChangeLog {
-    /// A commit of more rows is not listed; followers compare snapshots, which is cheaper at that size.
+    /// Maximum number of listed entries. Comparing snapshots is cheaper for a larger commit.
     static let maxEntriesPerCommit = 65_536
-    /// Versions kept even for a follower that never moves on; a dead process cannot hold more than this.
+    /// Maximum number of versions kept for a follower that does not move on, such as a dead process.
     static let maxVersions: UInt64 = 65_536
     /// Pruning happens on every 64th version, so that most commits do not touch the oldest page at all.
     static let pruneEvery: UInt64 = 64
 
     private static let trailerBytes = 8
 
-    /// What so many changes of a version take.
+    /// Bytes that the log stores for a version with this number of entries.
     static func byteCount(_ entries: Int) -> Int { entries * MemoryLayout<LogEntry>.stride + trailerBytes }
 
-    /// The version of the content a transaction sees, 0 for an empty store. LMDB's own transaction id can be older
-    /// than the content; this is not.
+    /// Version of the content that a transaction sees, 0 for an empty store. LMDB's own transaction id can be older.
     static func version(_ transaction: LMDBTransaction, _ log: MDB_dbi) throws(EngineFailure) -> UInt64 {
         let cursor = try LMDB.openCursor(transaction, log)
         defer { mdb_cursor_close(cursor) }
@@ -58,8 +59,8 @@ enum ChangeLog {
         return key.number
     }
 
-    /// Stores what a version has changed, behind those before it.
-    /// - Returns: the engine's code.
+    /// Appends the changes of a version.
+    /// - Returns: LMDB's code.
     static func append(
         _ entries: ArraySlice<LogEntry>, _ version: UInt64, _ transaction: LMDBTransaction, _ log: MDB_dbi
     ) -> Int32 {
@@ -77,13 +78,13 @@ enum ChangeLog {
         }
     }
 
-    /// The entries of a version; none where they were too many.
-    /// - Throws: where they are damaged.
+    /// Entries of a version, empty if there were too many to be listed.
+    /// - Throws: `damagedLog`.
     private static func entries(
         _ value: UnsafeRawBufferPointer, _ version: UInt64
     ) throws(EngineFailure) -> UnsafeRawBufferPointer {
         let bytes = value.count - trailerBytes
-        // A version has one behind it.
+        // `UInt64.max` is damage, because a next version must be possible.
         guard bytes >= 0, version < .max else { throw .damagedLog(version) }
         let entries = UnsafeRawBufferPointer(rebasing: value[..<bytes])
         guard value.loadUnaligned(fromByteOffset: bytes + 4, as: UInt32.self) == Checksum.log(entries, version),
@@ -92,7 +93,7 @@ enum ChangeLog {
         return entries
     }
 
-    /// Whether bytes are what was stored of a version.
+    /// Returns whether bytes are the log value of a version.
     static func isWhole(_ value: UnsafeRawBufferPointer, _ version: UInt64) -> Bool {
         (try? entries(value, version)) != nil
     }
@@ -106,9 +107,9 @@ enum ChangeLog {
         }
     }
 
-    /// The changes of versions `from + 1 ... to`, in order of commits, read from a transaction that stands at `to` or later; one
-    /// object may appear more than once. nil where the log was pruned, or a commit was too large to be listed: compare the two
-    /// snapshots instead.
+    /// Changes of versions `from + 1 ... to` in commit order, read from a transaction at `to` or later. An object may
+    /// appear more
+    /// than once. Returns nil if the log was pruned or a commit was too large to be listed.
     static func read(
         _ transaction: LMDBTransaction, _ log: MDB_dbi, after from: UInt64, to: UInt64
     ) throws(EngineFailure) -> [LoggedChange]? {

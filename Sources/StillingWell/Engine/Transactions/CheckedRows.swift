@@ -1,12 +1,15 @@
-// Which rows have been checked against their checksum in this process: a bit for each object id, so that a second read costs the
-// test of the bit.
+// Rows that this process has checked against their checksum: one bit for each object id, so that a second read costs a
+// bit test.
 //
-// A bit is about the row as it is at the newest version that this process knows of (`CheckedVersions.synced`). What others commit
-// takes the bits of its rows away before a snapshot of it is anybody's. One that stands before the last of such commits may see an
-// older image of a row than the bit is about: it sets none and trusts none. Own commits leave both images checked, the one that
-// was read to be changed and the one that was written, so they change nothing.
+// A bit describes the row at the newest version that this process knows (`CheckedVersions.synced`). A commit of another
+// process
+// clears the bits of its rows before a snapshot of it is handed out. A snapshot older than the last foreign commit may
+// see an
+// older image of a row than the bit describes, so it sets and trusts no bits. An own commit changes no bits: both the
+// row that
+// it read and the row that it wrote are checked.
 //
-// Bits and versions are atomics; `lock` guards that versions move on one by one, and making room for bits.
+// Bits and versions are atomics. `lock` guards the advance of versions and the allocation of bits.
 import Glibc
 import StillingWellSync
 import Synchronization
@@ -22,18 +25,18 @@ final class CheckedRows: @unchecked Sendable {
         let value = Atomic<UInt>(0)
     }
 
-    /// Ids in the first piece of memory; each further one is for as many as all before it, so there is never twice as much as needed.
+    /// Log2 of the ids in the first piece. Each further piece is as large as all before it, so at most half is unused.
     private static let firstShift: UInt64 = 12
-    /// Rows of greater ids are checked at every read.
+    /// First id that has no bit: such rows are checked at every read.
     private static let limit: UInt64 = 1 << 36
     private static let pieceCount = 25
-    /// Ids that are asked for at once: more than a page has rows, so that some may be missing between them.
+    /// Maximum span of ids in one test. Larger than the rows of a page, because ids may be missing between them.
     private static let maxSpan: UInt64 = 512
 
-    /// Where the words of a piece would begin if it began with id 0.
+    /// Addresses of the pieces, each offset so that it can be indexed from id 0.
     private let pieces: UnsafeMutablePointer<Address>
     private let versions: CheckedVersions
-    /// That of `versions`: reached without counting a reference.
+    /// `versions.foreign`, reachable without a retain.
     private let foreign: UnsafeMutablePointer<Atomic<UInt64>>
 
     init(_ versions: CheckedVersions) {
@@ -61,7 +64,7 @@ final class CheckedRows: @unchecked Sendable {
         UnsafeMutablePointer(bitPattern: pieces[piece].value.load(ordering: .acquiring))
     }
 
-    /// Whether the row is checked that a snapshot of `version` has.
+    /// Returns whether the row in a snapshot of `version` has been checked.
     @inline(__always)
     func contains(_ id: UInt64, at version: UInt64) -> Bool {
         guard id < Self.limit, let words = words(Self.piece(id)) else { return false }
@@ -69,11 +72,11 @@ final class CheckedRows: @unchecked Sendable {
             && isTrusted(at: version)
     }
 
-    /// Asked after the bits were read: bits that are newer than what `version` has come with a foreign commit that is seen here.
+    /// Has to be called after the bits were read: newer bits than those of `version` come with a newer `foreign`.
     @inline(__always)
     private func isTrusted(at version: UInt64) -> Bool { version >= foreign.pointee.load(ordering: .acquiring) }
 
-    /// Whether all rows are checked that a snapshot of `version` has from one id to another. False, too, where they are far apart.
+    /// Returns whether all rows of a span in a snapshot of `version` have been checked. False if the span is too large.
     @inline(__always)
     func contains(_ first: UInt64, through last: UInt64, at version: UInt64) -> Bool {
         guard last < Self.limit, last &- first < Self.maxSpan, case let piece = Self.piece(last),
@@ -92,8 +95,8 @@ final class CheckedRows: @unchecked Sendable {
         return (missing | ~words[word].bits.load(ordering: .acquiring) & mask) == 0 && isTrusted(at: version)
     }
 
-    /// Notes that all rows have been checked that a snapshot of `version` has from one id to another.
-    /// - Returns: false where they are far apart, and nothing is noted.
+    /// Marks all rows of a span in a snapshot of `version` as checked.
+    /// - Returns: false, with nothing marked, if the span is too large.
     func insert(_ first: UInt64, through last: UInt64, at version: UInt64) -> Bool {
         guard last < Self.limit, last - first < Self.maxSpan else { return false }
         guard isTrusted(at: version) else { return true }
@@ -102,20 +105,20 @@ final class CheckedRows: @unchecked Sendable {
             let mask = UInt64.max &<< id & (id >> 6 == last >> 6 ? .max &>> ~last : .max)
             words[Int(id >> 6)].bits.bitwiseOr(mask, ordering: .sequentiallyConsistent)
         }
-        // As for one.
+        // As in `insert(_:at:)`.
         if version < foreign.pointee.load(ordering: .sequentiallyConsistent) { for id in first...last { remove(id) } }
         return true
     }
 
-    /// Notes that the row has been checked that a snapshot of `version` has.
+    /// Marks the row in a snapshot of `version` as checked.
     func insert(_ id: UInt64, at version: UInt64) {
         guard isTrusted(at: version) else { return }
         insert(id)
-        // Taken away since: what was checked may be an older image than the newest. Who read the bit in between took that unchecked.
+        // A foreign commit came meanwhile, so the checked image may be old. Uses of the bit in between went unchecked.
         if version < foreign.pointee.load(ordering: .sequentiallyConsistent) { remove(id) }
     }
 
-    /// Notes a row that the write in progress has made.
+    /// Marks a row made by the write in progress as checked.
     @inline(__always)
     func insert(_ id: UInt64) {
         guard id < Self.limit, let words = words(Self.piece(id)) ?? makeWords(Self.piece(id)) else { return }
@@ -159,10 +162,10 @@ final class CheckedRows: @unchecked Sendable {
 /// Unchecked because of the pointer, which never changes, to a number that is atomic.
 final class CheckedVersions: @unchecked Sendable {
     let lock = TracedMutex("checked rows")
-    /// The last version that another process has made. Stays until the end.
+    /// Last version committed by another process. The memory stays until `deinit`.
     let foreign: UnsafeMutablePointer<Atomic<UInt64>>
     private let synced = Atomic<UInt64>(0)
-    /// The last version that this process has committed, or is committing.
+    /// Last version that this process has committed or is committing.
     private let own = Atomic<UInt64>(.max)
 
     init() {
@@ -175,7 +178,7 @@ final class CheckedVersions: @unchecked Sendable {
         foreign.deallocate()
     }
 
-    /// Begins, with nothing checked.
+    /// Starts at a version, with no row checked.
     func begin(at version: UInt64) {
         foreign.pointee.store(version, ordering: .releasing)
         synced.store(version, ordering: .releasing)
@@ -184,7 +187,7 @@ final class CheckedVersions: @unchecked Sendable {
     @inline(__always)
     func isSynced(with version: UInt64) -> Bool { synced.load(ordering: .acquiring) >= version }
 
-    /// Called with the write lock held, before the version can be visible.
+    /// Called with the write lock held, before the version becomes visible.
     func willCommit(_ version: UInt64) { own.store(version, ordering: .sequentiallyConsistent) }
 
     func didCommit(_ version: UInt64) {
@@ -193,8 +196,9 @@ final class CheckedVersions: @unchecked Sendable {
 
     func didNotCommit() { own.store(.max, ordering: .sequentiallyConsistent) }
 
-    /// Moves on to `version`. `forget` takes away the bits of rows that others have changed after the first version it is given;
-    /// the second is this process's own.
+    /// Advances to `version`. `forget` clears the bits of rows that other processes changed after its first argument;
+    /// its second
+    /// argument is this process's own version.
     func advance(to version: UInt64, _ forget: (_ known: UInt64, _ own: UInt64) -> Void) {
         lock.withLock {
             let known = synced.load(ordering: .acquiring)

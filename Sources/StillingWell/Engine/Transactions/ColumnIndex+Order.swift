@@ -1,23 +1,25 @@
-// An index read as the order of its column: keys from either end, and under each key the rows from either end. Of keys that were
-// cut, only the rows' own values say which comes first.
+// Reads an index in the order of its column: keys from either end, and the rows of each key from either end. For cut
+// keys, only the
+// rows' values decide their order.
 import CStillingWellEngine
 import CStillingWellLMDB
 
-/// Which way an order is gone through.
+/// Direction of a walk over an index.
 struct IndexDirection {
     /// Whether small keys come first.
     var keysAscend: Bool
-    /// Whether, of the rows of one key, those of small ids come first.
+    /// Whether, among rows of one key, small ids come first.
     var idsAscend: Bool
 }
 
 extension ColumnIndex {
-    /// Whether rows of this key may have different values.
+    /// Returns whether rows of this key may have different values.
     static func isCut(_ key: UnsafeRawBufferPointer) -> Bool { key.count >= maxKeyBytes }
 
-    /// Visits rows in the order of their keys, from one key to below another, until `body` returns false. The ends may be cut,
-    /// and then rows beyond them are visited too.
-    /// - Parameter body: takes the key, the row, and whether it is the first one of its key.
+    /// Visits rows in the order of their keys, from `low` to below `high`, until `body` returns false. If the bounds
+    /// are longer than a key
+    /// can be, rows beyond them are visited too.
+    /// - Parameter body: gets the key, the row's id, and whether the row is the first one of its key.
     func walk(
         _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, _ direction: IndexDirection,
         _ body: (UnsafeRawBufferPointer, ObjectID, Bool) -> Bool
@@ -31,8 +33,9 @@ extension ColumnIndex {
         var isEmpty = true
         while isFound, Self.isWithin(key.bytes, first, end) {
             if !isUnique, direction.keysAscend != direction.idsAscend {
-                // To the other end of the key's rows. Not by `MDB_FIRST_DUP`: behind `MDB_LAST` the cursor takes the rows for read,
-                // and goes to no other one.
+                // Moves to the other end of the key's rows. `MDB_FIRST_DUP` does not work: after `MDB_LAST` the cursor
+                // takes the rows as read
+                // and moves to no other.
                 let step = direction.idsAscend ? MDB_SET : MDB_LAST_DUP
                 guard try LMDB.found(engine_cursor_get(cursor, &key, &value, step)) else {
                     throw EngineFailure(code: MDB_CORRUPTED)
@@ -46,7 +49,7 @@ extension ColumnIndex {
             let step = isUnique ? (MDB_NEXT, MDB_PREV) : (MDB_NEXT_NODUP, MDB_PREV_NODUP)
             isFound = try LMDB.found(
                 engine_cursor_get(cursor, &key, &value, direction.keysAscend ? step.0 : step.1))
-            // A page that is led to twice may be led to without an end.
+            // A page that two entries lead to can make the walk endless.
             if isFound, !(direction.keysAscend ? last.precedes(key.bytes) : key.bytes.precedes(last)) {
                 throw damaged
             }
@@ -54,8 +57,8 @@ extension ColumnIndex {
         try require(transaction, first, end, engine_entry(), direction, isEmpty)
     }
 
-    /// Checks that a walk has passed no entry over.
-    /// - Parameter last: where it ended before the end of the range.
+    /// Checks that a walk skipped no entry.
+    /// - Parameter last: the entry at which the walk stopped before the end of the range.
     private func require(
         _ transaction: LMDBTransaction, _ first: [UInt8], _ end: [UInt8], _ last: engine_entry,
         _ direction: IndexDirection, _ isEmpty: Bool
@@ -74,7 +77,7 @@ extension ColumnIndex {
         if let failure { throw failure }
     }
 
-    /// Goes to the first key there is in a direction.
+    /// Moves to the first key of a direction. Returns false if there is none.
     private func start(
         _ cursor: LMDBCursor, _ key: inout MDB_val, _ value: inout MDB_val, _ first: [UInt8], _ end: [UInt8],
         _ direction: IndexDirection
@@ -91,7 +94,7 @@ extension ColumnIndex {
         return try LMDB.found(engine_cursor_get(cursor, &key, &value, isFound ? MDB_PREV : MDB_LAST))
     }
 
-    /// Visits the rows of the key that the cursor stands at.
+    /// Visits the rows of the key at the cursor. Returns false if `body` did.
     private func visit(
         _ cursor: LMDBCursor, _ key: UnsafeRawBufferPointer, _ value: inout MDB_val, _ step: MDB_cursor_op,
         _ body: (UnsafeRawBufferPointer, ObjectID, Bool) -> Bool
@@ -114,9 +117,9 @@ extension ColumnIndex {
         !first.withUnsafeBytes { key.precedes($0) } && (end.isEmpty || end.withUnsafeBytes { key.precedes($0) })
     }
 
-    /// The keys that candidates have: from one to below another. No key is empty, which stands for no end.
+    /// Bounds of the stored keys that can match. An empty bound is an open end: no key is empty.
     static func bounds(from low: [UInt8]?, below high: [UInt8]?) -> (first: [UInt8], end: [UInt8]) {
-        // Of keys that are cut alike all are candidates.
+        // Keys that are equal after the cut are all candidates.
         let end = high.flatMap { $0.count > maxKeyBytes ? SortKeyBytes.successor(of: cut($0)) : $0 }
         return (low.map(cut) ?? [], end ?? [])
     }

@@ -1,14 +1,15 @@
-// A secondary index: the sort key of a column, cut to what the engine takes, to the ids of the rows that have it. Cut
-// keys may agree where values do not, so what is found is a candidate. Null is not in an index.
+// A secondary index: maps the sort key of a column, cut to LMDB's key length, to the ids of its rows. Different values
+// may have
+// the same cut key, so results are candidates. Null values have no entry.
 //
-// Changed in the write transaction that changes the row; read under whatever guards the transaction it is read with.
+// Changed in the write transaction that changes the row. Reads follow the locking of the transaction that they use.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
 
-/// The index of one column of one table; or its primary key, where that has the same keys.
+/// The index of one column of a table. A primary key with the same key encoding can also be read as one.
 struct ColumnIndex: Sendable {
-    /// Below LMDB's limit of 511.
+    /// Maximum length of a key in bytes; LMDB's limit is 511.
     static let maxKeyBytes = 500
 
     static let flags = UInt32(MDB_DUPSORT | MDB_DUPFIXED)
@@ -23,7 +24,7 @@ struct ColumnIndex: Sendable {
     let isUnique: Bool
     let handle: MDB_dbi
 
-    /// Of a column of a table of the file.
+    /// Index of a column of a stored table.
     init(of table: TableSchema, _ column: Int, handle: MDB_dbi) {
         let schema = table.columns[column]
         self.init(
@@ -38,7 +39,7 @@ struct ColumnIndex: Sendable {
         (self.isOptional, self.isUnique, self.handle) = (isOptional, isUnique, handle)
     }
 
-    /// The key under which a row stands; nil where its value is null.
+    /// Key of a row, or nil if the value is null.
     func key(_ row: RowReader) -> [UInt8]? {
         if isOptional, row.isNull(column) { return nil }
         var key = SortKeyBytes()
@@ -46,7 +47,7 @@ struct ColumnIndex: Sendable {
         return key.prefix(Self.maxKeyBytes)
     }
 
-    /// The key of a value; nil for null.
+    /// Key of a value, or nil for null.
     static func key(_ value: ColumnValue) -> [UInt8]? {
         var key = SortKeyBytes()
         guard key.append(value, ascending: true) else { return nil }
@@ -63,7 +64,7 @@ struct ColumnIndex: Sendable {
         return found
     }
 
-    /// Ids of the rows from one key to below another, both cut, in no order; nil when there are more than `limit`.
+    /// Ids of the rows from one cut key to below another, in no order. Returns nil if there are more than `limit`.
     func ids(
         _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, limit: Int
     ) throws(EngineFailure) -> [ObjectID]? {
@@ -75,7 +76,7 @@ struct ColumnIndex: Sendable {
         return found.count <= limit ? found : nil
     }
 
-    /// Whether rows have values that are not a number. Their places in the index are not those in an order of rows.
+    /// Returns whether rows hold NaN. Their places in the index differ from those in a sort order of rows.
     func hasValuesInNoOrder(_ transaction: LMDBTransaction) throws(EngineFailure) -> Bool {
         guard type == .double || type == .date else { return false }
         let numbers = SortKeyBytes.ordered(ColumnSchema(name: "", type: type, isOptional: false), ascending: true)
@@ -83,7 +84,7 @@ struct ColumnIndex: Sendable {
         return try ids(transaction, from: numbers.upper, below: nil, limit: 0) == nil
     }
 
-    /// How many rows there are from one key to below another, neither of which is cut. O(log n), and O(keys) between them.
+    /// Number of rows from one key to below another, neither of which is cut. O(log n + keys in the range).
     func count(
         _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?
     ) throws(EngineFailure) -> Int {
@@ -99,7 +100,7 @@ struct ColumnIndex: Sendable {
         return count
     }
 
-    /// Visits entries in ascending order until `body` returns false, and checks that none was passed over.
+    /// Visits entries in ascending order until `body` returns false, and checks that none was skipped.
     private func scan(
         _ transaction: LMDBTransaction, _ range: IndexScan,
         _ body: (UnsafeRawBufferPointer, ObjectID, LMDBCursor) -> Bool
@@ -113,11 +114,11 @@ struct ColumnIndex: Sendable {
         let last = range.first.withUnsafeBytes { bytes -> Int32 in
             key = MDB_val(bytes)
             var code = engine_cursor_get(cursor, &key, &value, range.start)
-            // Entries of one key mostly come with the same one.
+            // Entries of one key mostly share its bytes.
             var (known, sum): (MDB_val, UInt32) = (MDB_val(), 0)
             while code == MDB_SUCCESS {
                 if key.mv_data != known.mv_data || key.mv_size != known.mv_size {
-                    // A page that is led to twice may be led to without an end.
+                    // A page that two entries lead to can make the scan endless.
                     if known.mv_data != nil, key.bytes.precedes(known.bytes) {
                         isWhole = false
                         return code
@@ -140,12 +141,12 @@ struct ColumnIndex: Sendable {
         }
         guard isWhole else { throw damaged }
         _ = try LMDB.found(last)
-        // The only entry of a key was found.
+        // A unique key has only one entry, and it was found.
         if isUnique, range.isOneKey, !isEmpty { return }
         try require(transaction, range, end: isEnded ? engine_entry(key: key, value: value) : engine_entry(), isEmpty)
     }
 
-    /// Checks that no entry of a scan was passed over.
+    /// Checks that a scan skipped no entry.
     private func require(
         _ transaction: LMDBTransaction, _ range: IndexScan, end: engine_entry, _ isEmpty: Bool
     ) throws(EngineFailure) {
@@ -161,7 +162,7 @@ struct ColumnIndex: Sendable {
         if let failure { throw failure }
     }
 
-    /// - Returns: what is wrong with the pages that can hold entries of a range, or with an entry beside one without any.
+    /// - Returns: damage of the range's pages or, for an empty range, of an entry next to it; nil if there is none.
     func check(_ transaction: LMDBTransaction, _ range: engine_range, _ isEmpty: Bool) -> EngineFailure? {
         do throws(EngineFailure) {
             guard isEmpty else {
@@ -179,7 +180,7 @@ struct ColumnIndex: Sendable {
 
     var damaged: EngineFailure { isUnique ? .damagedKey(table) : .damagedIndex(table, column) }
 
-    /// - Returns: the engine's code, and where the entry came to lie.
+    /// - Returns: LMDB's code, and the address of the stored entry.
     func insert(
         _ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID
     ) -> (code: Int32, place: UnsafeRawPointer?) {
@@ -204,10 +205,10 @@ struct ColumnIndex: Sendable {
     }
 }
 
-/// Which entries of an index are gone over.
+/// Range of index entries to visit.
 private struct IndexScan {
     let first: [UInt8]
-    /// Empty for none.
+    /// Exclusive upper bound, or empty for an open end.
     let end: [UInt8]
     let start: MDB_cursor_op
     let step: MDB_cursor_op
@@ -225,7 +226,7 @@ private struct IndexScan {
 }
 
 extension UnsafeRawBufferPointer {
-    /// In the order of the engine's keys.
+    /// Compares in the order of LMDB's keys.
     func precedes(_ other: UnsafeRawBufferPointer) -> Bool {
         let common = Swift.min(count, other.count)
         let order = common == 0 ? 0 : memcmp(baseAddress!, other.baseAddress!, common)

@@ -1,5 +1,6 @@
-// Copies of a store that hold its content and no free pages: to another folder while the store is in use, or in place
-// of the file when nobody uses it. The engine writes pages in order and leaves out what is free.
+// Copies of a store with its content and without free pages: to another folder while the store is in use, or in place
+// of the file
+// while nobody uses it. LMDB writes the pages in order and leaves out free ones.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Foundation
@@ -10,7 +11,7 @@ extension Storage {
 }
 
 enum Compaction {
-    /// Replaces the file of a store that nobody has open by one without free pages.
+    /// Replaces the file of a store that is not open by a copy without free pages.
     static func compactInPlace(_ directory: StoreDirectory, mapBytes: Int, limit: TimeLimit) throws {
         let path = directory.path
         guard try FileIdentity.at(path + "/" + StoreFolder.data) != nil else {
@@ -24,7 +25,7 @@ enum Compaction {
                 try StoreFile.checkLength(environment, path, isAlone: true)
                 try Self.copy(environment, to: copy, directory.modes)
             }
-            // The rename is the one step in which the old file becomes the new one.
+            // The rename atomically replaces the old file.
             guard rename(copy + "/data.mdb", path + "/data.mdb") == 0 else {
                 throw FolderLock.failure("replace data.mdb", path)
             }
@@ -54,7 +55,7 @@ enum Compaction {
         fchmod(file, modes.file)
         let code = mdb_env_copyfd2(environment, file, UInt32(MDB_CP_COMPACT))
         guard code == 0 else {
-            // Half a copy must not be taken for a store.
+            // An incomplete copy must not be taken for a store.
             unlink(path)
             throw code == EIO && StoreFile.isFull(environment, folder)
                 ? StoreError.diskFull(path: folder) : LMDB.error(code, "copy", path: folder)

@@ -1,11 +1,11 @@
-// What a process does about the commits of others: rows that they have changed are checked again.
+// Commits of other processes: rows that they changed have to be checked again.
 import CStillingWellLMDB
 
 extension Storage {
-    /// Of more versions the log is not read.
+    /// Maximum number of versions for which the log is read. Beyond it, all rows have to be checked again.
     private static let maxForeignVersions: UInt64 = 4_096
 
-    /// Before anybody reads rows at `version`, where `transaction` stands.
+    /// Clears the bits of rows changed by other processes. Called before rows of `transaction`, at `version`, are read.
     @inline(__always)
     func noticeForeignCommits(to version: UInt64, _ transaction: LMDBTransaction) {
         if !checkedVersions.isSynced(with: version) { forgetForeignRows(to: version, transaction) }
@@ -16,7 +16,7 @@ extension Storage {
         checkedVersions.advance(to: version) { known, own in
             var changes: [LoggedChange]?
             if version - known <= Self.maxForeignVersions {
-                // A log that cannot be read is an error to whoever needs it; here it says nothing.
+                // If the log cannot be read, all bits are cleared. Code that needs the log throws the error itself.
                 do throws(EngineFailure) {
                     changes = try ChangeLog.read(transaction, log, after: known, to: version)
                 } catch {}

@@ -1,4 +1,4 @@
-// The order of lists as it is read through a source, which keeps what cannot be read.
+// Reads the order of lists through a `RowSource`, which keeps a failure to read.
 import StillingWellTree
 
 extension ListOrder {
@@ -13,7 +13,7 @@ extension ListOrder {
         }
     }
 
-    /// The elements at some ranks. O(log n + elements).
+    /// The elements at a range of ranks. O(log n + elements).
     func ids(of owner: ObjectID, in ranks: Range<Int>, in source: any RowSource) -> [ObjectID] {
         source.reading(or: []) { (transaction) throws(EngineFailure) in
             try ids(of: owner.rawValue, in: ranks, transaction)

@@ -1,10 +1,11 @@
-// The orders of lists when a store is opened: those of a table without any are made from the rows of its elements. Within the
+// Opens the orders of lists when a store is opened, and builds missing ones from the rows of the elements. Runs within
+// the
 // transaction that opens the tables, on the opening thread.
 import CStillingWellEngine
 import CStillingWellLMDB
 
 extension TableLinks {
-    /// Opens the orders of the lists whose elements a table has, making them where there are none.
+    /// Opens the order of the lists whose elements a table has, and builds it if it is missing.
     static func openOrder(
         _ transaction: LMDBTransaction, _ elements: Table, _ storage: Storage
     ) throws -> ListOrder {

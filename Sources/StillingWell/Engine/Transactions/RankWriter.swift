@@ -5,7 +5,7 @@ import Glibc
 import StillingWellTree
 
 struct RankWriter {
-    /// A node on the way from the root, and which of its entries the way goes on by.
+    /// A node on the path from the root, and the index of the entry that the path follows.
     private struct Step {
         let number: UInt64
         var entries: RankEntries
@@ -19,7 +19,7 @@ struct RankWriter {
 
     // MARK: Elements
 
-    /// Takes an element in where its position says. O(log n).
+    /// Inserts an element at its position. O(log n).
     func insert(_ element: ObjectID, at position: UnsafeRawBufferPointer) throws(StoreError) {
         var path = try descend(to: position)
         guard let leaf = path.indices.last else {
@@ -36,7 +36,7 @@ struct RankWriter {
             try put(path[depth].number, path[depth].entries)
             let above = path[depth - 1].index
             path[depth - 1].entries.setBelow(path[depth].entries.total, at: above)
-            // Where it was not split nothing above is.
+            // If this node was not split, no node above it is.
             place = above
             guard let split else { continue }
             place = above + 1
@@ -50,7 +50,7 @@ struct RankWriter {
         try put(0, root)
     }
 
-    /// Takes an element off that is at a position. O(log n).
+    /// Removes an element at a position. O(log n).
     func remove(_ element: ObjectID, at position: UnsafeRawBufferPointer) throws(StoreError) {
         var path = try descend(to: position)
         guard let leaf = path.last, leaf.index < leaf.entries.count, leaf.entries.id(leaf.index) == element.rawValue
@@ -70,8 +70,8 @@ struct RankWriter {
         try putRoot(path[0].entries)
     }
 
-    /// Takes all elements off. O(n).
-    /// - Returns: them, ascending.
+    /// Removes all elements of the list. O(n).
+    /// - Returns: the elements, ascending.
     func removeAll() throws(StoreError) -> [ObjectID] {
         var elements: [ObjectID] = []
         try storage.reading("empty a list") { () throws(EngineFailure) in
@@ -114,7 +114,7 @@ struct RankWriter {
         }
     }
 
-    /// Puts the halves of a root that has become too large below a new one.
+    /// Splits a root that is too large, and returns a new root above the halves.
     private func splitRoot(_ root: RankEntries, after place: Int) throws(StoreError) -> RankEntries {
         var (low, above) = (root, RankEntries(level: root.level + 1))
         let high = low.split(after: place)
@@ -127,7 +127,7 @@ struct RankWriter {
         return above
     }
 
-    /// Stores what is left of a root, which is never one with a single child.
+    /// Stores a root after a removal. Replaces a root with a single child by that child.
     private func putRoot(_ entries: RankEntries) throws(StoreError) {
         var root = entries
         while root.level > 0, root.count == 1 {
@@ -140,7 +140,7 @@ struct RankWriter {
         if root.count == 0 { try delete(0) } else { try put(0, root) }
     }
 
-    /// Puts a small child of a node together with a neighbour, if that has room.
+    /// Merges a small child of a node with a neighbour, if they fit into one node.
     private func merge(_ child: RankEntries, at place: Int, _ above: inout RankEntries) throws(StoreError) -> Bool {
         if above.count < 2 { return false }
         let second = max(place, 1)
@@ -176,8 +176,8 @@ struct RankWriter {
 }
 
 extension RankEntries {
-    /// Stores them as the node of a key.
-    /// - Returns: the engine's code, and where they came to lie.
+    /// Stores the entries as the node of a key.
+    /// - Returns: LMDB's code, and the address of the stored node.
     func store(
         _ key: RankKey, _ order: ListOrder, _ transaction: LMDBTransaction
     ) -> (code: Int32, place: UnsafeRawPointer?) {

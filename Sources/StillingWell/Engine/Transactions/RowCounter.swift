@@ -1,4 +1,4 @@
-// Which number the next row of a table gets, kept in the `meta` table so that none is given out twice.
+// The next object id of a table, kept in the `meta` table so that no id is used twice.
 import CStillingWellEngine
 import CStillingWellLMDB
 
@@ -10,14 +10,14 @@ enum RowCounter {
             Swift.Result { () throws(EngineFailure) in try LMDB.get(transaction, meta, key: key) }
         }
         guard let value = try stored.get() else { return 1 }
-        // Room for those that one write may give out.
+        // The upper half of the range is left for the ids of one write.
         guard value.count == 8, case let next = value.loadUnaligned(as: UInt64.self), next < .max / 2 else {
             throw EngineFailure(code: MDB_CORRUPTED)
         }
         return next
     }
 
-    /// - Returns: the engine's code.
+    /// - Returns: LMDB's code.
     static func store(_ table: UInt32, _ next: UInt64, _ transaction: LMDBTransaction, _ meta: MDB_dbi) -> Int32 {
         withKey(table) { LMDB.withEntry($0, next) { engine_put(transaction, meta, &$0, &$1, 0) } }
     }

@@ -1,22 +1,23 @@
-// A pull-style walk over one table of a snapshot, for comparing two snapshots side by side. Each step takes the
-// snapshot's lock, so other readers get in between.
+// A pull-style cursor over one table, for comparing two snapshots. Each step takes the snapshot's lock, so other
+// readers
+// can run between steps.
 import CStillingWellEngine
 import CStillingWellLMDB
 
 struct ChangedRow: Equatable {
     var id: ObjectID
-    /// Columns written, as the log has it; where it cannot tell, those whose values differ. All ones where the row is in
-    /// one snapshot only.
+    /// Columns written according to the log or, without it, columns with different values. All ones if one snapshot has
+    /// no
+    /// row.
     var columns: UInt64
-    /// The last version that changed the row; the newer snapshot's where it is not known.
+    /// Last version that changed the row. If that is unknown, the version of the newer snapshot.
     var version: UInt64
-    /// Where its entries are in `NetChanges.log`; empty where the log could not tell.
+    /// Range of the row's entries in `NetChanges.log`, empty if the log is not available.
     var history = 0..<0
 }
 
 extension Snapshot {
-    /// Ids whose rows differ between an older snapshot and this one, by comparing both in id order: what is done when
-    /// the log cannot tell. O(rows of the table).
+    /// Rows that differ between an older snapshot and this one. Used if the log is not available. O(rows of the table).
     func differingRows(_ table: Table, from old: Snapshot) -> [ChangedRow] {
         var changed: [ChangedRow] = []
         let before = RowCursor(old, table)
@@ -46,7 +47,7 @@ extension Snapshot {
     }
 }
 
-/// Walks the rows of one table in order of ids. One thread.
+/// Walks the rows of one table in order of ids. Used by one thread.
 private final class RowCursor {
     private let snapshot: Snapshot
     private let table: Table

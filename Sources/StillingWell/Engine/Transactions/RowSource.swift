@@ -1,29 +1,31 @@
-// Where rows are read besides the one at hand: what a filter over links needs. A snapshot and a write transaction are
-// sources; so is a transaction whose lock the caller holds already.
+// Source of rows for filters that follow links: a snapshot, a write transaction, or a transaction whose lock the caller
+// already holds.
 import CStillingWellLMDB
 
 protocol RowSource: LargeValueSource {
     var storage: Storage { get }
-    /// The version that rows are read at; of a write transaction, the one that it will make.
+    /// Version that rows are read at. For a write transaction, the version that it will commit.
     var version: UInt64 { get }
-    /// The row of an object; nil when there is none.
+    /// Row of an object, or nil if there is none.
     func row(_ table: Table, _ id: ObjectID) -> RowReader?
-    /// Who has the values of its rows that lie apart, for as long as the rows are valid.
+    /// The `LargeValueSource` of the rows, valid as long as they are.
     var largeValues: UnsafeRawPointer { get }
-    /// Runs `body` with the transaction. A write transaction has stored everything by then. What the engine fails in is
-    /// kept, for `checkReads` or the commit, and the outcome is the fallback.
+    /// Runs `body` with the LMDB transaction. A write transaction stores its open row before. A failure of `body` is
+    /// kept for
+    /// `checkReads` or the commit, and `fallback` is returned.
     func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result
-    /// As `reading`, with a source for reading rows meanwhile: what reads through this one may wait for `body`, and so for ever.
+    /// Runs `body` as `reading` does, with a source of rows for `body`: reading through `self` there may deadlock.
     func readingRows(_ body: (LMDBTransaction, any RowSource) throws(EngineFailure) -> Void)
-    /// The object with this primary key; nil when there is none. O(log n).
+    /// Object with this primary key, or nil if there is none. O(log n).
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID?
-    /// Visits rows in order of object ids, some at once, until `body` returns false, with a source for reading other rows
-    /// meanwhile. `body` must not read through this one, nor change anything.
+    /// Visits rows in order of object ids, in runs, until `body` returns false. `body` gets a source for reading other
+    /// rows. It must not
+    /// read through `self` or change anything.
     func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool)
 }
 
 extension ScannedRow {
-    /// - Parameter source: what it was read from.
+    /// - Parameter source: the source that the row was read from.
     @inline(__always)
     func row(in source: any RowSource) -> RowReader {
         row(UnsafeRawPointer(Unmanaged.passUnretained(source as AnyObject).toOpaque()))
@@ -33,7 +35,7 @@ extension ScannedRow {
 extension RowSource {
     var largeValues: UnsafeRawPointer { unretained }
 
-    /// What `find` is where nothing waits to be stored.
+    /// Implements `find` for a source without pending changes.
     func findStored(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
         guard let index = table.primaryIndex else { return nil }
         return PrimaryKey.withBytes(of: primaryKey) { bytes in
@@ -47,7 +49,7 @@ extension RowSource {
         reading(or: ()) { (transaction) throws(EngineFailure) in try body(transaction, self) }
     }
 
-    /// As `scanRuns`, row by row.
+    /// Visits rows as `scanRuns` does, one at a time.
     @inline(__always)
     func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Bool) {
         scanRuns(table) { rows, source in
@@ -66,8 +68,7 @@ extension RowSource {
         }
     }
 
-    /// Whether nothing has changed in a table after one version up to another, but by some commits; false where the log does
-    /// not say. O(changes).
+    /// Whether only the commits `own` changed a table in versions `from + 1 ... to`. False without a log. O(changes).
     func isUntouched(
         _ table: Table, after from: UInt64, to: UInt64, besides own: ArraySlice<UInt64>
     ) -> Bool {
@@ -77,7 +78,7 @@ extension RowSource {
         return changes.map { !$0.contains { $0.entry.table == table.id && !own.contains($0.version) } } ?? false
     }
 
-    /// Ids of the rows that an index has under `key`, ascending; all of them candidates where the key is cut.
+    /// Ids of the rows that an index has under `key`, ascending. If the key is cut, they are candidates.
     func ids(_ index: ColumnIndex, key: [UInt8]) -> [ObjectID] {
         reading(or: []) { (transaction) throws(EngineFailure) in try index.ids(transaction, key: key) }
     }
@@ -87,7 +88,7 @@ extension RowSource {
         ids(index, key: ColumnIndex.key(.link(target)) ?? [])
     }
 
-    /// Rows that an edge leads from, given rows it leads to.
+    /// Rows from which an edge leads to any of the given rows.
     func sources(of targets: some Sequence<ObjectID>, along edge: LinkEdge) -> Set<ObjectID> {
         var found: Set<ObjectID> = []
         let elements = edge.elements.flatMap { storage.tablesByID[$0] }
@@ -105,14 +106,14 @@ extension RowSource {
 }
 
 extension Snapshot: RowSource {
-    /// Where the engine has to be asked, other readers of this snapshot wait meanwhile: for a long scan, open a snapshot of
-    /// one's own.
+    /// If rows cannot be read from mapped pages, other readers of this snapshot wait meanwhile: use a separate snapshot
+    /// for a long scan.
     func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool) {
         scanRuns(table, from: 0, taking: { _ in false }, body)
     }
 
-    /// The same, where something can be done with a page's rows without a list of them being made.
-    /// - Parameter take: does it with a page whose rows have been checked; false where it cannot, and `body` has to.
+    /// Visits rows as `scanRuns` does. `take` can process a whole page without a list of its rows.
+    /// - Parameter take: processes a page of checked rows. Returns false if it cannot, and `body` gets the rows.
     func scanPages(
         _ table: Table, taking take: (MappedPage) -> Bool,
         _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
@@ -120,8 +121,8 @@ extension Snapshot: RowSource {
         scanRuns(table, from: 0, taking: take, body)
     }
 
-    /// Visits the next rows from an id on, those of a page at once.
-    /// - Returns: the first id that has not been visited; nil where there is none.
+    /// Visits the next run of rows from an id on.
+    /// - Returns: the first id that was not visited, or nil if no rows follow.
     func scanRun(
         _ table: Table, from first: UInt64, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Void
     ) -> UInt64? {
@@ -151,7 +152,7 @@ extension Snapshot: RowSource {
                 }
             }
             if let failure { return keep(failure) }
-            // The engine would follow the page, wherever that leads.
+            // LMDB would follow the damaged page.
             return outcome == .unreadable ? keep(EngineFailure(code: MDB_CORRUPTED)) : ()
         }
         readingRows { (transaction, source) throws(EngineFailure) in
@@ -173,16 +174,16 @@ extension Snapshot: RowSource {
     }
 }
 
-/// The rows of a transaction that the caller has for itself, for as long as it has.
+/// Reads rows of a snapshot whose lock the caller holds.
 private final class HeldRows: RowSource {
     private let snapshot: Snapshot
     private let transaction: LMDBTransaction
-    /// The first thing that the engine reported.
+    /// First failure that LMDB reported.
     private(set) var found: EngineFailure?
     var failure: StoreError? { snapshot.failure ?? found.map { storage.error($0, "read") } }
     var storage: Storage { snapshot.storage }
     var version: UInt64 { snapshot.version }
-    /// The rows may be kept for longer than this.
+    // Rows may outlive this object, so their source is the snapshot.
     var largeValues: UnsafeRawPointer { snapshot.unretained }
 
     init(_ snapshot: Snapshot, _ transaction: LMDBTransaction) {

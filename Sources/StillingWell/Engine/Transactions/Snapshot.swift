@@ -1,5 +1,5 @@
-// A read transaction at one version, shared by whoever stands at that version: upkeep, connections, frozen
-// collections. It ends with its last reference, on whatever thread that is.
+// A read transaction at one version, shared by upkeep, connections and frozen collections. It ends with its last
+// reference, on any thread.
 //
 // `reader.lock` guards the LMDB transaction: looking a row up initialises LMDB's per-transaction table records, so two
 // threads may not do it at once. Memory returned is immutable until the snapshot ends and is read without the lock.
@@ -9,14 +9,15 @@ import StillingWellBasis
 import StillingWellSync
 import Synchronization
 
-/// The store's content at `version`. Any thread.
+/// The store's content at `version`. Usable from any thread.
 ///
-/// One that is made asleep holds no version until something is asked of it, and from then on the one that is the newest then. Who
-/// makes it hands it on to nobody before: other threads may ask it whether it is asleep, and nothing else.
+/// A sleeping snapshot holds no version. Its first read takes the newest version of that time. Its maker hands it to no
+/// other
+/// thread before, except to ask `isAsleep`.
 ///
-/// Reads do not throw: there are too many places where a row that cannot be read is, for the moment, as good as none. The
-/// first thing that the engine reports instead of a row is kept, and whoever has read throws it with `checkReads` before
-/// the outcome is used. The engine itself refuses everything after it.
+/// Reads do not throw, because many callers cannot. A row that cannot be read counts as missing for the moment, and the
+/// first
+/// failure is kept. Callers throw it with `checkReads` before they use the result. LMDB refuses all later reads itself.
 final class Snapshot: Sendable {
     private final class Failure: Sendable {
         let error: StoreError
@@ -24,19 +25,19 @@ final class Snapshot: Sendable {
         init(_ error: StoreError) { self.error = error }
     }
 
-    /// The version; `noVersion` as long as it is asleep.
+    /// The version, or `noVersion` while the snapshot is asleep.
     private let standing: Atomic<UInt64>
     let storage: Storage
     private let reader: SnapshotReader
     private let failed = AtomicLazyReference<Failure>()
-    /// Whether there is one: the reference itself takes 500 instructions to look at, as it is not specialised.
+    /// Whether `failed` is set. Reading the reference itself takes 500 instructions, because it is not specialised.
     private let hasFailed = Atomic(false)
-    /// The thread that is visiting rows with the lock of `reader`, and may come to large values meanwhile; 0 for none.
+    /// Thread that visits rows with the lock of `reader` and may read large values meanwhile, or 0.
     private let visitor = Atomic<UInt>(0)
-    /// Whether upkeep, which may hear of no commits, is told when it wakes.
+    /// Whether waking the snapshot wakes upkeep, which may not listen to commits.
     private let wakesUpkeep: Bool
 
-    /// - Parameter version: nil for one that is asleep.
+    /// - Parameter version: nil for a sleeping snapshot.
     init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64?, wakesUpkeep: Bool = false) {
         self.storage = storage
         self.reader = reader
@@ -44,7 +45,7 @@ final class Snapshot: Sendable {
         standing = Atomic(version ?? SharedPage.noVersion)
     }
 
-    /// Whether it holds no version yet. Any thread.
+    /// Whether the snapshot holds no version yet. Any thread.
     var isAsleep: Bool { standing.load(ordering: .acquiring) == SharedPage.noVersion }
 
     var version: UInt64 {
@@ -54,7 +55,7 @@ final class Snapshot: Sendable {
         }
     }
 
-    /// Takes the newest version. Where it cannot be read, that is the first failure of this snapshot.
+    /// Takes the newest version. If it cannot be read, the error becomes the first failure of this snapshot.
     @inline(never)
     private func wake() -> UInt64 {
         defer { if wakesUpkeep { storage.page.ring(.own) } }
@@ -74,7 +75,7 @@ final class Snapshot: Sendable {
 
     deinit { storage.recycle(reader) }
 
-    /// The row of object `id`, valid while this snapshot is alive; nil when there is none. O(log n).
+    /// Row of an object, valid while this snapshot is alive, or nil if there is none. O(log n).
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let bytes = pages(table.rows, table.rowsName)?.value(IDKey(id: id.rawValue)) {
             return table.checked.contains(id.rawValue, at: version)
@@ -85,7 +86,7 @@ final class Snapshot: Sendable {
         }
     }
 
-    /// The row of an object, for who has the engine's lock: where it is found without the engine, and has been checked.
+    /// Row of an object, for callers with the reader's lock. Returns nil unless it is mapped and has been checked.
     func mappedRow(_ table: Table, _ id: ObjectID) -> RowReader? {
         guard let bytes = reader.roots.known(table.rows)?.value(IDKey(id: id.rawValue)),
             table.checked.contains(id.rawValue, at: version)
@@ -106,11 +107,11 @@ final class Snapshot: Sendable {
     /// The object with this primary key.
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
         let number = table.hasNumberKeys ? PrimaryKey.number(of: primaryKey) : nil
-        // The engine finds what is not here, or says what is wrong.
+        // On a miss, the LMDB lookup finds the object or reports damage.
         return number.flatMap({ find(table, $0) }) ?? findStored(table, primaryKey: primaryKey)
     }
 
-    /// By a key that is a number, as `PrimaryKey` orders it; nil where there is none, or where the engine has to be asked.
+    /// Object under a numeric key, encoded as by `PrimaryKey`. Returns nil if there is none or LMDB has to be asked.
     @inline(__always)
     private func find(_ table: Table, _ key: UInt64) -> ObjectID? {
         guard let index = table.primaryIndex,
@@ -120,7 +121,7 @@ final class Snapshot: Sendable {
         return IDEntry.id(entry, key: sum).map { ObjectID(rawValue: $0) }
     }
 
-    /// The pages of a table, where they can be read without the engine.
+    /// Mapped pages of a table, or nil if they can only be read through LMDB.
     @inline(__always)
     func pages(_ handle: MDB_dbi, _ name: [UInt8]) -> PageTree? {
         reader.roots.known(handle) ?? findPages(handle, name)
@@ -134,7 +135,7 @@ final class Snapshot: Sendable {
         }
     }
 
-    /// Runs `body` with the transaction, alone among the users of this snapshot.
+    /// Runs `body` with the transaction and the reader's lock.
     @inline(__always)
     func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result {
         if isAsleep { _ = wake() }
@@ -150,7 +151,7 @@ final class Snapshot: Sendable {
 
     // MARK: Large values
 
-    /// From here on large values are read with the lock that the caller has.
+    /// Notes that the calling thread holds the lock, so that large values are read without taking it.
     func beginReadingRows() { visitor.store(pthread_self(), ordering: .relaxed) }
     func endReadingRows() { visitor.store(0, ordering: .relaxed) }
 
@@ -173,35 +174,35 @@ final class Snapshot: Sendable {
         return reading(or: none) { (transaction) throws(EngineFailure) in try storage.bytes(of: value, transaction) }
     }
 
-    /// The first one stays.
+    /// Keeps a failure, if it is the first one.
     func keep(_ failure: EngineFailure) {
         _ = failed.storeIfNil(Failure(storage.error(failure, "read")))
         hasFailed.store(true, ordering: .releasing)
     }
 
-    /// The first read that the engine has failed in; nil where every one so far has found what there is.
+    /// First failed read of this snapshot, or the error of a truncated file; nil if all reads succeeded.
     var failure: StoreError? {
         (hasFailed.load(ordering: .acquiring) ? failed.load()?.error : nil) ?? storage.cutFailure
     }
 
-    /// As `row`, with a failure told apart from a row that is not there. O(log n).
+    /// Returns a row as `row` does, but throws if it could not be read. O(log n).
     func readRow(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
         if let row = row(table, id) { return row }
         try checkReads()
         return nil
     }
 
-    /// The row, for whoever has no way to fail: ends the process where the engine could not tell whether there is one.
+    /// Returns a row, for callers that cannot throw. Ends the process if the row could not be read.
     func rowOrStop(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let row = row(table, id) { return row }
         if let failure { stopProgram("\(failure)") }
         return nil
     }
 
-    /// Throws what the engine has reported to any read of this snapshot.
+    /// Throws the first failure of any read of this snapshot.
     func checkReads() throws(StoreError) { if let failure { throw failure } }
 
-    /// The log between an older version and this one; nil where it cannot tell.
+    /// Logged changes between an older version and this one, or nil if the log is not available.
     func changes(after version: UInt64) -> [LoggedChange]? {
         reading(or: nil) { (transaction) throws(EngineFailure) in
             try ChangeLog.read(transaction, storage.log, after: version, to: self.version)

@@ -1,20 +1,21 @@
-// How a store's commits come to be on the disk.
+// Flushing of a store's commits to the disk.
 import CStillingWellLMDB
 
 extension Storage {
-    /// What is known of the file before the engine opens it, where its commits are to survive a power cut.
+    /// Recovers the file before LMDB opens it. Returns nil for a new store, one in memory, or one that is open
+    /// elsewhere.
     static func recover(
         _ folder: StoreDirectory, _ page: SharedPage, isNew: Bool, _ plan: FlushPlan, _ durability: Durability
     ) throws(StoreError) -> Recovery? {
         guard page.wasAlone, !isNew, durability != .memory else { return nil }
         let recovery = try Recovery(folder.path, folder.modes, boot: plan.boot, isForced: page.hadFailedFlush)
-        // Where nothing is flushed nothing keeps what it leads to.
+        // Without flushes nothing keeps the pages that the record refers to, so the record is removed.
         if durability == .relaxed, !plan.isOn { StoreFolder.remove([StoreFolder.durable], in: folder.path) }
         return recovery
     }
 
-    /// Returns once everything is on the disk that was committed before. Any thread.
-    /// - Throws: `replaced` if the store's files are not at its path any more; `storage` if the disk does not take it.
+    /// Returns once everything committed before the call is on the disk. Any thread.
+    /// - Throws: `replaced` if the store's files are no longer at its path; `storage` if the disk fails to write.
     func synchronize() throws(StoreError) {
         try checkProcess()
         try files?.check()

@@ -1,9 +1,9 @@
-// The table of large values: reading one, storing one under a number of its own, deleting what no row has any more.
+// The table of large values: reads values, stores them under new numbers, and deletes those that no row refers to.
 import CStillingWellEngine
 import CStillingWellLMDB
 
 extension Storage {
-    /// The bytes of a value, checked the first time that this process comes to it. O(log n), and then O(bytes).
+    /// Bytes of a value. O(log n), and O(bytes) for the check on the first read in this process.
     func bytes(
         of value: LargeValue, _ transaction: LMDBTransaction
     ) throws(EngineFailure) -> UnsafeRawBufferPointer {
@@ -13,7 +13,7 @@ extension Storage {
         return found
     }
 
-    /// Whether bytes are the value, as far as this process does not know already.
+    /// Returns whether bytes are the value. Skips the check of the bytes if this process has done it before.
     func isWhole(_ value: LargeValue, _ found: UnsafeRawBufferPointer) -> Bool {
         let key = RankKey(value.number, UInt64(value.byteCount))
         if found.count == value.byteCount, checkedValues.contains(key, value.sum) { return true }
@@ -22,7 +22,7 @@ extension Storage {
         return true
     }
 
-    /// Stores a value under a number that no other has.
+    /// Stores a value under an unused number.
     func put(
         _ value: UnsafeRawBufferPointer, number: UInt64, _ transaction: LMDBTransaction
     ) throws(StoreError) -> LargeValue {
@@ -35,7 +35,7 @@ extension Storage {
         return LargeValue(number: number, value)
     }
 
-    /// Deletes values that no row has any more.
+    /// Deletes values that no row refers to any more.
     func deleteValues(_ numbers: some Sequence<UInt64>, _ transaction: LMDBTransaction) throws(StoreError) {
         for number in numbers {
             try check(LMDB.withNumber(number) { engine_del(transaction, values, &$0, nil) }, "delete large value")
@@ -43,7 +43,7 @@ extension Storage {
     }
 }
 
-/// The values of the rows that a transaction reads which no snapshot and no write has: while a store is opened. One thread.
+/// Reads large values while a store is opened, without a snapshot or a write. Used by one thread.
 final class TransactionValues: LargeValueSource {
     private let storage: Storage
     private let transaction: LMDBTransaction

@@ -1,15 +1,15 @@
-// Which versions the file keeps, and for whom.
+// Versions that the file keeps for readers.
 import CStillingWellLMDB
 import Glibc
 
 extension Storage {
-    /// Notes what holds a version, until that is removed from `pins`; and tells upkeep, which may hear of no commits.
+    /// Adds a pin, which holds a version until it is removed, and wakes upkeep, which may not listen to commits.
     func addPin(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
         pins.add(pin, version: version, file: file, line: line)
         page.ring(.own)
     }
 
-    /// How many versions the file keeps: the newest, and all since the oldest that some process still reads.
+    /// Number of versions that the file keeps: all from the oldest that some process reads to the newest.
     func activeVersions() -> Int {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
@@ -18,7 +18,7 @@ extension Storage {
         return Int(newest - min(oldest, newest)) + 1
     }
 
-    /// Those of all processes, but for what is held for the last flush.
+    /// Readers of all processes, except those held for the last flush.
     private var readers: [EngineReader] {
         var holds = page.holds
         return EngineReader.all(environment).filter { reader in
@@ -28,7 +28,7 @@ extension Storage {
         }
     }
 
-    /// The oldest pin of all processes; nil when nobody holds a version older than the newest.
+    /// Oldest pin of all processes, or nil if none holds a version older than the newest.
     func oldestPin() -> VersionPin? {
         guard let newest = try? openSnapshot() else { return pins.oldest() }
         var info = MDB_envinfo()

@@ -1,12 +1,12 @@
-// Snapshots of a store: what they read with is made once and used again. Who takes an idle reader has `idleReaders`, a leaf, and then
-// the reader alone.
+// Snapshots of a store. Their readers are pooled. `idleReaders` is a leaf lock, held only while a reader is taken or
+// returned.
 import CStillingWellLMDB
 import Glibc
 import Logging
 import StillingWellSync
 
 extension Storage {
-    /// The latest version, as a snapshot of its own. Any thread; never waits for a writer.
+    /// Opens a snapshot of the newest version. Any thread; never waits for a writer.
     func openSnapshot() throws(StoreError) -> Snapshot {
         let reader = try takeReader()
         do throws(StoreError) {
@@ -17,13 +17,13 @@ extension Storage {
         }
     }
 
-    /// A read transaction to start a snapshot with. Throws `tooManySnapshots`.
+    /// Takes a read transaction for a snapshot from the pool, or begins one. Throws `tooManySnapshots`.
     func takeReader() throws(StoreError) -> SnapshotReader {
         if let idle = idleReaders.withLock({ $0.popLast() }) { return idle }
         var transaction: LMDBTransaction?
         var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
         if code == MDB_READERS_FULL {
-            // Some may be of processes that were killed, and nobody has written since.
+            // Slots of killed processes are freed by writers, and none may have run since.
             releaseDeadReaders()
             code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
         }
@@ -34,21 +34,22 @@ extension Storage {
         return reader
     }
 
-    /// Starts a snapshot. A reader keeps its place in LMDB's table, so this fails only where the storage is broken.
+    /// Starts a snapshot. A reader keeps its slot in LMDB's table, so this fails only if the storage is broken.
     ///
-    /// LMDB copies the two root records without a lock. If two commits land meanwhile, the second is written over the
-    /// record that is being copied; so a start during which the bell rang is not trusted.
+    /// LMDB copies the two root records without a lock. If two commits happen meanwhile, the second overwrites the
+    /// record that is
+    /// being copied. So the read begins again if a commit was announced meanwhile.
     func openSnapshot(with reader: SnapshotReader) throws(StoreError) -> Snapshot {
         Snapshot(self, reader, version: try begin(reader))
     }
 
-    /// A snapshot that holds no version until it is asked something. Throws `tooManySnapshots`.
-    /// - Parameter wakesUpkeep: whether upkeep is told then: false for its own.
+    /// Makes a snapshot that takes its version at the first read. Throws `tooManySnapshots`.
+    /// - Parameter wakesUpkeep: whether that wakes upkeep; false for upkeep's own snapshot.
     func sleepingSnapshot(wakesUpkeep: Bool) throws(StoreError) -> Snapshot {
         Snapshot(self, try takeReader(), version: nil, wakesUpkeep: wakesUpkeep)
     }
 
-    /// Has a reader hold the newest version.
+    /// Begins to read the newest version with a reader.
     func begin(_ reader: SnapshotReader) throws(StoreError) -> UInt64 {
         while true {
             let before = page.bellCount
@@ -61,8 +62,8 @@ extension Storage {
         }
     }
 
-    /// Lets go of what readers held that were killed: a read transaction that never ends keeps every later version in
-    /// the file. The engine itself does not look.
+    /// Frees reader slots of killed processes, which would keep every later version in the file. LMDB does not check by
+    /// itself.
     func releaseDeadReaders() {
         let code = mdb_reader_check(environment, nil)
         if code != 0 {
@@ -71,11 +72,11 @@ extension Storage {
         }
     }
 
-    /// Takes the transaction of a snapshot that has ended.
+    /// Returns the reader of an ended snapshot to the pool.
     func recycle(_ reader: SnapshotReader) {
-        // In a forked child it is the parent's, who still reads by it.
+        // In a forked child, the reader belongs to the parent, which still uses it.
         guard isOfThisProcess else { return }
-        // Not at the next commit, which may never come: until then the mapping and its copies would stay.
+        // The reader leaves its retired mapping at once: a next commit, which would release it, may never come.
         if reader.reset() { heldVersions.leave(reader) { readMap } }
         idleReaders.withLock { $0.append(reader) }
     }

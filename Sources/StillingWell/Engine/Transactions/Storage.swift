@@ -1,8 +1,10 @@
 // One LMDB environment, opened once per process and path: tables, the change log, the write lock, the bell, and a pool
-// of read transactions. `.memory` is the same engine on a memory file system, written through the map.
+// of read
+// transactions. `.memory` uses the same engine on a memory file system, written through the map.
 //
-// Table handles are written while the store is opened, before anyone else has it, and so read without the runtime's check of
-// exclusive access. LMDB's own locks are taken inside LMDB only.
+// Table handles are written while the store is opened, before other threads have it, so they are read without
+// exclusivity checks.
+// LMDB's own locks are taken inside LMDB only.
 import CStillingWellEngine
 import CStillingWellLMDB
 import CStillingWellPlatform
@@ -13,10 +15,10 @@ import Synchronization
 
 /// Unchecked because of what is set while it is opened, and of what the write lock guards.
 final class Storage: @unchecked Sendable {
-    /// Commits between two looks for readers that were killed. Asks the kernel once per process that reads.
+    /// Commits between two checks for killed readers. A check asks the kernel once per reading process.
     static let deadReaderInterval: UInt64 = 256
 
-    /// Which of this process's storages it is; given to no other one, also once it is gone.
+    /// Number of this storage in the process. Never reused.
     let number = Storage.made.wrappingAdd(1, ordering: .relaxed).newValue
     private static let made = Atomic<UInt64>(0)
 
@@ -27,60 +29,61 @@ final class Storage: @unchecked Sendable {
     private let mapBytes: Int
     let page: SharedPage
     let writeLock: WriteLock
-    // Set while the store is opened, before anybody else has it (Storage+Opening.swift); every read and write asks for them.
+    // Set while the store is opened, before other threads have it (Storage+Opening.swift).
     var log: MDB_dbi = 0
     var meta: MDB_dbi = 0
-    /// Of values that lie apart from their rows.
+    /// Table of large values.
     var values: MDB_dbi = 0
     static let valuesName = Array(EngineName.values.utf8)
     private let knownValues = AtomicLazyReference<CheckedNodes>()
-    /// Which of them have been checked. Made once it is asked for: that takes a sixth of opening a store.
+    /// Large values that have been checked. Made at first use: it takes a sixth of the time to open a store.
     var checkedValues: CheckedNodes { knownValues.load() ?? knownValues.storeIfNil(CheckedNodes()) }
     /// Keyed by the model class.
     @exclusivity(unchecked) var tables: [ObjectIdentifier: Table] = [:]
     /// Keyed by the table number in the log.
     @exclusivity(unchecked) var tablesByID: [UInt32: Table] = [:]
 
-    /// Space behind the data file that is known to exist; grown ahead of every write through the map, because a full
-    /// memory file system would otherwise be a SIGBUS. Guarded by the write lock.
+    /// Reserved space behind the data file. Extended before every write through the map, because a full memory file
+    /// system would raise
+    /// SIGBUS. Guarded by the write lock.
     var reserved: MapReservation?
 
-    /// Where the file's pages can be read without the engine.
+    /// Address and format of the mapped file, for reading pages without LMDB.
     let pageMap: PageMap
 
-    /// Which versions the rows are of that have been checked.
+    /// Versions that the bits of checked rows describe.
     let checkedVersions = CheckedVersions()
 
     /// The row being written; guarded by the write lock.
     let writeBuffer = RowBuffer()
 
-    /// Who holds which versions.
+    /// Holders of versions in this process.
     let pins = PinList()
 
-    /// What new snapshots read by.
+    /// Mapping that new snapshots read.
     private let current: Guarded<ReadMap>
     var readMap: ReadMap { current.withLock { $0 } }
-    /// Upkeep's.
+    /// Retired mappings of held versions. Used by upkeep.
     let heldVersions: HeldVersions
 
-    /// What brings commits to the disk; nil where nothing does. Set while the store is opened.
+    /// Flushes commits to the disk; nil if nothing does. Set while the store is opened.
     private(set) var flushing: Flushing?
 
-    /// The files at the store's path; nil while it is opened. Set before others have the storage.
+    /// Files at the store's path; nil while the store is opened. Set before others have the storage.
     private(set) var files: HeldFiles?
 
-    /// Of Storage+Snapshots.swift.
+    /// Pool of readers (Storage+Snapshots.swift).
     let idleReaders = Guarded<[SnapshotReader]>("snapshot pool", [])
 
-    /// Whether the folder is this library's own and goes with the store.
+    /// Whether the folder was made by this library and is deleted with the store.
     private let ownsFolder: Bool
     let modes: FileModes
 
-    /// How many forks lie before the process that has opened it.
+    /// Fork generation of the process that opened the store.
     private let generation = cp_fork_generation()
 
     /// - Parameters:
-    ///   - tables: how many of the engine's can be opened.
+    ///   - tables: maximum number of LMDB tables.
     ///   - limit: how long to wait for other processes.
     init(
         _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest, flushes: FlushPlan,
@@ -97,7 +100,7 @@ final class Storage: @unchecked Sendable {
         writeLock = WriteLock(page)
         try StoreFolder.checkFiles(directory)
         if page.wasAlone {
-            // What nobody has finished, and of a store in memory what those have left who were killed.
+            // Files of an unfinished creation and, for a store in memory, the files of killed processes.
             let left = [StoreFolder.newData, StoreFolder.newLock]
             StoreFolder.remove(
                 durability == .memory ? left + [StoreFolder.data, StoreFolder.lock] : left, in: directory)
@@ -106,12 +109,12 @@ final class Storage: @unchecked Sendable {
         let isNew = try durability != .memory && page.wasAlone && StoreFolder.isUnmade(directory)
         let recovery = try Self.recover(folder, page, isNew: isNew, flushes, durability)
 
-        // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
+        // All properties are initialised from here on: if something throws, `deinit` closes the environment.
         environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory, tables: tables)
         pageMap = PageMap(environment)
         heldVersions = HeldVersions(environment, page, pins, directory)
         current = Guarded("read map", ReadMap(of: environment, pageMap))
-        // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
+        // A new store gets its name once its first commit is in the file: a power cut leaves a whole store, or none.
         let code =
             isNew
             ? engine_open(
@@ -146,7 +149,7 @@ final class Storage: @unchecked Sendable {
         if isNew {
             if flushing == nil { try check(mdb_env_sync(environment, 1), "synchronize") }
             try StoreFolder.finish(directory, modes)
-            // There are pages now.
+            // Now the file has pages to guard.
             try guardEnd()
         }
         flushing?.letGo()
@@ -164,14 +167,14 @@ final class Storage: @unchecked Sendable {
         if pageMap.base != nil { engine_check_reads(environment, environment) }
     }
 
-    /// Has writes look at pages that somebody may have damaged while nobody had the file open.
+    /// Makes writes check pages that may have been damaged while the file was not open.
     private func lookAtPages() throws(StoreError) {
-        // A file of a format that is not known here is changed as the engine sees fit.
+        // The check is skipped for an unknown page format.
         guard let base = pageMap.base else { return }
         try check(engine_look(environment, base), "look at pages")
     }
 
-    /// Has snapshots read by a mapping of their own. Where there is none to be had, what they hold stays in the file.
+    /// Gives snapshots a mapping of their own. Without one, pages of held versions stay in the file.
     private func readApart() {
         do {
             try replaceReadMap()
@@ -181,10 +184,10 @@ final class Storage: @unchecked Sendable {
         }
     }
 
-    /// Makes a new mapping for the snapshots to come.
+    /// Makes a new mapping for future snapshots and retires the current one.
     func replaceReadMap() throws {
         let next = try ReadMap(directory, mapBytes: mapBytes, tables: handles, pageMap, of: files?.identity(0))
-        // Damage to a store in memory is not looked for.
+        // A store in memory is not checked for damage.
         if durability != .memory, pageMap.base != nil { engine_check_reads(next.environment, environment) }
         let last = current.withLock { current in
             defer { current = next }
@@ -193,12 +196,12 @@ final class Storage: @unchecked Sendable {
         last.isRetired.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// Sees to versions that are held for long. Any thread.
+    /// Copies or releases the pages of versions that are held for long. Any thread.
     func tendHeldVersions(newest: UInt64) {
         heldVersions.tend(newest: newest, current: { readMap }, replace: replaceReadMap)
     }
 
-    /// The tables that are read, with what the engine calls them.
+    /// Handles and LMDB names of the tables that snapshots read.
     private var handles: [(handle: MDB_dbi, name: String)] {
         var handles = [(log, "log"), (meta, "meta"), (values, EngineName.values)]
         for table in tablesByID.values {
@@ -212,20 +215,21 @@ final class Storage: @unchecked Sendable {
         return handles
     }
 
-    /// Whether this is the process that has opened the store, rather than a forked child of it.
+    /// Whether this is the process that opened the store, not a forked child of it.
     var isOfThisProcess: Bool { generation == cp_fork_generation() }
 
-    /// Refuses a forked child. Costs two loads.
+    /// Throws `openedBeforeFork` in a forked child. Costs two loads.
     func checkProcess() throws(StoreError) {
         if !isOfThisProcess { throw .openedBeforeFork(path: directory) }
     }
 
-    /// Set once other threads can get this storage from the registry.
+    /// Whether other threads can get this storage from the registry.
     var isRegistered = false
 
     deinit {
-        // A child that closed what it has inherited would free its parent's readers, remove its parent's files, and drop
-        // its own locks on them, which go with any descriptor of the file.
+        // A forked child must not close what it has inherited. It would free its parent's readers, remove its parent's
+        // files, and
+        // drop its own locks on them, which end when any descriptor of the file is closed.
         guard isOfThisProcess else { return }
         for reader in idleReaders.withLock({ $0 }) { reader.end() }
         heldVersions.end()
@@ -242,7 +246,7 @@ final class Storage: @unchecked Sendable {
         if isRegistered { StorageRegistry.closed(directory, number) }
     }
 
-    /// Throws the error that `code` stands for, unless it is success.
+    /// Throws the error of `code`, unless it is success.
     @inline(__always)
     func check(_ code: Int32, _ operation: @autoclosure () -> String) throws(StoreError) {
         if code != 0 { throw error(code, operation()) }
@@ -253,10 +257,10 @@ final class Storage: @unchecked Sendable {
             flushing?.expectNoRoom()
             return .mapFull(limitBytes: mapBytes)
         }
-        // A call of the engine that meets the end of the file is left, and does not know why it came there.
+        // A call that reads beyond the end of a truncated file is left with this code.
         if code == MDB_CORRUPTED, StoreFile.isCut(environment) { pageMap.noteCut() }
         if code == MDB_CORRUPTED, let cutFailure { return cutFailure }
-        // The engine calls a write that could be done in part only an input/output error.
+        // LMDB reports a partial write as EIO.
         if code == EIO, StoreFile.isFull(environment, directory) { return .diskFull(path: directory) }
         return LMDB.error(code, operation, path: directory)
     }
@@ -266,7 +270,7 @@ final class Storage: @unchecked Sendable {
         return failure.error(operation, path: directory) { tablesByID[$0]?.schema }
     }
 
-    /// Runs reads of the engine; what it reports is an error of the store.
+    /// Runs reads and turns an engine failure into an error of the store.
     @inline(__always)
     func reading<Result>(
         _ operation: @autoclosure () -> String, _ body: () throws(EngineFailure) -> Result
@@ -282,7 +286,7 @@ final class Storage: @unchecked Sendable {
 
     /// Called at the start of every write, holding the write lock.
     func reserveForWrite() throws(StoreError) {
-        // What it would write would give a file back its length, and hide what it has lost.
+        // A write would extend a truncated file to its old length and hide the loss.
         if let cutFailure { throw cutFailure }
         if engine_is_broken(environment) { throw brokenFailure }
         try files?.checkAgain()
@@ -299,7 +303,7 @@ final class Storage: @unchecked Sendable {
                 """)
     }
 
-    /// Once the file was found to be shorter than it was. Any thread.
+    /// Error if the file was found to be truncated while open, else nil. Any thread.
     var cutFailure: StoreError? {
         guard pageMap.isCut else { return nil }
         return .storage(
@@ -316,11 +320,11 @@ final class Storage: @unchecked Sendable {
         if bytes > MapReservation.marginBytes / 4 { try reserved?.ensureBehindUse(bytes) }
     }
 
-    /// Notes where a value came to lie, holding the write lock.
+    /// Notes the address of a stored value. Requires the write lock.
     @inline(__always)
     func stored(at address: UnsafeRawPointer) throws(StoreError) { try reserved?.stored(at: address) }
 
-    /// Bytes of the data file that occupy space.
+    /// Bytes that the data file occupies on its file system.
     func fileBytes() -> Int {
         var status = stat()
         guard fstat(StoreFile.descriptor(environment), &status) == 0 else { return 0 }

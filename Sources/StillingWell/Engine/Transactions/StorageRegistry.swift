@@ -1,14 +1,14 @@
-// The environments this process has open. LMDB must not open a file twice in one process: closing one of the two would
-// drop the locks of both. So whoever opens a path that is open already gets the same storage, and whoever opens one
-// that is just being closed waits for that.
+// The environments that this process has open. LMDB must not open a file twice in one process: closing one of the two
+// would drop the
+// locks of both. So opening an open path returns the same storage, and opening a path that is being closed waits.
 //
-// A forked child begins with an empty list: what it has inherited belongs to its parent, whose reader slots, locks and
-// threads it must not touch.
+// A forked child begins with an empty list. The inherited reader slots, locks and threads belong to its parent.
 //
-// The lock is not held while a store is opened or closed: the entry without a storage makes others wait.
+// The lock is not held while a store is opened or closed: an entry without a storage makes others wait.
 //
-// A storage whose files are not at its path any more leaves that path to the files that are there now. It stays listed, because these
-// files must not be opened again either where they are moved back, or found under another path.
+// If the files of a storage are no longer at its path, the path belongs to the files that are there now. The storage
+// stays listed:
+// its files may be moved back or found under another path, and must not be opened twice.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync
@@ -18,9 +18,9 @@ import Synchronization
 /// inherited, and another thread may have held the lock.
 final class StorageRegistry: @unchecked Sendable {
     private struct Entry {
-        /// nil while the store is being opened, closed or compacted.
+        /// The open storage, or nil while the store is being opened, closed or compacted.
         weak var storage: Storage?
-        /// nil while the store is being opened or compacted.
+        /// Files of the storage, or nil while the store is being opened or compacted.
         var files: HeldFiles?
         /// Number of the storage.
         var number: UInt64 = 0
@@ -30,12 +30,12 @@ final class StorageRegistry: @unchecked Sendable {
     private let lock = TracedMutex("storage registry")
     private let changed: TracedCondition
     private var entries: [String: Entry] = [:]
-    /// Storages whose files are not at their path any more.
+    /// Storages whose files are no longer at their paths.
     private var departed: [Entry] = []
 
     private init() { changed = TracedCondition("storage registry", lock) }
 
-    /// The address of the newest, 0 for none. Retained for good; those of processes before this one are not used again.
+    /// Address of the newest registry, or 0. Never released. Registries of ancestor processes are not used again.
     private static let newest = Atomic<UInt>(0)
 
     /// That of this process. Free of locks, because a fork may have copied one that was held.
@@ -52,14 +52,14 @@ final class StorageRegistry: @unchecked Sendable {
                 made.release()
                 continue
             }
-            // The locks of the parent's files are its own again: held here as well, they would outlive it.
+            // Closes inherited lock files: held in the child as well, these locks would outlive the parent's.
             guard let registry else { continue }
             for entry in Array(registry.entries.values) + registry.departed { entry.storage?.page.closeInChild() }
         }
     }
 
-    /// The storage of the files at `directory`, opened by `open` if this process does not have it.
-    /// - Throws: what `open` throws; `cannotOpen` if this process has some of these files open, and others for the rest.
+    /// Returns the storage of the files at `directory`, opened by `open` if this process does not have it.
+    /// - Throws: errors of `open`; `cannotOpen` if this process has only some of these files open.
     static func storage(_ directory: String, open: () throws -> Storage) throws -> Storage {
         try current.storage(directory, open)
     }
@@ -80,8 +80,8 @@ final class StorageRegistry: @unchecked Sendable {
         }
     }
 
-    /// Runs `body` while this process does not have the store open, and keeps it from opening it meanwhile.
-    /// - Throws: `storeInUse` if it has; `cannotOpen` as `storage` does.
+    /// Runs `body` while this process does not have the store open, and keeps it closed meanwhile.
+    /// - Throws: `storeInUse` if the store is open; `cannotOpen` as `storage` does.
     static func withoutStorage<Result>(_ directory: String, _ body: () throws -> Result) throws -> Result {
         let registry = current
         if try registry.take(directory) != nil { throw StoreError.storeInUse(path: directory, process: getpid()) }
@@ -90,9 +90,9 @@ final class StorageRegistry: @unchecked Sendable {
     }
 
     /// Waits until no other thread opens or closes the store at a path.
-    /// - Returns: the storage that has the files there open; nil if there is none, and others then wait for `close`.
+    /// - Returns: the storage that has these files open. If nil, the caller owns the path until it calls `close`.
     private func take(_ directory: String) throws -> Storage? {
-        // Released without the lock, which closing a storage takes.
+        // Released outside of the lock, because closing a storage takes the lock.
         var seen: [Storage] = []
         defer { withExtendedLifetime(seen) {} }
         return try lock.withLock {
@@ -126,7 +126,7 @@ final class StorageRegistry: @unchecked Sendable {
                 }
                 seen.append(storage)
                 guard files.directory == directory else { throw Self.moved(directory, from: files.directory) }
-                // Its folder was moved back.
+                // The folder was moved back.
                 departed.removeAll { $0.number == entry.number }
                 entries[directory] = entry
             }
@@ -151,7 +151,7 @@ final class StorageRegistry: @unchecked Sendable {
                 """)
     }
 
-    /// Called when the environment of a storage has been closed.
+    /// Called after the environment of a storage was closed.
     static func closed(_ directory: String, _ number: UInt64) { current.close(directory, number) }
 
     private func close(_ directory: String, _ number: UInt64) {

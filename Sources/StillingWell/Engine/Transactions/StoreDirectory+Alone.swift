@@ -1,10 +1,10 @@
-// A store that nobody has open, kept so while its file is looked at, replaced or removed.
+// Exclusive access to a store that nobody has open, for inspecting, replacing or removing its file.
 import Glibc
 
 extension StoreDirectory {
-    /// Runs `body` while nobody has the store open, nor can open it: not this process, nor another one.
-    /// - Parameter mends: whether damaged headers are restored, as an opening does.
-    /// - Throws: `storeInUse`, `cannotOpen`, and what `body` throws.
+    /// Runs `body` while no thread or process has the store open or can open it.
+    /// - Parameter mends: whether damaged headers are restored, as when a store is opened.
+    /// - Throws: `storeInUse`, `cannotOpen`, and errors of `body`.
     func alone<Result>(_ limit: TimeLimit, mends: Bool = true, _ body: () throws -> Result) throws -> Result {
         try locked(limit) { page in
             if try FileIdentity.at(path + "/" + StoreFolder.data) != nil {
@@ -14,10 +14,10 @@ extension StoreDirectory {
         }
     }
 
-    /// Runs `body` as `alone` does, with the file as it was left.
+    /// Runs `body` as `alone` does, without recovering the file first.
     private func locked<Result>(_ limit: TimeLimit, _ body: (SharedPage) throws -> Result) throws -> Result {
         try StorageRegistry.withoutStorage(path) {
-            // Held to the end: it keeps other processes from opening the store meanwhile.
+            // The page keeps other processes from opening the store, so it is held to the end.
             let page = try SharedPage(path, modes, deadlineNs: limit.deadlineNs)
             defer { withExtendedLifetime(page) {} }
             guard page.wasAlone else { throw StoreError.storeInUse(path: path, process: page.holder) }
@@ -26,7 +26,7 @@ extension StoreDirectory {
         }
     }
 
-    /// Removes a store that nobody has open, on the disk and in memory, and its folder if that is empty then.
+    /// Removes a store that nobody has open, from the disk and from memory, and its folder if that is then empty.
     /// - Returns: false if there is no store.
     /// - Throws: `storeInUse`, `cannotOpen`.
     static func remove(_ place: String, limit: TimeLimit) throws -> Bool {

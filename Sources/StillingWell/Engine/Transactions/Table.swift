@@ -1,4 +1,4 @@
-// A stored table as the open store has it. Constant once the store is open; any thread.
+// A table of an open store. Constant once the store is open; usable from any thread.
 import CStillingWellEngine
 import CStillingWellLMDB
 
@@ -9,19 +9,20 @@ final class Table: @unchecked Sendable {
     let schema: TableSchema
     let layout: TableLayout
     let rows: MDB_dbi
-    /// Which rows have been checked against their checksum.
+    /// Rows that have been checked against their checksum.
     let checked: CheckedRows
     let primaryIndex: MDB_dbi?
-    /// What the engine calls both.
+    /// LMDB's names of the tables of rows and of primary keys.
     let (rowsName, keysName): ([UInt8], [UInt8])
-    /// The type of the primary key; nil where there is none.
+    /// Type of the primary key, or nil if there is none.
     let keyType: ColumnType?
     /// Whether the keys are numbers.
     let hasNumberKeys: Bool
-    /// The same as an index in the order of its values, which only numbers are in.
+    /// The primary key as an ordered index; nil unless it is an integer.
     private let keyIndex: ColumnIndex?
-    /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it. Set while the store is
-    /// opened, and constant from then on: no access needs a check.
+    /// Indexes and links to and from other tables, or nil if the table has none. Set while the store is opened and
+    /// constant
+    /// afterwards, so accesses need no check.
     var links: TableLinks?
 
     let id: UInt32
@@ -44,16 +45,16 @@ final class Table: @unchecked Sendable {
         }
     }
 
-    /// What finds rows by ranges of a column.
+    /// Index that finds rows by ranges of a column, or nil.
     func index(_ column: Int) -> ColumnIndex? {
         if let keyIndex, keyIndex.column == column { return keyIndex }
         return links?.index(column)
     }
 
-    /// The row of an object; nil when there is none. O(log n), and O(bytes) where it has not been checked.
+    /// Row of an object, or nil if there is none. O(log n), and O(bytes) if it has not been checked.
     /// - Parameters:
-    ///   - version: what `transaction` reads; of a write, what it will make.
-    ///   - source: who has its values that lie apart.
+    ///   - version: the version of `transaction`; in a write, the version that it will commit.
+    ///   - source: the `LargeValueSource` of the row.
     @inline(__always)
     func row(
         _ id: ObjectID, _ transaction: LMDBTransaction, at version: UInt64, _ source: UnsafeRawPointer
@@ -62,7 +63,7 @@ final class Table: @unchecked Sendable {
         return try row(bytes, id.rawValue, at: version, source)
     }
 
-    /// The row that was found under an id.
+    /// Reads the row found under an id, and checks it if necessary.
     @inline(__always)
     func row(
         _ bytes: UnsafeRawBufferPointer, _ id: UInt64, at version: UInt64, _ source: UnsafeRawPointer
@@ -71,27 +72,27 @@ final class Table: @unchecked Sendable {
         return RowReader(unchecked: bytes, source)
     }
 
-    /// Checks rows that a scan of a transaction has come to.
+    /// Checks rows met by a scan.
     func check(_ rows: UnsafeBufferPointer<ScannedRow>, at version: UInt64) throws(EngineFailure) {
         for found in rows where !checked.contains(found.id.rawValue, at: version) {
             try check(found.image, found.id.rawValue, at: version)
         }
     }
 
-    /// Whether neighbouring rows of a snapshot have been checked, and each between them. O(1).
+    /// Returns whether the rows of a run in a snapshot, and all ids between them, have been checked. O(1).
     @inline(__always)
     func areChecked(_ rows: UnsafeBufferPointer<ScannedRow>, at version: UInt64) -> Bool {
         rows.isEmpty
             || checked.contains(rows[0].id.rawValue, through: rows[rows.count &- 1].id.rawValue, at: version)
     }
 
-    /// The same of the rows of a page.
+    /// Returns whether all rows of a page have been checked.
     @inline(__always)
     func areChecked(_ page: MappedPage, at version: UInt64) -> Bool {
         checked.contains(page.entry(0).id, through: page.entry(page.count &- 1).id, at: version)
     }
 
-    /// What is wrong with neighbouring rows of a snapshot.
+    /// Checks a run of rows of a snapshot and returns the first failure, or nil.
     @inline(never)
     func failure(in rows: UnsafeBufferPointer<ScannedRow>, at version: UInt64) -> EngineFailure? {
         guard let first = rows.first?.id.rawValue, let last = rows.last?.id.rawValue else { return nil }
@@ -102,7 +103,7 @@ final class Table: @unchecked Sendable {
         } catch {
             return error
         }
-        // Of an id between them there is no row, and one that will be is either this process's own or takes the bit away.
+        // Ids between them have no row. A row added there later is an own one, or its commit clears the bit.
         if checked.insert(first, through: last, at: version) { return nil }
         for found in rows { checked.insert(found.id.rawValue, at: version) }
         return nil
@@ -114,14 +115,14 @@ final class Table: @unchecked Sendable {
         checked.insert(id, at: version)
     }
 
-    /// The object that an entry of the primary keys leads to.
+    /// Object id in an entry of the primary keys.
     @inline(__always)
     func object(_ entry: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws(EngineFailure) -> ObjectID {
         guard let id = IDEntry.id(entry, key: Checksum.key(key, self.id, nil)) else { throw .damagedKey(self.id) }
         return ObjectID(rawValue: id)
     }
 
-    /// The object under a primary key; nil if there is none. O(log n).
+    /// Object under a primary key, or nil if there is none. O(log n).
     func find(
         _ key: UnsafeRawBufferPointer, _ index: MDB_dbi, _ transaction: LMDBTransaction
     ) throws(EngineFailure) -> ObjectID? {
@@ -131,7 +132,7 @@ final class Table: @unchecked Sendable {
         try RangeCheck.requireEmpty(transaction, index, range) { (beside) throws(EngineFailure) in
             _ = try object(beside.value, key: beside.key)
         }
-        // Every row has one key. Of a tree of keys that has lost a part, each page may be whole by itself.
+        // Every row has one key. If the key tree has lost a part, its pages may still be whole, but the counts differ.
         guard try LMDB.count(transaction, index) == rowCount(transaction) else { throw .damagedKey(id) }
         return nil
     }

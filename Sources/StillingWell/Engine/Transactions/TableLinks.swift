@@ -1,17 +1,16 @@
-// How a table hangs together with others: its indexes, the links and lists that lead from it and to it. Made while the
-// store is opened, constant afterwards.
+// Indexes of a table, and the links and lists to and from it. Made while the store is opened, constant afterwards.
 import CStillingWellEngine
 import CStillingWellLMDB
 
-/// A link column or a list of links, as a way from one table to another and back.
+/// A link or list property, which can be followed in both directions.
 struct LinkEdge: Sendable {
-    /// The table that has the property, and the property.
+    /// Table that has the property.
     let source: UInt32
     let column: Int
     let target: UInt32
-    /// The table of the list's elements; nil for a link.
+    /// Table of the list's elements; nil for a link.
     let elements: UInt32?
-    /// Finds what leads to an object: rows of `source` for a link, of `elements` for a list.
+    /// Index of what leads to an object: rows of `source` for a link, rows of `elements` for a list.
     let index: ColumnIndex
 }
 
@@ -20,7 +19,7 @@ struct ListColumn: Sendable {
     let column: Int
     /// The table of the elements.
     let elements: UInt32
-    /// Finds the elements of an object's list.
+    /// Order of the elements in each object's list.
     let order: ListOrder
 }
 
@@ -29,18 +28,18 @@ final class TableLinks: Sendable {
     let indexes: [ColumnIndex]
     /// Bit i: column i has an index.
     let indexedColumns: UInt64
-    /// Links and lists of links of this table.
+    /// Links and lists from this table.
     let outgoing: [LinkEdge]
-    /// Those of any table that lead to this one.
+    /// Links and lists from any table to this one.
     let incoming: [LinkEdge]
     let lists: [ListColumn]
-    /// For the elements of a list: the table and the column whose list it is.
+    /// Table and column of the list property, if this is a table of list elements.
     let listOwner: (table: UInt32, column: Int)?
-    /// For the elements of a list: how they are ordered.
+    /// Order of the elements, if this is a table of list elements.
     let order: ListOrder?
     /// Where each column leads. Not owned, as tables lead in circles: the storage has them for as long as anybody reads.
     private let targets: [Unmanaged<Table>?]
-    /// Bit i: something is kept beside the rows that follows column i.
+    /// Bit i: an index or a list order depends on column i.
     let followedColumns: UInt64
 
     private init(
@@ -59,7 +58,7 @@ final class TableLinks: Sendable {
         followedColumns = indexedColumns | (order == nil ? 0 : 1 << UInt64(ListTable.position))
     }
 
-    /// Whether objects of the table may lead to others.
+    /// Whether objects of the table can refer to others.
     var leadsToObjects: Bool { !outgoing.isEmpty }
 
     func edge(_ column: Int) -> LinkEdge? { outgoing.first { $0.column == column } }
@@ -72,7 +71,7 @@ final class TableLinks: Sendable {
 
     func index(_ column: Int) -> ColumnIndex? { indexes.first { $0.column == column } }
 
-    /// Opens the indexes of all tables, building those that are new, and finds what leads where.
+    /// Opens the indexes of all tables, builds new ones, and collects the links between tables.
     static func open(
         _ transaction: LMDBTransaction, _ schemas: [TableSchema], _ tables: [UInt32: Table], _ storage: Storage
     ) throws -> [UInt32: TableLinks] {
@@ -81,7 +80,7 @@ final class TableLinks: Sendable {
         for case let table? in schemas.map({ tables[$0.id] }) {
             indexes[table.id] = try openIndexes(transaction, table, storage)
         }
-        // Every link has an index, and every list a table; a file from elsewhere may say otherwise.
+        // Every link has an index and every list a table, unless the schema is damaged or foreign.
         func found<Part>(_ part: Part?) throws(StoreError) -> Part {
             if let part { return part }
             throw .cannotOpen(
@@ -106,7 +105,7 @@ final class TableLinks: Sendable {
         }
         for schema in schemas {
             for (column, declared) in schema.columns.enumerated() {
-                // Which list an element is in, its order tells.
+                // The list of an element is found by the order, which needs no index.
                 if owners[schema.id] != nil, column == ListTable.owner { continue }
                 guard let target = declared.target.flatMap({ numbers[$0] }) else { continue }
                 let elements = lists[schema.id]?.first { $0.column == column }?.elements
@@ -137,7 +136,7 @@ final class TableLinks: Sendable {
         return opened
     }
 
-    /// Opens the indexes of a table, building those that are new.
+    /// Opens the indexes of a table and builds new ones.
     static func openIndexes(
         _ transaction: LMDBTransaction, _ table: Table, _ storage: Storage
     ) throws -> [ColumnIndex] {
@@ -155,7 +154,7 @@ final class TableLinks: Sendable {
         }
     }
 
-    /// Fills a new index from the rows there are.
+    /// Fills a new index from the existing rows.
     private static func build(
         _ transaction: LMDBTransaction, _ index: ColumnIndex, _ table: Table, _ storage: Storage
     ) throws {
@@ -171,7 +170,7 @@ final class TableLinks: Sendable {
             }
             try values.check()
         }
-        // In key order a tree is filled from left to right.
+        // Keys in ascending order fill the tree from left to right.
         entries.sort { $0.key == $1.key ? $0.id < $1.id : $0.key.lexicographicallyPrecedes($1.key) }
         try storage.reserve(entries.reduce(0) { $0 + 2 * $1.key.count + 64 })
         for entry in entries {

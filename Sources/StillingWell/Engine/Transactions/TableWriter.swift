@@ -1,5 +1,6 @@
-// What a write keeps of one table while it lasts: where it stands in the rows and in the keys, and which ids it has given
-// out. Belongs to the write transaction, on the thread that holds the write lock.
+// State of one table during a write: cursors for rows and keys, and the ids given out. Owned by the write transaction
+// and used on the
+// thread that holds the write lock.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -9,11 +10,11 @@ final class TableWriter {
     private let storage: Storage
     @exclusivity(unchecked) private var rows: LMDBCursor?
     @exclusivity(unchecked) private var keys: LMDBCursor?
-    /// Whether all keys added so far came behind those there were: then the next one is tried there first.
+    /// Whether all keys added so far were greater than the existing ones. If so, the next one is appended first.
     private var keysAscend = true
-    /// The id of the next new row; nil until one was asked for.
+    /// Id of the next new row; nil until the counter was read.
     private(set) var nextID: UInt64?
-    /// The first id that was given out.
+    /// First id that this write gave out.
     private(set) var firstNewID: UInt64?
 
     init(_ table: Table, _ storage: Storage) {
@@ -21,7 +22,7 @@ final class TableWriter {
         self.storage = storage
     }
 
-    /// The next object id; the counter is stored at commit, so that ids are never used twice.
+    /// Takes the next object id. The counter is stored at commit, so that ids are never used twice.
     func takeID(_ transaction: LMDBTransaction) throws(StoreError) -> UInt64 {
         let id: UInt64
         if let nextID {
@@ -36,7 +37,7 @@ final class TableWriter {
         return id
     }
 
-    /// Goes back to where the counter stood; nil reads it again.
+    /// Resets the counter to an earlier value; nil makes the next `takeID` read it again.
     func takeBackIDs(to next: UInt64?) { nextID = next }
 
     /// Stores the counter, if ids were given out.
@@ -50,7 +51,7 @@ final class TableWriter {
         if rows == nil { try storage.check(engine_cursor_open(transaction, table.rows, &rows), "open cursor") }
         let bytes = row.sealedBytes
         try storage.reserve(bytes.count)
-        // The engine tells where the row is to be, so that it is known how far the file is used.
+        // MDB_RESERVE returns the address of the row, which shows how far the file is used.
         let flags = UInt32(MDB_RESERVE | (isNew ? MDB_APPEND : 0))
         var value = MDB_val(mv_size: bytes.count, mv_data: nil)
         let code = LMDB.withNumber(id.rawValue) { engine_cursor_put(rows, &$0, &value, flags) }
@@ -61,7 +62,7 @@ final class TableWriter {
     }
 
     /// Adds a primary key.
-    /// - Returns: the engine's code; `MDB_KEYEXIST` where the key is there already.
+    /// - Returns: LMDB's code; `MDB_KEYEXIST` if the key exists.
     func addKey(
         _ bytes: UnsafeRawBufferPointer, _ index: MDB_dbi, _ id: ObjectID, _ transaction: LMDBTransaction
     ) -> Int32 {
@@ -79,7 +80,7 @@ final class TableWriter {
         }
     }
 
-    /// Must happen before the transaction ends that they are of.
+    /// Closes the cursors. Has to be called before their transaction ends.
     func closeCursors() {
         if let rows { mdb_cursor_close(rows) }
         if let keys { mdb_cursor_close(keys) }

@@ -1,15 +1,16 @@
-// What a change of a row means beyond it: its entries in secondary indexes, its place in the order of a list, and, when it is
-// deleted, the links and list elements that lead to it. In the same transaction, and logged as changes of the rows they are.
+// Consequences of changing a row: its index entries, its place in the order of a list and, if it is deleted, the links
+// and list
+// elements that refer to it. Done in the same transaction and logged as changes of the affected rows.
 import CStillingWellLMDB
 
-/// How one index entry of a row changes; nil where there is none.
+/// Change of one index entry of a row. A nil key means no entry.
 struct IndexChange {
     let index: ColumnIndex
     let old: [UInt8]?
     let new: [UInt8]?
 }
 
-/// How the place of an element of a list changes; nil where it has none.
+/// Change of the position of a list element. A nil position means no place in the list.
 struct PlaceChange {
     let order: ListOrder
     let owner: UInt64
@@ -17,7 +18,7 @@ struct PlaceChange {
     let new: [UInt8]?
 }
 
-/// What changes beside a row when one state of it becomes another. Copies: the rows may change afterwards.
+/// Changes of index entries and list order between two states of a row. Holds copies, because rows may change.
 struct FollowerChanges {
     fileprivate var keys: [IndexChange] = []
     var place: PlaceChange?
@@ -60,11 +61,11 @@ extension WriteTransaction {
         }
     }
 
-    /// Sets links to a deleted object to nil, takes it out of lists, and deletes the elements of its own lists.
+    /// Sets links to a deleted object to nil, removes it from lists, and deletes the elements of its own lists.
     func cutLinks(_ links: TableLinks, to id: ObjectID) throws(StoreError) {
         for edge in links.incoming {
             guard let holder = storage.tablesByID[edge.elements ?? edge.source] else { continue }
-            // Elements of lists are found by their value.
+            // Links of list elements are handled by the list's own edge.
             if edge.elements == nil, holder.links?.listOwner != nil { continue }
             for source in ids(edge.index, linkingTo: id) {
                 if edge.elements == nil {
@@ -82,18 +83,18 @@ extension WriteTransaction {
         }
     }
 
-    /// Takes an element out of its list; one that is gone already is left alone.
+    /// Removes an element from its list. Does nothing if it is gone already.
     func removeElement(_ elements: Table, _ element: ObjectID) throws(StoreError) {
         try closeRow()
         guard let owner = row(elements, element).map({ ObjectID(rawValue: $0.slot(ListTable.owner)) }),
             let place = elements.links?.listOwner, let table = storage.tablesByID[place.table]
         else { return }
         try delete(elements, element)
-        // The list may go because its owner does.
+        // The owner may be gone already, if its deletion removes the list.
         if row(table, owner) != nil { _ = try countChanges(1, table, owner, place.column) }
     }
 
-    /// Notes `count` changes of a list in its owner's row, so that whoever watches the row hears of them.
+    /// Adds `count` changes of a list to the counter in its owner's row, so that observers of the row are notified.
     /// - Returns: the number of the last change.
     func countChanges(
         _ count: Int, _ table: Table, _ owner: ObjectID, _ column: Int

@@ -1,10 +1,11 @@
-// The threads of a write: the one that owns the lock, and those that may end before the write does.
+// Threads of a write: the thread that owns the lock, and callers' threads that may end before the write does.
 import CStillingWellPlatform
 import Logging
 
 extension WriteTransaction {
-    /// Takes the write lock and begins a transaction, which `end` ends on the same thread. If that thread ends first, the
-    /// transaction is cancelled and the lock released.
+    /// Takes the write lock and begins a transaction, which `end` ends on the same thread. If that thread ends first,
+    /// the transaction is
+    /// cancelled and the lock released.
     /// - Parameter beganNs: when the write was asked for, if that is recorded.
     static func begin(
         _ storage: Storage, _ limit: TimeLimit, beganNs: Int64?
@@ -20,7 +21,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Takes the write lock on a thread of its own and begins a transaction, which any thread may use and end, one at a time.
+    /// Takes the write lock on a host thread and begins a transaction. Any thread may use and end it, one at a time.
     /// - Parameters:
     ///   - beganNs: when the write was asked for, if that is recorded.
     ///   - isInside: whether the caller is inside of this write.
@@ -35,33 +36,33 @@ extension WriteTransaction {
         return transaction
     }
 
-    /// Begins a transaction. With the write lock, on the thread that owns it.
+    /// Begins a transaction. Requires the write lock, on the thread that owns it.
     @inline(__always)
     private static func beginLocked(
         _ storage: Storage, _ ownerDied: Bool, _ beganNs: Int64?
     ) throws(StoreError) -> WriteTransaction {
         if ownerDied {
-            // It may have committed and died before it rang.
+            // The dead owner may have committed without ringing the bell.
             storage.page.ringAll()
             storage.releaseDeadReaders()
         }
         do throws(StoreError) {
             let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
-            // A commit that was cut short after its last byte becomes visible only when the next transaction begins.
+            // A commit interrupted after its last byte becomes visible only when the next transaction begins.
             if ownerDied { storage.page.ringAll() }
             transaction.beganNs = beganNs
             return transaction
         } catch {
-            // Upkeep finds out now, not at its next poll, and tells observers.
+            // Upkeep notices the failure at once, not at its next poll, and tells observers.
             if error.endsReading { storage.page.ringAll() }
             throw error
         }
     }
 
-    /// Commits, and opens the version that the commit makes: nobody else can have committed yet.
-    /// - Returns: nil where that version cannot be read, as at the limit of snapshots. The commit stands all the same.
+    /// Commits and opens a snapshot of the committed version: the lock is held, so no other commit can come between.
+    /// - Returns: nil if that version cannot be read, as at the limit of snapshots. The commit is valid all the same.
     func commitAndShow() throws(StoreError) -> Snapshot? {
-        // Taken first: at the limit of snapshots there is none, and a commit must be possible all the same.
+        // The reader is taken first. At the limit of snapshots there is none, but the commit has to be possible.
         guard let reader = try? storage.takeReader() else {
             _ = try commit()
             return nil
@@ -78,8 +79,8 @@ extension WriteTransaction {
     }
 
     /// Commits, unless nothing was changed. The transaction is over either way.
-    /// - Returns: the store's version now.
-    /// - Throws: the first failure in a place that could not throw, `diskFull`, and what the engine reports.
+    /// - Returns: the store's newest version.
+    /// - Throws: the first failure kept by `fail`, `diskFull`, and errors of LMDB.
     func commit() throws(StoreError) -> UInt64 {
         try host == nil ? commitHere() : commitOnHost()
     }
@@ -98,9 +99,10 @@ extension WriteTransaction {
         cp_add_thread_end(action)
     }
 
-    /// Cancels what was not committed, announces the commit and releases the write lock. Then waits until the commit is as safe
-    /// as the store promises; `flushFailure` says if the disk did not take it.
-    /// - Parameter record: called with the lock if there is a commit and it is recorded; is told when the write was asked for.
+    /// Cancels a transaction that was not committed, or announces its commit, and releases the write lock. Then waits
+    /// until the commit
+    /// is as durable as the store promises. Sets `flushFailure` if the disk failed to write it.
+    /// - Parameter record: called with the lock for a recorded commit, with the time at which the write was asked for.
     func end(_ record: (_ beganNs: Int64) -> Void) {
         if host != nil {
             endOnHost(record)
@@ -116,7 +118,7 @@ extension WriteTransaction {
     @inline(never)
     private func endOnHost(_ record: (_ beganNs: Int64) -> Void) { storage.writeLock.unlock(host!) { finish(record) } }
 
-    /// Ends the transaction and announces its commit. With the write lock, on the thread that owns it.
+    /// Ends the transaction and announces its commit. Requires the write lock, on the thread that owns it.
     @inline(__always)
     private func finish(_ record: (_ beganNs: Int64) -> Void) {
         cancel()
@@ -126,14 +128,14 @@ extension WriteTransaction {
         if version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
     }
 
-    /// The thread has left a write block without returning from it, as `Thread.exit()` does.
+    /// Called if the thread leaves a write block without returning from it, as by `Thread.exit()`.
     private func endWithThread() {
         cancel()
         storage.writeLock.unlock()
         logCancelled("its thread ended inside the write block; return from the block, or throw an error in it")
     }
 
-    /// Logs that the write was cancelled, and why.
+    /// Logs that the write was cancelled, with a reason.
     func logCancelled(_ reason: String) {
         Logger(label: "stillingwell").error(
             "a write of the store at \(storage.directory) was cancelled, and what it changed is lost: \(reason)")

@@ -1,56 +1,58 @@
 // One write transaction: rows, primary-key index and log entry change together or not at all. It exists only while the
-// write lock is held. It begins and ends on the thread that owns the lock: the caller's, or a host thread.
+// write lock is
+// held. It begins and ends on the thread that owns the lock: the caller's, or a host thread.
 //
-// The row being changed is kept open in a buffer, so that setting five properties of an object stores its row once. A
-// failure inside a property setter cannot be thrown there: it is kept in `failure`, and thrown instead of committing.
+// The row being changed stays open in a buffer, so that setting five properties of an object stores its row once. A
+// property setter
+// cannot throw: its failure is kept in `failure` and thrown instead of committing.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
 import StillingWellSync
 
 final class WriteTransaction {
-    /// What became of a transaction, for objects that were added in it. Written on the writing thread.
+    /// Outcome of a transaction, for objects that were added in it. Written on the writing thread.
     final class Fate {
         fileprivate(set) var isCancelled = false
     }
 
     let storage: Storage
     private(set) var transaction: LMDBTransaction
-    /// The transaction around the part that is being run, and what it had before.
+    /// The outer transaction while a part runs, and its state before the part.
     private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt64?])?
-    /// The version this commit will have.
+    /// Version that this commit will have.
     let version: UInt64
-    /// The engine's number for it.
+    /// LMDB's number of the transaction.
     let engineNumber: UInt64
-    /// Changes at every modification: what was read before may be out of date.
+    /// Incremented at every modification. Rows read in an earlier generation may be out of date.
     private(set) var generation = 0
-    /// The first thing that went wrong in a place that cannot throw.
+    /// First failure in a place that cannot throw.
     private(set) var failure: StoreError?
     /// Objects changed so far, in order; the same object may come again.
     @exclusivity(unchecked) private(set) var entries: [LogEntry] = []
-    /// When the write was asked for; nil where nobody records that.
+    /// When the write was asked for, or nil if that is not recorded.
     var beganNs: Int64?
 
     private var openTable: Table?
     private var openID = ObjectID(rawValue: 0)
     private var isOpenRowDirty = false
-    /// The large values that the open row has had.
+    /// Large values that the open row had before.
     private var openValues: [LargeValue] = []
-    /// The number of the next large value; nil until one was stored.
+    /// Number of the next large value; nil until one was be stored.
     private var nextValue: UInt64?
     private let buffer: RowBuffer
     /// One per table that was changed, which are few: looked through, which costs less than a hash.
     @exclusivity(unchecked) private var writers: [TableWriter] = []
-    /// Of the table that was changed last: most writes stay with one for long.
+    /// Writer of the table that was changed last: most writes change one table many times.
     private var lastWriter: TableWriter?
     private var isOver = false
-    /// After a silent commit: waits while who follows it holds too many snapshots. Not with a lock of the store's held.
+    /// Waits after a silent commit while its followers hold too many snapshots. Called without locks of the store.
     var waitsForRoom: [() -> Void] = []
-    /// Why the disk did not take the commit, after `end`: it can be seen until the store is opened again.
+    /// Why the flush in `end` failed. The commit stays visible until the store is opened again.
     var flushFailure: StoreError?
-    /// Whether the commit is in the store.
+    /// Whether the transaction has been committed.
     private(set) var isCommitted = false
-    /// Made once an object is added, or seen that was.
+    /// Made when an object is added, or an added object is read.
     private var knownFate: Fate?
     var fate: Fate {
         if let knownFate { return knownFate }
@@ -58,15 +60,15 @@ final class WriteTransaction {
         knownFate = fate
         return fate
     }
-    /// Of the parts that are over.
+    /// Outcomes of parts that have ended.
     private var fates: [Fate] = []
     private let thread = pthread_self()
-    /// The thread that owns the lock, if that is none of the caller's: then any thread may use and end the transaction.
+    /// Thread that owns the lock, if it is not the caller's. Then any thread may use and end the transaction.
     var host: HostThread?
     /// Whether the caller may end the transaction.
     var mayEndHere: Bool { host != nil || pthread_equal(thread, pthread_self()) != 0 }
 
-    /// Begins; the caller holds the write lock.
+    /// Begins a transaction. Requires the write lock.
     init(_ storage: Storage, buffer: RowBuffer) throws(StoreError) {
         self.storage = storage
         self.buffer = buffer
@@ -87,7 +89,7 @@ final class WriteTransaction {
 
     // MARK: Reading
 
-    /// The row as this transaction has it; valid until its next change.
+    /// Row as this transaction sees it, valid until its next change.
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
         if isOpenRowDirty, id == openID, table.id == openTable?.id { return buffer.reader }
         do throws(StoreError) {
@@ -98,19 +100,19 @@ final class WriteTransaction {
         }
     }
 
-    /// The row as it was stored last.
+    /// Row as it was last be stored.
     private func stored(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
         try storage.reading("read row") { () throws(EngineFailure) in
             try table.row(id, transaction, at: version, unretained)
         }
     }
 
-    /// Throws what the engine has reported in this transaction, as the commit will.
+    /// Throws the first failure of LMDB in this transaction, as the commit will.
     func checkReads() throws(StoreError) { if let engineFailure { throw engineFailure } }
 
     private var engineFailure: StoreError? { failure?.isOfFile == true ? failure : nil }
 
-    /// Why a block has thrown `error`: what the engine has reported comes before what the block made of it.
+    /// Cause of an error thrown by a block: a failure of LMDB, if there was one, precedes the block's error.
     func cause(of error: any Error) -> any Error { engineFailure ?? error }
 
     /// The object with this primary key.
@@ -128,20 +130,20 @@ final class WriteTransaction {
         }
     }
 
-    /// Whether this transaction has made the row.
+    /// Returns whether this transaction inserted the row.
     func isNew(_ table: Table, _ id: ObjectID) -> Bool {
         known(table)?.firstNewID.map { id.rawValue >= $0 } ?? false
     }
 
     // MARK: Changing
 
-    /// Keeps the first failure of a place that cannot throw.
+    /// Keeps a failure of a place that cannot throw, if it is the first one.
     func fail(_ error: StoreError) { if failure == nil { failure = error } }
 
     /// Changes one column of a row through `body`.
     func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) throws(StoreError) {
         if !(isOpenRowDirty && id == openID && table.id == openTable?.id) {
-            // First, because storing a row invalidates what was read before.
+            // First, because storing a row invalidates rows read before.
             try closeRow()
             guard let row = try stored(table, id) else { throw .invalidatedObject(table: table.schema.name) }
             buffer.load(row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
@@ -175,7 +177,8 @@ final class WriteTransaction {
         try step { () throws(StoreError) in try apply(followers, openID) }
     }
 
-    /// Runs a step of a change. If it fails, so will the commit: the block may catch the error, but half a change must not
+    /// Runs a step of a change. If it fails, so will the commit: the block may catch the error, but half a change must
+    /// not
     /// be stored.
     func step(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         do throws(StoreError) {
@@ -199,7 +202,7 @@ final class WriteTransaction {
         }
     }
 
-    /// Stores what of the open row is to lie apart.
+    /// Moves large values of the open row to their own table.
     @inline(never)
     private func moveLarge(_ table: Table) throws(StoreError) {
         if let error = buffer.error(table.schema) { throw error }
@@ -210,7 +213,7 @@ final class WriteTransaction {
         }
     }
 
-    /// The counter is stored at commit, so that numbers are never used twice.
+    /// Takes the number of a new large value. The counter is stored at commit, so that numbers are never used twice.
     private func takeValueNumber() throws(StoreError) -> UInt64 {
         var number = nextValue
         if number == nil {
@@ -222,7 +225,7 @@ final class WriteTransaction {
         return number!
     }
 
-    /// What this write keeps of a table.
+    /// Writer of a table in this transaction.
     private func writer(_ table: Table) -> TableWriter {
         if let lastWriter, lastWriter.table === table { return lastWriter }
         if let known = known(table) {
@@ -264,8 +267,8 @@ final class WriteTransaction {
         return id
     }
 
-    /// Deletes a row, its keys and what leads to it. An object that is gone already is left alone.
-    /// - Parameter isListed: false for an element of a list that is gone as a whole.
+    /// Deletes a row, its keys and the links to it. Does nothing if the object is gone already.
+    /// - Parameter isListed: false for an element of a list that is removed as a whole.
     func delete(_ table: Table, _ id: ObjectID, isListed: Bool = true) throws(StoreError) {
         try closeRow()
         guard let row = try stored(table, id) else { return }
@@ -296,7 +299,7 @@ final class WriteTransaction {
 
     // MARK: Parts
 
-    /// Begins a part that can be cancelled alone. Not where the file is written through the map.
+    /// Begins a part that can be cancelled alone. Not supported if the file is written through the map.
     func beginPart() throws(StoreError) {
         try closeRow()
         closeCursors()
@@ -308,7 +311,7 @@ final class WriteTransaction {
         knownFate = nil
     }
 
-    /// Makes the part's changes the whole's.
+    /// Makes the changes of the part changes of the whole transaction.
     func commitPart() throws(StoreError) {
         if let failure { throw failure }
         try closeRow()
@@ -322,7 +325,7 @@ final class WriteTransaction {
         try storage.check(engine_commit(part), "commit part of a write")
     }
 
-    /// Forgets the part's changes, and what went wrong in it.
+    /// Discards the changes and the failure of the part.
     func cancelPart() {
         guard let whole else { return }
         self.whole = nil
@@ -331,7 +334,7 @@ final class WriteTransaction {
         engine_abort(transaction)
         transaction = whole.transaction
         entries.removeSubrange(whole.entries...)
-        // Those that the part has added come behind the others.
+        // Writers added by the part follow the others.
         for (number, writer) in writers.enumerated() {
             writer.takeBackIDs(to: number < whole.nextIDs.count ? whole.nextIDs[number] : nil)
         }
@@ -344,11 +347,11 @@ final class WriteTransaction {
     // MARK: Ending
 
     /// Commits, unless nothing was changed. The transaction is over either way. On the thread that owns the lock.
-    /// - Returns: the store's version now.
+    /// - Returns: the store's newest version.
     func commitHere() throws(StoreError) -> UInt64 {
         defer { cancel() }
         if let failure { throw failure }
-        // Rows that were read for it may have been zeros.
+        // Rows read by this write may have been zeros of a truncated file.
         if let cut = storage.cutFailure { throw cut }
         try closeRow()
         if entries.isEmpty { return version - 1 }
@@ -372,7 +375,7 @@ final class WriteTransaction {
         return version
     }
 
-    /// Forgets every change. Does nothing once the transaction is over. On the thread that owns the lock.
+    /// Discards every change. Does nothing once the transaction is over. On the thread that owns the lock.
     func cancel() {
         guard !isOver else { return }
         cancelPart()
@@ -390,14 +393,14 @@ final class WriteTransaction {
     private func closeCursors() { for writer in writers { writer.closeCursors() } }
 
     private func writeLog() throws(StoreError) {
-        // No entry says: too much to list, compare snapshots.
+        // An empty list means too many changes: followers compare snapshots.
         let listed = entries.count <= ChangeLog.maxEntriesPerCommit ? entries[...] : []
         try storage.reserve(ChangeLog.byteCount(listed.count))
         try storage.check(ChangeLog.append(listed, version, transaction, storage.log), "store log")
         if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
     }
 
-    /// Takes away entries every follower has passed, and those beyond the hard cap.
+    /// Removes log entries that every follower has passed, and those beyond `maxVersions`.
     private func pruneLog() throws(StoreError) {
         let followed = min(storage.page.oldestFollowedVersion(), version)
         let capped = version > ChangeLog.maxVersions ? version - ChangeLog.maxVersions : 0

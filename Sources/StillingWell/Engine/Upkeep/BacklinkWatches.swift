@@ -1,22 +1,23 @@
-// Observers of objects that are told when other objects begin or cease to lead there. Each is registered under the table whose rows
-// lead to its object; nothing is done for other tables. Upkeep thread only.
+// Observers of backlinks: they are told when other objects begin or cease to link to their object. Each is registered
+// under the table
+// whose rows link to its object. Other tables cost nothing. Upkeep thread only.
 
 struct BacklinkWatches {
     /// One backlink property of one observer.
     private struct Way {
         let watch: ObjectWatch
-        /// The property's place in `ObjectHandle.backlinks`.
+        /// Index of the property in `ObjectHandle.backlinks`.
         let place: Int
 
         private var edge: LinkEdge { watch.object.backlinks[place].edge }
-        /// The table whose rows lead to the object: for a list, that of its elements.
+        /// Table whose rows link to the object: for a list, the table of its elements.
         var table: UInt32 { edge.elements ?? edge.source }
         var column: Int { edge.elements == nil ? edge.column : ListTable.value }
     }
 
-    /// By the table whose rows lead, and by the object that they lead to.
+    /// Registrations by linking table and linked object.
     private var ways: [UInt32: [ObjectID: [Way]]] = [:]
-    /// Observers that came to be at a version that upkeep has not reached yet, with the snapshot of that version.
+    /// Observers registered at a version that upkeep has not reached, with the snapshot of that version.
     private var ahead: [(watch: ObjectWatch, seen: Snapshot)] = []
 
     var isEmpty: Bool { ways.isEmpty }
@@ -31,8 +32,8 @@ struct BacklinkWatches {
     /// Adds an observer.
     /// - Parameters:
     ///   - seen: the snapshot at `object.since`.
-    ///   - now: where upkeep stands.
-    /// - Returns: what has happened between both.
+    ///   - now: upkeep's snapshot.
+    /// - Returns: the update for changes between both, or nil.
     mutating func watch(_ watch: ObjectWatch, seen: Snapshot, now: Snapshot) -> ObjectUpdate? {
         let ways = Self.ways(of: watch)
         for way in ways { self.ways[way.table, default: [:]][watch.object.id, default: []].append(way) }
@@ -54,7 +55,7 @@ struct BacklinkWatches {
         }
     }
 
-    /// Calls `body` with the news of each observer. O(changed rows of watched tables).
+    /// Calls `body` with the update of each observer. O(changed rows of watched tables).
     mutating func find(
         _ changes: NetChanges, _ skips: [SkipRecord], from old: Snapshot, to new: Snapshot,
         _ body: (ObjectWatch, ObjectUpdate) -> Void
@@ -82,7 +83,7 @@ struct BacklinkWatches {
         }
         ahead.removeAll { $0.seen.version <= new.version }
         if let failure = old.failure ?? new.failure {
-            // A row that could not be read leads nowhere, which is no news.
+            // A row that could not be read has no links, which is no change.
             for way in ways.values.flatMap(\.values).joined() {
                 found[ObjectIdentifier(way.watch.object)] = (
                     way.watch, ObjectUpdate(way.watch.object, failure: failure)
@@ -92,7 +93,7 @@ struct BacklinkWatches {
         for (watch, update) in found.values { body(watch, update) }
     }
 
-    /// The news of one observer since an older snapshot, which may lie amid `changes`.
+    /// Update of one observer since an older snapshot, which may be in the middle of `changes`.
     private static func compare(
         _ watch: ObjectWatch, _ changes: NetChanges, _ skips: [SkipRecord], from old: Snapshot, to new: Snapshot
     ) -> ObjectUpdate? {

@@ -1,27 +1,27 @@
-// The live connections, and the mail of the current step, gathered so that each connection gets one mailbox update per
-// version. Upkeep thread only.
+// The live connections and the mail of the current step. Each connection gets one mailbox update per version. Upkeep
+// thread only.
 
-/// A connection as upkeep knows it.
+/// Upkeep's state of one connection.
 final class ConnectedMailbox {
     let mailbox: Mailbox
     @exclusivity(unchecked) fileprivate var mail = VersionMail()
     fileprivate var isTouched = false
-    /// Somebody observes the store as a whole, and hears of every version.
+    /// Whether the store as a whole is observed, so that every version is delivered.
     var observesStore = false
-    /// Had mail that it may not have taken yet.
+    /// Whether mail was sent that may not have been taken yet.
     fileprivate var isWaiting = false
-    /// For how long its first turn has been waited for, as far as somebody looked.
+    /// Nanoseconds that the first delivery has been waited for, as counted so far.
     var unservedNs: Int64 = 0
 
     init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
-    /// The answer of `isIdle`, which stays what it is until mail is sent.
+    /// Cached result of `isIdle`, valid until mail is sent.
     fileprivate var wasIdle: Bool?
-    /// How many updates the last mail had: most likely as many as the next one will.
+    /// Number of updates in the last mail, used as an estimate for the next.
     fileprivate var usualUpdates = 0
 
-    /// Whether the connection has taken all its mail, so that what it was sent last is what it has reported. In a step it is
-    /// asked for each of its windows, and the mailbox once.
+    /// Whether the connection has taken all its mail, so that it has reported what it was sent last. Cached for the
+    /// step.
     var isIdle: Bool {
         if let wasIdle { return wasIdle }
         let isIdle = isWaiting ? mailbox.isEmpty : true
@@ -32,13 +32,13 @@ final class ConnectedMailbox {
 
 struct ConnectionList {
     private var connected: [ObjectIdentifier: ConnectedMailbox] = [:]
-    /// Those with mail in this step.
+    /// Connections with mail in this step.
     private var touched: [ConnectedMailbox] = []
-    /// Those with `isWaiting`.
+    /// Connections with `isWaiting`.
     private var waiting: [ConnectedMailbox] = []
-    /// The whole difference of two trees that several windows of this step asked for.
+    /// Whole difference of two trees, if several windows of this step asked for it.
     private var difference: TreeDifference?
-    /// The two trees that were asked for last.
+    /// The last two trees for which a change set was asked.
     private var lastPair: (old: RankedTree, new: RankedTree)?
 
     mutating func add(_ mailbox: Mailbox) { connected[ObjectIdentifier(mailbox)] = ConnectedMailbox(mailbox) }
@@ -47,11 +47,11 @@ struct ConnectionList {
         connected[ObjectIdentifier(mailbox)] = nil
         storeObservers.removeAll { $0.mailbox === mailbox }
         waiting.removeAll { $0.mailbox === mailbox }
-        // It may have been added in this step too. Mail that nobody takes would hold a version.
+        // The connection may have got mail in this step, which would hold a version if nobody takes it.
         touched.removeAll { $0.mailbox === mailbox }
     }
 
-    /// nil once the connection has ended.
+    /// Returns nil once the connection has ended.
     subscript(mailbox: Mailbox) -> ConnectedMailbox? { connected[ObjectIdentifier(mailbox)] }
 
     mutating func add(_ update: consuming RootUpdate, to connection: ConnectedMailbox) {
@@ -74,7 +74,7 @@ struct ConnectionList {
     /// All connections.
     var all: some Sequence<ConnectedMailbox> { connected.values }
 
-    /// Whether any connection observes the store as a whole.
+    /// Connections that observe the store as a whole.
     private(set) var storeObservers: [ConnectedMailbox] = []
 
     mutating func setObservesStore(_ observes: Bool, _ connection: ConnectedMailbox) {
@@ -83,10 +83,10 @@ struct ConnectionList {
         if observes { storeObservers.append(connection) } else { storeObservers.removeAll { $0 === connection } }
     }
 
-    /// The change set of a window between two trees. One window is compared alone; where many windows of one tree are
-    /// touched by one step, the whole is compared once and clipped to each.
+    /// Change set of a window between two trees. A single window is compared alone. For several windows of one tree,
+    /// the trees are compared once per step and the result is clipped.
     mutating func changes(from old: RankedTree, to new: RankedTree, in window: TreeWindow) -> ChangeSet {
-        // Asked where it is: a copy of the whole would count as many references as it has parts.
+        // Used in place: a copy would retain every part of the difference.
         if difference?.isBetween(old, new) == true { return difference!.changeSet(in: window) }
         if let lastPair, lastPair.old.isIdentical(to: old), lastPair.new.isIdentical(to: new) {
             let whole = TreeDifference(from: old, to: new)
@@ -97,9 +97,9 @@ struct ConnectionList {
         return .between(old, new, in: window)
     }
 
-    /// Ends the step: one update per connection, and waiting mail moves on to the new version.
+    /// Ends the step: sends one update per connection, and moves waiting mail on to the new version.
     /// - Parameters:
-    ///   - isNew: whether the version is another than at the last call, which observers of the whole store hear of.
+    ///   - isNew: whether the version differs from the last call. Observers of the whole store are notified only then.
     ///   - skips: the silent commits that this step crossed.
     mutating func deliver(_ snapshot: Snapshot, isNew: Bool, _ skips: [SkipRecord] = []) {
         difference = nil
@@ -119,7 +119,7 @@ struct ConnectionList {
         discard()
     }
 
-    /// Forgets the mail of this step.
+    /// Discards the mail of this step.
     mutating func discard() {
         difference = nil
         lastPair = nil
@@ -131,14 +131,14 @@ struct ConnectionList {
         touched.removeAll(keepingCapacity: true)
     }
 
-    /// Sends the snapshot alone, to everyone who has no mail waiting, and holds a version.
+    /// Sends the snapshot alone to every connection that holds a version and has no mail waiting.
     mutating func offer(_ snapshot: Snapshot) {
         for connection in connected.values where !connection.isWaiting && !connection.mailbox.isAsleep {
             send(snapshot, connection)
         }
     }
 
-    /// Sends the snapshot alone to one connection, so that all it has is at this version.
+    /// Sends the snapshot alone to one connection, so that all its mail is at this version.
     mutating func offer(_ snapshot: Snapshot, to mailbox: Mailbox) {
         guard let connection = self[mailbox], !(connection.isWaiting && mailbox.advance(snapshot)) else { return }
         send(snapshot, connection)

@@ -1,14 +1,15 @@
-// Rows that left a tree whose observers name columns, and may come back: their stamps. An observer that was told of such a
-// row, and is called only when it is back, hears of it only if a named column was written, inside or outside of the tree.
+// Stamps of rows that left a tree whose observers name columns, and may come back. An observer that is next called when
+// the row is back
+// must report it only if a named column was written meanwhile, inside or outside of the tree.
 //
-// A stamp is kept as long as somebody may hold a root that shows the row. Upkeep thread only.
+// A stamp is kept while anything holds a root that shows the row. Upkeep thread only.
 
-/// Of all trees of one table.
+/// Departed rows of all trees of one table.
 final class DepartedRows {
     private struct Departure {
         unowned let tree: SharedTree
         var stamp: UInt64
-        /// The step of the tree that took the row out.
+        /// The step of the tree that removed the row.
         let step: Int
     }
 
@@ -23,15 +24,15 @@ final class DepartedRows {
         return departures[id]?.first { $0.tree === tree }?.stamp
     }
 
-    /// The row is back; or what it had is of no use any more.
-    /// - Parameter step: nil for whichever departure it was.
+    /// Forgets a row that is back, or whose stamp is not needed any more.
+    /// - Parameter step: only a departure in this step; nil for any.
     func forget(_ id: ObjectID, _ tree: SharedTree, step: Int? = nil) {
         guard !departures.isEmpty, var left = departures[id] else { return }
         left.removeAll { $0.tree === tree && (step == nil || $0.step == step) }
         departures[id] = left.isEmpty ? nil : left
     }
 
-    /// A row was written, or deleted. O(trees it has left).
+    /// Updates stamps after a row was written or deleted. O(trees that the row has left).
     func note(_ row: ChangedRow, isDeleted: Bool, _ changes: NetChanges) {
         guard !departures.isEmpty, let left = departures[row.id] else { return }
         if isDeleted {
@@ -43,42 +44,42 @@ final class DepartedRows {
         }
     }
 
-    /// A row was changed by what it leads to.
+    /// Sets the stamp of a row that was changed through a link.
     func note(_ id: ObjectID, _ tree: SharedTree, stamp: UInt64) {
         guard let index = departures[id]?.firstIndex(where: { $0.tree === tree }) else { return }
         departures[id]![index].stamp = stamp
     }
 }
 
-/// The roots of one tree that somebody may still hold, with the rows that left in the step after each.
+/// Roots of one tree that may still be held, with the rows that left in the step after each.
 struct HeldRoots {
     private struct Held {
         weak var root: RankedTree.Root?
-        /// Steps of the tree that ended this root, or roots after it that nobody holds any more, and what left in them.
+        /// Rows that left in the step that ended this root, and in those that ended later released roots.
         var left: [(step: Int, ids: [ObjectID])]
     }
 
     private var roots: [Held] = []
     private var compactAt = 16
 
-    /// A step has made something else of `root`.
+    /// Notes that a step has replaced `root`.
     mutating func end(_ root: RankedTree.Root, step: Int, left: [ObjectID]) {
         roots.append(Held(root: root, left: left.isEmpty ? [] : [(step, left)]))
     }
 
-    /// Calls `body` with all rows that are kept.
+    /// Calls `body` with all kept rows.
     mutating func forgetAll(_ body: (ObjectID, _ step: Int) -> Void) {
         for (step, ids) in roots.flatMap(\.left) { for id in ids { body(id, step) } }
         roots = []
     }
 
-    /// Calls `body` with the rows that no root shows any more which somebody holds. Amortised O(1).
+    /// Calls `body` with the rows that no held root shows any more. Amortised O(1).
     mutating func forgetReleased(_ body: (ObjectID, _ step: Int) -> Void) {
         let dead = roots.prefix { $0.root == nil }
         for (step, ids) in dead.flatMap(\.left) { for id in ids { body(id, step) } }
         roots.removeFirst(dead.count)
         guard roots.count > compactAt else { return }
-        // What left after a root that is gone is still shown by an older one.
+        // Rows that left after a released root are still shown by an older held root.
         var kept: [Held] = []
         for held in roots {
             if held.root == nil, !kept.isEmpty { kept[kept.count - 1].left += held.left } else { kept.append(held) }

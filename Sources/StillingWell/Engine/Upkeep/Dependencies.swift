@@ -1,34 +1,36 @@
-// Which rows change by what they lead to: a filter or an order over links reads other rows, and an observer hears of changes in
-// linked objects. From each changed row the way is walked back over the indexes to the rows whose trees depend on it.
-// Costs nothing for tables that nothing depends on. Upkeep thread only.
+// Rows that change through links. A filter or order over links reads other rows, and observers are told of changes in
+// linked objects.
+// From each changed row, indexes are followed back to the rows whose trees depend on it. Tables without dependent trees
+// cost nothing. Upkeep thread only.
 //
-// For all changes of a step, walking back in the new snapshot is enough. A way that was there and is not any more ends at a row whose link was
-// changed, or whose target was deleted, which is a change of the row too; and what is left of the way leads to that row.
+// Following links in the new snapshot is enough for all changes of a step. If a path has been broken, it ends at a row
+// whose
+// link was changed or whose target was deleted. That row has changed too, and the rest of the path leads to it.
 
-/// Rows of one tree that a step changes by what they lead to, with what that means for their stamps.
+/// Rows of one tree that a step changes through links, and the effect on their stamps.
 struct DependantRows {
     private var columns: [ObjectID: UInt64] = [:]
-    /// The last of the versions they changed at.
+    /// Version of the last such change.
     private(set) var version: UInt64 = 0
 
     var isEmpty: Bool { columns.isEmpty }
     var ids: [ObjectID] { columns.keys.sorted() }
 
-    /// - Parameter isModification: whether a row that stays where it is is told as modified.
+    /// - Parameter isModification: whether a row that keeps its place is reported as modified.
     mutating func add(_ ids: Set<ObjectID>, isModification: Bool, version: UInt64) {
         for id in ids { columns[id, default: 0] |= isModification ? .max : 0 }
         if !ids.isEmpty { self.version = max(self.version, version) }
     }
 
-    /// The columns that count as written.
+    /// Columns that count as written.
     func columns(of id: ObjectID) -> UInt64 { columns[id] ?? 0 }
 
-    /// The columns that count as written, for a row that is dealt with now.
+    /// Columns that count as written, for a row that is processed now. Removes the row.
     mutating func take(_ id: ObjectID) -> UInt64 { columns.isEmpty ? 0 : columns.removeValue(forKey: id) ?? 0 }
 }
 
 extension NetChanges {
-    /// The version that a row was last changed at, as an observer of the tree sees it.
+    /// Version of the last change of a row, as an observer of the tree sees it.
     func version(of row: ChangedRow, _ tree: SharedTree, isDependant: Bool) -> UInt64 {
         let own = version(of: row, observed: tree.key.observed)
         return isDependant ? max(own, tree.dependants.version) : own
@@ -36,8 +38,8 @@ extension NetChanges {
 }
 
 extension SharedTree {
-    /// Notes the dependants that have not been noted as written rows.
-    /// - Parameter version: of their stamps; nil for the one they changed at.
+    /// Notes the dependants that were not noted as written rows.
+    /// - Parameter version: version of their stamps; nil for that of their changes.
     func noteDependants(from old: Snapshot, to new: Snapshot, version: UInt64? = nil) {
         for id in dependants.ids {
             let columns = dependants.take(id)
@@ -48,9 +50,9 @@ extension SharedTree {
         dependants = DependantRows()
     }
 
-    /// Brings the tree alone from one snapshot to another, a newer or an older one. Rows that were modified in between
-    /// have, in an older one, its version for a stamp.
-    /// - Parameter found: called when `dependants` is known and nothing has changed yet.
+    /// Moves this tree alone from one snapshot to another. Moving to an older one, rows modified in between get its
+    /// version as their stamp.
+    /// - Parameter found: called when `dependants` is known and before anything has changed.
     func move(from: Snapshot, to: Snapshot, found: () -> Void = {}) {
         let isForward = from.version < to.version
         let (old, new) = isForward ? (from, to) : (to, from)
@@ -72,11 +74,10 @@ extension SharedTree {
         applyNoted { _ in }
     }
 
-    /// Rows of a query that are among its rows at `to` and whose observed columns were written since `from`, themselves or
-    /// by what they lead to. O(changes in between). Any thread.
+    /// Rows of a query at `to` with observed columns written since `from`, also through links. O(changes). Any thread.
     static func written(from: Snapshot, to: Snapshot, _ key: TreeKey, _ table: Table) -> Set<ObjectID> {
         guard from.version < to.version else { return [] }
-        // Beginning with no rows it ends with those that changed. Who only moved has no stamp to keep.
+        // Starting with an empty tree, it ends with the changed rows. Rows that only moved have no stamp.
         let changed = SharedTree(key, table)
         var none = EntryCollector(key, table)
         changed.tree = none.makeTree(stamp: from.version)
@@ -86,29 +87,29 @@ extension SharedTree {
     }
 }
 
-/// What the trees of a store depend on.
+/// Dependencies of a store's trees on rows of other tables.
 struct Dependencies {
-    /// One way from a tree's rows to the rows of another table that it reads.
+    /// A path of links from a tree's rows to rows of another table that the tree reads.
     private struct Use {
         let tree: SharedTree
         let way: [LinkEdge]
         let columns: UInt64
-        /// Whether a change there is one of the row, rather than perhaps of its membership or its place.
+        /// Whether a change there modifies the row. If false, it may only change the row's membership or place.
         let isModification: Bool
     }
 
     private let storage: Storage
-    /// By the table that a way ends at.
+    /// Uses by the table at the end of their path.
     private var uses: [UInt32: [Use]] = [:]
-    /// Trees that changes in linked objects count for, by their tables.
+    /// Trees that depend on all linked objects, by table.
     private var deep: [UInt32: [SharedTree]] = [:]
-    /// Tables that such a tree leads to, with the links from there on that still count.
+    /// Tables reached by the links of such trees, with the number of further links that count.
     private var reached: [UInt32: Int] = [:]
 
     init(_ storage: Storage) { self.storage = storage }
     var isEmpty: Bool { uses.isEmpty && deep.isEmpty }
 
-    /// Whether changes of the table matter to another one's trees.
+    /// Whether changes of the table matter to trees of another table.
     func isWatched(_ table: UInt32) -> Bool { uses[table] != nil || reached[table] != nil }
 
     /// Tables whose changes matter.
@@ -126,7 +127,7 @@ struct Dependencies {
         reach()
     }
 
-    /// Changes along a path count for the tree.
+    /// Makes changes along a path count for the tree.
     private mutating func admit(_ tree: SharedTree, _ path: ColumnPath) {
         var links = tree.table.links
         var way: [LinkEdge] = []
@@ -148,7 +149,7 @@ struct Dependencies {
         reach()
     }
 
-    /// How many links lead on from the objects that a tree's rows are. An element of a list is not an object itself.
+    /// Number of links followed from a tree's rows. One more for list elements, which are not objects themselves.
     private static func depth(_ table: Table) -> Int { Observed.depth + (table.links?.listOwner == nil ? 0 : 1) }
 
     private mutating func reach() {
@@ -169,8 +170,8 @@ struct Dependencies {
         }
     }
 
-    /// Leaves with each tree those of its rows that depend on changed rows.
-    /// - Returns: the trees that have any, by their tables.
+    /// Stores in each tree's `dependants` its rows that depend on changed rows.
+    /// - Returns: the trees with dependants, by table.
     func find(_ changes: NetChanges, in new: Snapshot) -> [UInt32: [SharedTree]] {
         var found: [ObjectIdentifier: SharedTree] = [:]
         func add(_ ids: Set<ObjectID>, to tree: SharedTree, isModification: Bool) {
@@ -193,14 +194,14 @@ struct Dependencies {
         return Dictionary(grouping: found.values, by: { $0.table.id })
     }
 
-    /// The rows at the start of a way that leads to one of `ids`.
+    /// Rows at the start of a path of links that leads to one of `ids`.
     static func roots(
         _ ids: some Sequence<ObjectID>, _ way: [LinkEdge], in source: any RowSource
     ) -> Set<ObjectID> {
         way.reversed().reduce(Set(ids)) { source.sources(of: $0, along: $1) }
     }
 
-    /// The rows of observed tables that lead to `changed` rows. A row is passed once, by the shortest way, so cycles end.
+    /// Rows of observed tables that lead to `changed` rows. A row is visited once, on the shortest path, so cycles end.
     private func walkBack(_ changed: [UInt32: Set<ObjectID>], in snapshot: Snapshot) -> [UInt32: Set<ObjectID>] {
         if changed.isEmpty { return [:] }
         var found: [UInt32: Set<ObjectID>] = [:]

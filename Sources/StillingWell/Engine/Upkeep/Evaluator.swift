@@ -1,7 +1,7 @@
-// The thread that evaluates queries for the first time, off the upkeep thread, and makes trees with other measures. It takes
-// everything that has gathered, evaluates first what an index leads to, and then fills all trees of one table in one scan. What an index
-// leads to and is asked for meanwhile is evaluated between two parts of the scan. A tree that is being evaluated is not touched: only
-// what is constant of it is read, as its key and its table.
+// The thread that evaluates queries for the first time, off the upkeep thread, and makes trees with other measures. It
+// takes all waiting
+// requests, evaluates those with an index first, and fills the others of one table in one scan. New requests with an
+// index are evaluated between two parts of a scan. Of a tree being evaluated, only the constant key and table are read.
 import StillingWellSync
 
 final class Evaluator: Sendable {
@@ -12,7 +12,7 @@ final class Evaluator: Sendable {
 
     private struct Inbox {
         var requests: [Request] = []
-        /// Done after the requests: somebody waits for those.
+        /// Done after the requests, because callers wait for those.
         var measuring: [@Sendable () -> Void] = []
         var isStopped = false
 
@@ -30,7 +30,7 @@ final class Evaluator: Sendable {
         arrived = TracedCondition("evaluator inbox", inbox)
     }
 
-    /// Fills trees, those of one table in one scan, and replies from the evaluator's thread.
+    /// Fills trees, those of one table in one scan, and replies from the evaluator thread.
     func evaluate(_ trees: [SharedTree], reply: @escaping @Sendable (Upkeep.Message) -> Void) {
         do throws(StoreError) {
             if thread == nil { thread = try StoreError.starting("well-eval") { [self] in run() } }
@@ -43,8 +43,9 @@ final class Evaluator: Sendable {
         }
     }
 
-    /// Makes `rows`, which `tree` has in the snapshot, anew with other measures and replies from the evaluator's thread. That
-    /// is there: it has evaluated the tree.
+    /// Makes a copy of `rows`, the content of `tree` in the snapshot, with other measures and replies from the
+    /// evaluator thread. The
+    /// thread exists, because it has evaluated the tree.
     func measure(
         _ tree: SharedTree, _ rows: RankedTree, _ measures: Measures, in snapshot: Snapshot,
         reply: @escaping @Sendable (Upkeep.Message) -> Void
@@ -57,7 +58,7 @@ final class Evaluator: Sendable {
         }
     }
 
-    /// Ends the thread after the evaluation it is in, and waits for it.
+    /// Ends the thread after its current evaluation and waits for it.
     func stop() {
         inbox.withLock {
             $0.isStopped = true
@@ -79,7 +80,7 @@ final class Evaluator: Sendable {
         }
     }
 
-    /// nil for the end.
+    /// Takes all waiting work. Returns nil once the evaluator is stopped.
     private func take() -> Inbox? {
         inbox.withLock(after: arrived, once: { !$0.isEmpty || $0.isStopped }) { inbox in
             defer { (inbox.requests, inbox.measuring) = ([], []) }
@@ -94,8 +95,8 @@ final class Evaluator: Sendable {
         }
     }
 
-    /// Evaluates the trees whose rows an index leads to.
-    /// - Returns: the others.
+    /// Evaluates the trees whose rows an index finds.
+    /// - Returns: the other requests.
     private func lookUp(_ requests: [Request]) -> [Request] {
         var scans: [Request] = []
         for group in Dictionary(grouping: requests, by: { $0.tree.table.id }).values {
@@ -108,15 +109,15 @@ final class Evaluator: Sendable {
         return scans
     }
 
-    /// Evaluates trees of one table.
-    /// - Parameter pause: called now and then.
+    /// Evaluates trees of one table in a scan.
+    /// - Parameter pause: called regularly during the scan.
     private func scan(_ group: [Request], pausing pause: () -> Void) {
         evaluate(group) { (trees, snapshot) throws(StoreError) in
             try FirstEvaluation.scan(trees, in: snapshot, pausing: pause)
         }
     }
 
-    /// Replies with the trees of `group` that `body` has filled, or with what it throws.
+    /// Replies with the trees that `body` has filled, or with its error.
     private func evaluate(
         _ group: [Request], _ body: ([(TreeKey, Table)], Snapshot) throws(StoreError) -> [RankedTree?]
     ) {

@@ -1,8 +1,9 @@
-// What the first evaluation of queries does: one scan of a table fills all trees that wait for it, in a snapshot of its
-// own, so that nobody's upkeep is delayed. Pure; the thread is Evaluator's.
+// First evaluation of queries: one scan of a table fills all waiting trees, in a snapshot of its own, so that upkeep is
+// not delayed.
+// Called on the evaluator thread.
 
 enum FirstEvaluation {
-    /// So many trees are asked about each row one by one: looking them up costs more.
+    /// Number of trees up to which each row is tested against every tree, which is faster than an index lookup.
     private static let fewTrees = 8
 
     /// Rows of a scan between two pauses.
@@ -17,7 +18,7 @@ enum FirstEvaluation {
         return made.map { $0! }
     }
 
-    /// Evaluates those trees of one table whose rows an index leads to. The others are nil.
+    /// Evaluates the trees of one table whose rows an index finds. The others are nil.
     static func lookUp(_ trees: [(TreeKey, Table)], in snapshot: Snapshot) throws(StoreError) -> [RankedTree?] {
         let made = trees.map { key, table -> RankedTree? in
             var collector = EntryCollector(key, table)
@@ -28,9 +29,10 @@ enum FirstEvaluation {
         return made
     }
 
-    /// Evaluates several trees of one table in one scan. Many trees are routed by an index, as a changed row is; those of one
+    /// Evaluates several trees of one table in one scan. Many trees are found by an index, as for a changed row. Trees
+    /// with the same
     /// order are sorted together.
-    /// - Parameter pause: called after so many rows, and after each tree.
+    /// - Parameter pause: called after every 1,024 rows, and after each tree.
     static func scan(
         _ trees: [(TreeKey, Table)], in snapshot: Snapshot, pausing pause: () -> Void = {}
     ) throws(StoreError) -> [RankedTree] {
@@ -54,15 +56,15 @@ enum FirstEvaluation {
     }
 }
 
-/// One scan of a table for several trees. One thread. The runtime's check of exclusive access is off: it took a quarter of the scan
-/// for a hundred trees.
+/// One scan of a table for several trees. Used by one thread. Exclusivity checks are off: they took a quarter of the
+/// scan for 100 trees.
 private final class TableScan {
-    /// A tree that is being filled. No object: whoever asks it about a row would count references to it.
+    /// A tree that is being filled. A struct, because each test of a row would retain an object.
     struct Member {
         let key: TreeKey
         let handle: Int
         let residual: RowTest
-        /// Which of `orders` is its.
+        /// Its index in `orders`.
         let order: Int
         var rows = ChosenRows()
 
@@ -72,10 +74,10 @@ private final class TableScan {
         }
     }
 
-    /// Rows of trees that have one order.
+    /// Rows of all trees with the same order.
     private struct Order {
         var rows: GatheredRows
-        /// What was added last: several trees may have it.
+        /// The row added last, which several trees may share.
         var last = ObjectID.none
         var count: UInt32 = 0
     }
@@ -90,7 +92,7 @@ private final class TableScan {
     deinit { for index in members.indices { members[index].rows.free() } }
 
     func add(_ key: TreeKey, _ handle: Int) {
-        // What keys are made of; the rest says which rows there are, and how they are stamped.
+        // The parts of a key that define the order. The other parts select rows and define stamps.
         var order = key
         order.residual = []
         order.observed = .everything
@@ -103,8 +105,8 @@ private final class TableScan {
     }
 
     /// - Parameters:
-    ///   - routed: whether an index says who is asked about a row.
-    ///   - passed: called with the number of rows that have been asked about since the last call.
+    ///   - routed: whether an index finds the trees to test a row against.
+    ///   - passed: called with the number of rows tested since the last call.
     func run(in snapshot: Snapshot, routed: Bool, _ passed: (Int) -> Void) {
         var index = QueryIndex(table.schema)
         if routed { for (number, member) in members.enumerated() { index.insert(member.key.residual, handle: number) } }
@@ -142,7 +144,7 @@ private final class TableScan {
         member.rows.add(orders[order].count - 1)
     }
 
-    /// Calls `body` with each tree.
+    /// Calls `body` with each finished tree.
     func finish(stamp: UInt64, _ body: (_ handle: Int, RankedTree) -> Void) {
         for order in orders.indices {
             let sharing = members.indices.filter { members[$0].order == order }
@@ -154,7 +156,7 @@ private final class TableScan {
                 let key = members[index].key
                 let form = TreeForm(key, table.schema)
                 let stamp = key.observed == .columns(0) ? 0 : stamp
-                // Whoever is alone has them all.
+                // A single tree has all gathered rows.
                 let tree =
                     sharing.count == 1
                     ? orders[order].rows.tree(form, stamp: stamp)
@@ -171,7 +173,7 @@ struct EntryCollector {
     private let table: Table
     private let residual: RowTest
     private let form: TreeForm
-    /// No change is a modification, so all stamps are the same.
+    /// Whether no change counts as a modification, so that all stamps are equal.
     private let isShallow: Bool
     private var rows: GatheredRows
 
@@ -183,8 +185,8 @@ struct EntryCollector {
         rows = GatheredRows(key, table)
     }
 
-    /// Collects by an index, where one leads to few rows; false where none does.
-    /// - Parameter sharing: how many share the scan that it would take.
+    /// Collects rows by an index. Returns false if no index finds few enough rows.
+    /// - Parameter sharing: number of trees that would share a scan.
     mutating func collectByIndex(_ key: TreeKey, in source: any RowSource, sharing: Int = 1) -> Bool {
         guard let ids = IndexAccess.candidates(key.residual, table, source, sharing: sharing) else { return false }
         for id in ids {

@@ -1,22 +1,23 @@
-// Rows gathered for trees that have one order. The key of a row is made once and all are sorted once, however many of the trees
-// have it. One thread.
+// Rows gathered for trees with the same order. Each row's key is made once and all rows are sorted once, for any number
+// of trees.
+// Used by one thread.
 
 struct GatheredRows {
     private let table: Table
     private var encoder: SortKeyEncoder
     private let isNumeric: Bool
     private var keys = GatheredKeys()
-    /// Used instead of `keys` where keys are numbers and the tree is its rows alone: less than half the size.
+    /// Used in place of `keys` if keys are numbers without groups or sections. Less than half the size.
     private var numbers: [RankedNumber] = []
 
-    /// - Parameter key: that of any of the trees.
+    /// - Parameter key: the key of any of the trees.
     init(_ key: TreeKey, _ table: Table) {
         self.table = table
         encoder = SortKeyEncoder(key, table.schema)
         isNumeric = encoder.isNumeric && key.distinct.isEmpty && key.section == nil
     }
 
-    /// Adds a row behind those that were added before.
+    /// Appends a row.
     @inline(__always)
     mutating func add(_ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
         if isNumeric {
@@ -26,8 +27,8 @@ struct GatheredRows {
         }
     }
 
-    /// Brings the rows into order.
-    /// - Returns: by place in that order, how many rows had been added before.
+    /// Sorts the rows.
+    /// - Returns: for each sorted row, the number of rows that were added before it.
     mutating func sort() -> [UInt32] {
         if isNumeric {
             let order = NumberSort.order(of: numbers)
@@ -38,14 +39,14 @@ struct GatheredRows {
         return keys.order
     }
 
-    /// A tree of all rows, which are in order.
+    /// Makes a tree of all rows. They have to be sorted.
     func tree(_ form: TreeForm, stamp: UInt64) -> RankedTree {
         if isNumeric { return numbers.withUnsafeBufferPointer { RankedTree(sorted: $0, stamp: stamp) } }
         return keys.withKeys(keys.order) { form.tree(sorted: $0, stamp: stamp) }
     }
 
-    /// A tree of some of the rows, which are in order.
-    /// - Parameter places: ascending.
+    /// Makes a tree of some of the rows. They have to be sorted.
+    /// - Parameter places: ascending indices of sorted rows.
     func tree(_ form: TreeForm, stamp: UInt64, at places: [UInt32]) -> RankedTree {
         guard isNumeric else {
             return keys.withKeys(places.map { keys.order[Int($0)] }) { form.tree(sorted: $0, stamp: stamp) }
@@ -61,8 +62,9 @@ struct GatheredRows {
     }
 }
 
-/// Which of the gathered rows are a tree's. Its memory is freed by who has it: an array asks at every element whether it is the only
-/// one, and of a hundred trees most of the time is spent here.
+/// The gathered rows that belong to one tree. Manages its memory by hand: an array checks for unique ownership at every
+/// append, and with
+/// 100 trees most time is spent here. The owner calls `free`.
 struct ChosenRows {
     private static let fewest = 64
 
@@ -70,7 +72,7 @@ struct ChosenRows {
     private var count = 0
     private var capacity = 0
 
-    /// How many rows had been added before each of them.
+    /// For each row, the number of rows that were gathered before it.
     var added: UnsafeBufferPointer<UInt32> { UnsafeBufferPointer(start: base, count: count) }
 
     @inline(__always)
@@ -91,16 +93,17 @@ struct ChosenRows {
         base = larger
     }
 
-    /// Nothing is chosen then.
+    /// Frees the memory and removes all rows.
     mutating func free() {
         base?.deallocate()
         (base, count, capacity) = (nil, 0, 0)
     }
 
-    /// Their places in the order of all, ascending. O(rows of all / 64 + chosen), or O(chosen log chosen) for few.
+    /// Places of the rows in the order of all rows, ascending. O(all rows / 64 + chosen), or O(chosen log chosen) for
+    /// few.
     /// - Parameters:
-    ///   - places: of each row by how many had been added before it.
-    ///   - marks: a bit for each row, all of them 0, and so they are left.
+    ///   - places: place of each row, by the number of rows gathered before it.
+    ///   - marks: a bit for each row, all 0 before and after the call.
     func places(_ places: [UInt32], _ marks: inout [UInt64]) -> [UInt32] {
         let added = added
         if added.count * 4 < marks.count { return added.map { places[Int($0)] }.sorted() }

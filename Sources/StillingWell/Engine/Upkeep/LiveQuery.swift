@@ -1,11 +1,11 @@
-// A live query as upkeep has it: a window over a shared tree, and who watches it. Upkeep thread only.
+// Upkeep's state of a live query: a window over a shared tree, and its subscriptions. Upkeep thread only.
 
-/// One subscription of a connection to a live query, as upkeep sees it.
+/// Subscription of one connection to a live query.
 final class Subscription {
     let connection: ConnectedMailbox
     let query: QueryHandle
     let attachment: Int
-    /// The columns that somebody has asked for numbers about.
+    /// Columns for which sums or extremes were asked, bit i for column i.
     var measured: UInt64 = 0
     /// The tree the connection was last sent, from which the next change set is computed ahead.
     @exclusivity(unchecked) var sent: RankedTree?
@@ -15,14 +15,14 @@ final class Subscription {
     }
 }
 
-/// A window over a shared tree, with everyone who watches it.
+/// A window over a shared tree, with its subscriptions.
 final class LiveQuery {
     let plan: QueryPlan
     let window: TreeWindow
-    /// Those of `window`.
+    /// Ends of `window`.
     let ends: WindowEnds
     @exclusivity(unchecked) var subscriptions: [Subscription] = []
-    /// The last step of its tree that touched the window.
+    /// Number of the last step of the tree that touched the window.
     var touchedStep = 0
     /// The rows of a tree that the window shows: of the one that a step has made last.
     @exclusivity(unchecked) private var known: (tree: RankedTree, ranks: Range<Int>)?
@@ -33,8 +33,9 @@ final class LiveQuery {
         ends = WindowEnds(window)
     }
 
-    /// What a step changes in the window, and which rows it shows then. Of windows with a limit the difference says it all.
-    /// - Parameter sent: an earlier tree that has the same rows in the window as the one before the step.
+    /// Changes that a step makes in the window, and the ranks that it shows then. For a window with a limit, the change
+    /// set alone.
+    /// - Parameter sent: an earlier tree with the same rows in the window as the tree before the step.
     func changes(_ step: TreeDifference, from sent: RankedTree) -> KnownChanges {
         guard window.limit == nil else { return KnownChanges(from: sent, step.changeSet(in: window)) }
         var ranks: Range<Int>?

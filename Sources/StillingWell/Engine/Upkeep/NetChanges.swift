@@ -1,15 +1,16 @@
-// The rows that changed between two snapshots, once each and by table. The log tells; where it was pruned, or a commit
-// was too large to be listed, the two snapshots are compared instead, and what follows is the same.
+// Net changes of rows between two snapshots, by table. Taken from the log. If the log was pruned or a commit was too
+// large to be
+// listed, the two snapshots are compared instead.
 
 struct NetChanges {
-    /// Rows of one table, ascending by id.
+    /// Changed rows of one table, ascending by id.
     struct OfTable {
         let table: Table
         let rows: [ChangedRow]
     }
 
     let tables: [OfTable]
-    /// Every listed change, in order of tables, ids and versions; empty where the log could not tell.
+    /// All logged changes, ordered by table, id and version; empty if the log was not available.
     let log: [LoggedChange]
     let isComplete: Bool
 
@@ -58,14 +59,14 @@ struct NetChanges {
         }
     }
 
-    /// The last version that changed an observed column of the row; its last at all where none did.
+    /// Last version that changed an observed column of the row. If none did, the last version that changed the row.
     @inline(__always)
     func version(of row: ChangedRow, observed: Observed) -> UInt64 {
         if case .everything = observed { return row.version }
         return log[row.history].last { observed.includes($0.entry.columns) }?.version ?? row.version
     }
 
-    /// The changes of one row, in order of versions; nil where the log could not tell.
+    /// Changes of one row in order of versions, or nil if the log was not available.
     func history(of id: ObjectID, in table: UInt32) -> ArraySlice<LoggedChange>? {
         guard isComplete else { return nil }
         let first = log.prefixCount { ($0.entry.table, $0.entry.id) < (table, id.rawValue) }

@@ -1,6 +1,6 @@
-// An observer of one object, as upkeep knows it.
+// Upkeep's state of an observer of one object.
 
-/// One connection's interest in one object.
+/// Subscription of one connection to one object.
 struct ObjectWatch {
     let connection: ConnectedMailbox
     let object: ObjectHandle

@@ -1,5 +1,6 @@
-// A ranked tree kept true for all live queries that share it, which are windows over it. All of it belongs to the upkeep
-// thread, except the first evaluation, which fills a tree nobody else has yet.
+// A ranked tree that upkeep keeps current for all live queries that are windows over it. Used on the upkeep thread
+// only, except for the
+// first evaluation, which fills a tree that no other thread uses yet.
 
 /// Unchecked because upkeep's thread has it, and the evaluator reads what is constant. No access is checked for being the only
 /// one, either: of a hundred filters' upkeep these checks took 7 %.
@@ -24,7 +25,7 @@ final class SharedTree: @unchecked Sendable {
     /// The measures of the insertions, where the tree has any.
     @exclusivity(unchecked) private var values: [UInt64] = []
     private var measures = Measures()
-    /// Whether a tree with other measures is being made of this one.
+    /// Whether a copy of this tree with other measures is being made.
     var isBeingMeasured = false
     /// Where the step's rows were and are, for finding the windows it touches.
     @exclusivity(unchecked) private var touchedKeys: [RankedKey] = []
@@ -35,12 +36,12 @@ final class SharedTree: @unchecked Sendable {
     @exclusivity(unchecked) private var before: RankedTree?
     /// What the step makes of that, once a window has asked.
     @exclusivity(unchecked) private var difference: TreeDifference?
-    /// Where stamps of rows are kept that leave and may come back; nil where no row can, or none is told as modified.
+    /// Stamps of departed rows. Nil if no row can come back, or no row is reported as modified.
     private let departed: DepartedRows?
     /// What the current step takes out of the tree and leaves in the store.
     @exclusivity(unchecked) private var leaving: [ObjectID] = []
     @exclusivity(unchecked) private var held = HeldRoots()
-    /// The tree that this is a copy of, on its way to an older version.
+    /// The tree that this is a copy of, while the copy is moved to an older version.
     private var origin: SharedTree?
     /// Rows that the current step changes by what they lead to.
     @exclusivity(unchecked) var dependants = DependantRows()
@@ -56,23 +57,24 @@ final class SharedTree: @unchecked Sendable {
 
     // MARK: Windows
 
-    /// The query of this plan, made if there is none.
+    /// Returns the query of this plan, made if necessary.
     func query(_ plan: QueryPlan) -> LiveQuery {
         for case let query? in queries where query.plan == plan { return query }
         let query = LiveQuery(plan)
         let handle = freeHandles.popLast() ?? queries.count
         if handle == queries.count { queries.append(query) } else { queries[handle] = query }
-        // The index knows eight bytes of each bound, the upper one closed: candidates are checked against the keys.
+        // The index uses the first eight bytes of each bound, both closed. Candidates are checked against the full
+        // keys.
         windows.insert(query.window.lower?.prefix ?? 0, query.window.upper?.prefix ?? .max, handle: handle)
         return query
     }
 
-    /// Whether a connection observes one of its queries.
+    /// Returns whether a connection observes one of the tree's queries.
     func isObserved(by mailbox: Mailbox) -> Bool {
         queries.contains { $0?.subscriptions.contains { $0.connection.mailbox === mailbox } ?? false }
     }
 
-    /// Forgets a query nobody watches any more; true when it was the last.
+    /// Removes a query without subscriptions. Returns true if it was the tree's last.
     func drop(_ query: LiveQuery) -> Bool {
         guard let handle = queries.firstIndex(where: { $0 === query }) else { return false }
         queries[handle] = nil
@@ -86,8 +88,8 @@ final class SharedTree: @unchecked Sendable {
     /// Whether the current step has noted a row.
     var hasNotes: Bool { !touchedKeys.isEmpty }
 
-    /// Notes one row that may have changed between two snapshots; true when the tree changes with it.
-    /// - Parameter columns: those that were written; all for a row that changed with what it leads to.
+    /// Notes a row that may have changed between two snapshots. Returns true if the tree changes.
+    /// - Parameter columns: the written columns; all bits for a row that changed through links.
     func note(
         _ id: ObjectID, from: Snapshot, old: RowReader?, to: Snapshot, new: RowReader?, columns: UInt64, version: UInt64
     ) -> Bool {
@@ -117,13 +119,13 @@ final class SharedTree: @unchecked Sendable {
         return true
     }
 
-    /// The version that last changed an observed column of a row, as far as the tree knows; 0 where it knows of none.
-    /// - Parameter key: where the row stands; nil where it stands nowhere, or not any more.
+    /// Last version that changed an observed column of a row, as far as the tree knows, else 0.
+    /// - Parameter key: the row's key in the tree, or nil if it is not in the tree.
     func stamp(of key: RankedKey?, _ id: ObjectID) -> UInt64 {
         key.flatMap { tree?.base.stamp(of: $0) } ?? departed?.stamp(of: id, self) ?? 0
     }
 
-    /// The root as it was at an older version; nil before the first evaluation. O(changes in between).
+    /// The tree at an older version, or nil before the first evaluation. O(changes in between).
     func root(at older: Snapshot, from now: Snapshot) -> RankedTree? {
         if tree == nil || older.version == now.version { return tree }
         step += 1
@@ -137,20 +139,21 @@ final class SharedTree: @unchecked Sendable {
         return copy.tree
     }
 
-    /// The stamp at an older version of a row that has left since. From then on it is kept like that of any which leaves.
+    /// Stamp of a row at an older version, after which it left. From then on it is kept like that of any departed row.
     private func takeBack(_ id: ObjectID, isModified: Bool, from now: Snapshot, to older: Snapshot) -> UInt64 {
         if key.observed == .columns(0) { return 0 }
         guard let departed, now.row(table, id) != nil else { return older.version }
         let known = departed.stamp(of: id, self)
-        // From now on for the older root's sake.
+        // The stamp is kept for the older root from now on.
         departed.forget(id, self)
         departed.leave(id, self, stamp: known ?? (isModified ? now.version : older.version), step: step)
         leaving.append(id)
         return isModified ? older.version : known ?? older.version
     }
 
-    /// Rows that a silent commit of the coming step takes in and a later commit of the step takes out: the tree never has
-    /// them, and whom the silence is for knows them all the same. They are kept like those that leave. O(silent rows × log n).
+    /// Keeps stamps of rows that a silent commit of the coming step inserts and a later commit of the same step
+    /// removes. The tree never
+    /// has these rows, but observers named by the silent commit know them. O(silent rows × log n).
     func keepPassing(_ skips: [TreeSkip], from old: Snapshot, to new: Snapshot) {
         guard let departed else { return }
         for row in skips.flatMap(\.rows) {
@@ -164,25 +167,25 @@ final class SharedTree: @unchecked Sendable {
         }
     }
 
-    /// Forgets what is kept for rows that left.
+    /// Forgets all departed rows.
     func forgetDeparted() {
         guard let departed else { return }
         held.forgetAll { departed.forget($0, self, step: $1) }
-        // A row that only passed leaves no step behind it that would have ended a root.
+        // A row that was only passing has no step that ended a root.
         for id in leaving { departed.forget(id, self) }
         leaving.removeAll()
     }
 
-    /// The key of a row; nil where it does not pass.
-    /// - Parameter source: where the other rows are read that the filter asks about.
+    /// Key of a row, or nil if the row does not pass the filter.
+    /// - Parameter source: source of other rows that the filter reads.
     func key(_ row: RowReader?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
         guard let row else { return nil }
         return residual.passes(row, id, source, table.links) ? encoder.key(row, id, source, table.links) : nil
     }
 
-    /// Goes on with a tree of the same rows.
+    /// Replaces the tree by one with the same rows.
     fileprivate func replaceTree(by next: RankedTree) {
-        // Who holds the one before it has what left since, as after a step.
+        // Holders of the previous tree need the rows that leave from now on, as after a step.
         if departed != nil, let tree { held.end(tree.root, step: step, left: []) }
         tree = next
         measures = next.measures
@@ -194,12 +197,12 @@ final class SharedTree: @unchecked Sendable {
         values.removeAll(keepingCapacity: true)
     }
 
-    /// So many rows are looked up one by one, to tell what a step has changed; of more, the two trees are compared, and of
-    /// those perhaps one window.
+    /// Number of changed rows up to which a step's changes are found by lookups. For more, the two trees are compared.
     private static let fewRows = 8
 
-    /// How the tree that somebody was last sent became this one in a window: by the current step alone, because who watches a window
-    /// is sent each tree that a step makes which touches it. nil outside of a step, and where comparing trees costs less.
+    /// Changes of a window from the tree that was sent last to the current one. These are the changes of the current
+    /// step, because each
+    /// tree whose step touched the window was sent. Returns nil outside of a step, and if comparing trees is cheaper.
     @inline(__always)
     func changes(from sent: RankedTree, of query: LiveQuery) -> KnownChanges? {
         guard let before else { return nil }
@@ -210,9 +213,9 @@ final class SharedTree: @unchecked Sendable {
         return difference.map { query.changes($0, from: sent) }
     }
 
-    /// Applies what was noted, and calls `body` with each query whose window it touches.
+    /// Applies the noted changes, and calls `body` with each query whose window they touch.
     ///
-    /// Inlining is asked for because the optimiser does not do it: without it upkeep took 2 to 8 percent more.
+    /// Inlined explicitly, because the optimiser does not do it. Without, upkeep took 2 to 8 % longer.
     @inline(__always)
     func applyNoted(_ body: (LiveQuery) -> Void) {
         before = tree
@@ -242,7 +245,7 @@ final class SharedTree: @unchecked Sendable {
 }
 
 extension SharedTree {
-    /// What its observers have asked for numbers about.
+    /// Measures that observers of the tree have asked for.
     var wantedMeasures: Measures {
         let columns = queries.reduce(0) { columns, query in
             (query?.subscriptions ?? []).reduce(columns) { $0 | $1.measured }
@@ -250,12 +253,12 @@ extension SharedTree {
         return Measures(columns: columns, table.schema)
     }
 
-    /// As it is in a snapshot, with other measures. Any thread.
+    /// The tree in a snapshot, with other measures. Any thread.
     func measured(_ tree: RankedTree, _ measures: Measures, in snapshot: Snapshot) -> RankedTree {
         form.measured(tree, measures, table, in: snapshot)
     }
 
-    /// Goes on with a tree that has other measures and was made of an earlier one of this. O(changes since).
+    /// Replaces the tree by one with other measures that was made from an earlier version of it. O(changes since).
     func take(_ measured: RankedTree, madeOf earlier: RankedTree, at snapshot: Snapshot) {
         guard let tree else { return }
         let (removals, insertions) = earlier.base.changes(to: tree.base)

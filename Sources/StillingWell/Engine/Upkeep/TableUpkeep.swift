@@ -1,5 +1,6 @@
-// What upkeep keeps per table: the shared trees, the index that routes a changed row to those it may touch, and the
-// observed objects. Upkeep thread only.
+// Upkeep's state of one table: the shared trees, the index that routes a changed row to trees it may touch, and the
+// observed objects.
+// Upkeep thread only.
 
 final class TableUpkeep {
     let table: Table
@@ -7,7 +8,7 @@ final class TableUpkeep {
     @exclusivity(unchecked) private var trees: [SharedTree?] = []
     private var handles: [TreeKey: Int] = [:]
     private var freeHandles: [Int] = []
-    /// Trees whose first evaluation has not been taken over yet.
+    /// Trees that wait for their first evaluation.
     private(set) var unevaluated: [SharedTree] = []
     @exclusivity(unchecked) private var touched: [SharedTree] = []
     private let departed = DepartedRows()
@@ -23,10 +24,10 @@ final class TableUpkeep {
 
     var isEmpty: Bool { handles.isEmpty && watches.isEmpty }
 
-    /// The tree of this key, if there is one.
+    /// Tree of this key, or nil.
     func existingTree(_ key: TreeKey) -> SharedTree? { handles[key].flatMap { trees[$0] } }
 
-    /// The tree of this key; `isNew` says that it was made and waits for its first evaluation.
+    /// Tree of this key. `isNew` means that it was made and waits for its first evaluation.
     func tree(_ key: TreeKey) -> (tree: SharedTree, isNew: Bool) {
         if let handle = handles[key], let tree = trees[handle] { return (tree, false) }
         let tree = SharedTree(key, table, departed)
@@ -43,10 +44,10 @@ final class TableUpkeep {
         if let handle = handles[tree.key] { index.insert(tree.key.residual, handle: handle) }
     }
 
-    /// The trees that have been evaluated.
+    /// Trees that have been evaluated.
     var evaluatedTrees: [SharedTree] { trees.compactMap { $0?.tree == nil ? nil : $0 } }
 
-    /// Whether the tree is still wanted: it may have lost its last observer while it was evaluated.
+    /// Whether the tree still has observers. It may have lost the last one while it was evaluated.
     func isWanted(_ tree: SharedTree) -> Bool { handles[tree.key].flatMap { trees[$0] } === tree }
 
     func drop(_ tree: SharedTree) {
@@ -58,9 +59,10 @@ final class TableUpkeep {
         if tree.tree != nil { index.remove(tree.key.residual, handle: handle) }
     }
 
-    /// Brings the trees from one snapshot to the next, given the rows that may differ. Calls `body` once with each
-    /// live query whose window was touched.
-    /// - Parameter dependants: trees with rows that change by what they lead to.
+    /// Moves the trees from one snapshot to the next, given the rows that may differ. Calls `body` once for each live
+    /// query whose window was
+    /// touched.
+    /// - Parameter dependants: trees with rows that change through links.
     func apply(
         _ rows: [ChangedRow], _ changes: NetChanges, dependants: [SharedTree], from old: Snapshot, to new: Snapshot,
         _ body: (SharedTree, LiveQuery) -> Void
@@ -91,7 +93,7 @@ final class TableUpkeep {
 
     // MARK: Single objects
 
-    /// - Parameter version: where upkeep stands.
+    /// - Parameter version: the version of upkeep's snapshot.
     func watch(_ watch: ObjectWatch, at version: UInt64) {
         watches[watch.object.id.rawValue, default: []].append(watch)
         if watch.object.since > version { ahead.append(watch) }
@@ -103,10 +105,10 @@ final class TableUpkeep {
         ahead.removeAll { $0.object === object }
     }
 
-    /// Everyone who observes an object of the table.
+    /// Subscriptions to objects of the table.
     var allWatches: [ObjectWatch] { watches.values.flatMap(\.self) }
 
-    /// Calls `body` with the news of each observed object among `rows`. O(rows), nothing where no object is observed.
+    /// Calls `body` with an update of each observed object among `rows`. O(rows), or O(1) if no object is observed.
     func forEachWatched(
         _ rows: [ChangedRow], _ changes: NetChanges, skips: [SkipRecord], from old: Snapshot, to new: Snapshot,
         _ body: (ObjectWatch, ObjectUpdate) -> Void
@@ -129,8 +131,9 @@ final class TableUpkeep {
         forgetAhead(upTo: new.version)
     }
 
-    /// Without a log, values tell. An object that came and went between the two snapshots is in neither of them: what
-    /// observers ahead of `old` have seen is compared instead.
+    /// Finds updates without a log, by comparing values. An object inserted and deleted between the snapshots is in
+    /// neither, so observers
+    /// that are ahead of `old` are compared with the row that they saw.
     private func compareWatched(
         _ rows: [ChangedRow], from old: Snapshot, to new: Snapshot, _ body: (ObjectWatch, ObjectUpdate) -> Void
     ) {
@@ -162,7 +165,7 @@ extension ObjectChangeEntry {
             skippedBy: skips.filter { $0.version == change.version }.flatMap(\.tokens))
     }
 
-    /// What has become of an object where no log tells; nil for nothing.
+    /// Change of an object without a log, found by comparing rows. Returns nil if nothing changed.
     init?(_ object: ObjectHandle, from before: RowReader, to new: Snapshot) {
         guard let row = new.row(object.table, object.id) else {
             self.init(version: new.version, columns: .max, isDeletion: true)

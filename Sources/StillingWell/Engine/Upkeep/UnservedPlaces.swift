@@ -1,11 +1,11 @@
-// Connections whose observers wait for a place that never runs anything: mostly a thread whose run loop nobody runs. Upkeep
-// thread only, which looks now and then.
+// Connections whose delivery context never runs anything, mostly a thread without a running run loop. Upkeep thread
+// only.
 import Logging
 
 struct UnservedPlaces {
-    /// A place that has not had its first turn after so long gets a line in the log.
+    /// Time after which a delivery context without a first delivery is logged.
     static let patienceNs: Int64 = 5_000_000_000
-    /// Between two looks.
+    /// Minimum time between two checks.
     private static let intervalNs: Int64 = 1_000_000_000
 
     private var lastLookNs: Int64
@@ -13,12 +13,12 @@ struct UnservedPlaces {
     init(nowNs: Int64) { lastLookNs = nowNs }
 
     /// Posts again where a first delivery was held back.
-    /// - Returns: the messages about connections whose first delivery has waited too long by now, one for each.
+    /// - Returns: one message for each connection whose first delivery has now waited too long.
     mutating func look(_ connections: some Sequence<ConnectedMailbox>, nowNs: Int64) -> [String] {
         let elapsedNs = nowNs - lastLookNs
         guard elapsedNs >= Self.intervalNs else { return [] }
         lastLookNs = nowNs
-        // Where the whole process stood still, nobody had a turn.
+        // Limits the counted time, because no context runs while the whole process is suspended.
         let countedNs = min(elapsedNs, 2 * Self.intervalNs)
         var messages: [String] = []
         for connection in connections {

@@ -1,23 +1,24 @@
-// First roots at older versions, for connections without `autorefresh`; and what was silent for observers before there was
-// any root of their rows.
+// First roots at older versions, for connections without `autorefresh`, and silent commits that precede the first root
+// of their rows.
 //
-// A tree takes as long as it takes to be evaluated, and upkeep goes on meanwhile. A silent commit that it crosses there is
-// kept with the two snapshots around it. When the tree comes, it is taken back to the oldest version that somebody waits
-// for and from there, step by step, over these commits: all that is made of it on the way is as if it had been there all
-// the time. Upkeep thread only.
+// Upkeep goes on while a tree is evaluated. A silent commit that it crosses meanwhile is kept with the snapshots before
+// and after it.
+// The evaluated tree is moved back to the oldest version that a connection waits for, and from there step by step over
+// these commits. The result is the same as if the tree had existed all the time. Upkeep thread only.
 
-/// A first root that a connection waits for which stays at an older version.
+/// A first root for a connection that stays at an older version.
 struct Hold {
     let mailbox: Mailbox
     let query: QueryHandle
     let attachment: Int
     let at: Snapshot
-    /// The root, where it was made on the way over silent commits.
+    /// The root, if it was made while replaying silent commits.
     var root: RankedTree?
 }
 
-/// A silent commit that upkeep has crossed before it had the rows of an observer it names. Counts as held in the inbox while
-/// it lives: it ends with the first evaluation, for which nobody has to be waited for.
+/// A silent commit that upkeep crossed before it had the rows of an observer that it names. Counts as held in the inbox
+/// until it is
+/// released, which the first evaluation does without waiting for other threads.
 final class EarlySkip {
     let record: SkipRecord
     let before: Snapshot
@@ -36,7 +37,7 @@ final class EarlySkip {
 }
 
 extension Upkeep {
-    /// Notes a first root to bring. One that the connection has asked for at an earlier version is of no use any more.
+    /// Registers a first root to deliver. Replaces a request of the same query for another version.
     func hold(_ hold: Hold) {
         if let index = holds.firstIndex(where: { $0.query === hold.query }) {
             let known = holds[index]
@@ -46,8 +47,9 @@ extension Upkeep {
         holds.append(hold)
     }
 
-    /// Brings first roots at older versions, as far as they can be made. Not before the tree's update is in the mailbox: a
-    /// connection that has the root and moves on has to find that too.
+    /// Delivers first roots at older versions, as far as they can be made. The tree's update has to be in the mailbox
+    /// before: a connection
+    /// that has the root and moves on must find it.
     func bringHeld() {
         if holds.isEmpty { return }
         let asked = holds
@@ -67,7 +69,7 @@ extension Upkeep {
         }
     }
 
-    /// nil where nobody waits any more.
+    /// Tree of a hold, or nil if the subscription has ended.
     private func tree(of hold: Hold) -> SharedTree? {
         guard let (live, tree) = live(hold.query),
             live.subscriptions.contains(where: { $0.query === hold.query && $0.attachment == hold.attachment })
@@ -75,13 +77,14 @@ extension Upkeep {
         return tree
     }
 
-    /// Brings a tree that was evaluated at a version to the current one over the silent commits that it has missed, and
-    /// plans them. O(changes since the oldest version that somebody waits for).
-    /// - Returns: what could not be read.
+    /// Moves a tree that was evaluated at a version to the current one over the silent commits that it has missed, and
+    /// plans these.
+    /// O(changes since the oldest version that a connection waits for).
+    /// - Returns: the first failure to read, or nil.
     func replay(_ tree: SharedTree, from at: Snapshot) -> StoreError? {
         let early = tree.early
         tree.early = []
-        // While it lives, the stamps are kept of those of its rows that are not in the older roots.
+        // Keeps the evaluated tree alive, and with it the stamps of its rows that older roots do not have.
         let evaluated = tree.tree
         defer { withExtendedLifetime(evaluated) {} }
         var place = at

@@ -1,24 +1,27 @@
-// Trees that know the sums and extremes of columns that observers ask for. Somebody's first request is answered from the
-// rows; meanwhile a tree with the values is made of the one there is, off the upkeep thread, and takes its place. It goes on
-// knowing them until the last observer that has asked is gone. Upkeep thread only.
+// Trees with sums and extremes of the columns that observers ask for. The first request is answered from the rows.
+// Meanwhile a
+// tree with these measures is made off the upkeep thread and replaces the tree, until the last observer that asked is
+// gone.
+// Upkeep thread only.
 //
-// Only columns whose changes the tree's observers hear of (`ConnectionQuery.toMeasure`): a row that is written elsewhere
-// brings no new root, and what a root knows has to be what its version has.
+// Measures cover only columns whose changes the tree's observers are told of (`ConnectionQuery.toMeasure`). Writes of
+// other columns
+// bring no new root, and the measures of a root must match its version.
 
 extension Upkeep {
-    /// A connection has asked a query for numbers about a column.
+    /// Handles a connection's request for sums or extremes of a column.
     func measure(_ query: QueryHandle, _ attachment: Int, _ column: Int) {
         guard let (live, tree) = live(query),
             let asking = live.subscriptions.first(where: { $0.query === query && $0.attachment == attachment })
         else { return }
         let bit = UInt64(1) << UInt64(column)
         asking.measured |= bit
-        // Another of its queries may have asked before, and this one have a root from before that.
+        // The measure may exist for another query, while this one still has a root from before.
         guard let known = tree.tree?.measures.columns, known & bit != 0 else { return measure(tree) }
         publish(tree, live)
     }
 
-    /// Has a tree made that knows what its observers ask for, unless this one does.
+    /// Starts to make a tree with the measures that observers ask for, unless this one has them.
     func measure(_ tree: SharedTree) {
         let wanted = tree.wantedMeasures
         guard !tree.isBeingMeasured, let rows = tree.tree, rows.measures != wanted else { return }
@@ -26,16 +29,16 @@ extension Upkeep {
         evaluator.measure(tree, rows, wanted, in: snapshot) { [weak self] in self?.send($0) }
     }
 
-    /// Goes on with a tree that was made of an earlier one.
+    /// Continues with a tree that was made from an earlier version of this one.
     func take(_ measured: RankedTree, for tree: SharedTree, madeOf earlier: RankedTree) {
         guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { return }
         tree.isBeingMeasured = false
         tree.take(measured, madeOf: earlier, at: snapshot)
-        // Without a change of its own a window would go on without it.
+        // A window without changes of its own would not get the new tree otherwise.
         for case let query? in tree.queries where query.subscriptions.contains(where: { $0.measured != 0 }) {
             publish(tree, query)
         }
-        // Others have asked meanwhile, or gone.
+        // Observers may have asked, or gone, meanwhile.
         measure(tree)
     }
 }

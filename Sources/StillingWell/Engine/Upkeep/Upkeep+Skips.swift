@@ -1,19 +1,22 @@
-// What a silent commit means for the trees of the observers it names: where each of its rows stood just before it, and
-// just after. Worked out while the trees still stand at the old version. Upkeep thread only.
+// Effect of a silent commit on the trees of the observers it names: the places of its rows just before and just after
+// it.
+// Computed while the trees are still at the old version. Upkeep thread only.
 //
-// Where rows depend on others, only the two snapshots around the commit tell: which rows it changed, and where they stood.
-// A step that crosses other commits too has neither (an owner may have been renamed before it and deleted after it), and
-// what was guessed from the step's ends was told as somebody else's change. So such a commit comes with both snapshots, and
-// upkeep makes it a step of its own (`walk`). Rows that depend on nothing but themselves have all in the record and the log.
+// If rows depend on others, only the snapshots before and after the commit show which rows it changed. A step that also
+// crosses other
+// commits has neither: an owner may have been renamed before the commit and deleted after it, and the change would be
+// reported to the wrong observers. So such a commit comes with both snapshots and is a step of its own (`walk`). For
+// rows
+// without dependencies, the record and the log are enough.
 
-/// The silent commits of one step that concern one query.
+/// Silent commits of one step that concern one query.
 struct PlannedSkips {
     let subject: (LiveQuery, SharedTree)
     var skips: [TreeSkip] = []
 }
 
 extension Upkeep {
-    /// O(rows of the silent commits × queries of the observers they name × log n).
+    /// Plans the silent commits of a step. O(rows of the silent commits × queries of the named observers × log n).
     func plan(_ skips: [SkipRecord], _ changes: NetChanges, from old: Snapshot) -> [ObjectIdentifier: PlannedSkips] {
         var planned: [ObjectIdentifier: PlannedSkips] = [:]
         for record in skips {
@@ -31,21 +34,21 @@ extension Upkeep {
         return planned
     }
 
-    /// Keeps a silent commit for when the tree has been evaluated.
+    /// Keeps a silent commit until the tree has been evaluated.
     private func keepEarly(_ record: SkipRecord, _ tree: SharedTree, from old: Snapshot) {
-        // Where several of its queries are named, or the step is done again, it is there already.
+        // It is kept already if several queries of the tree are named, or the step is repeated.
         guard isAlone(record, from: old), tree.early.last.map({ $0.record.version < record.version }) ?? true else {
             return
         }
         tree.early.append(EarlySkip(record, before: old, after: snapshot, inbox))
     }
 
-    /// Whether the current step crosses this commit and no other.
+    /// Whether the current step crosses only this commit.
     private func isAlone(_ record: SkipRecord, from old: Snapshot) -> Bool {
         old.version + 1 == record.version && snapshot.version == record.version
     }
 
-    /// The rows of a tree that a silent commit changed.
+    /// Rows of a tree that a silent commit changed.
     private func rows(
         of record: SkipRecord, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
     ) -> [TreeSkip.Row] {
@@ -55,7 +58,7 @@ extension Upkeep {
         }
     }
 
-    /// A row of a commit among others of a step. Of rows that depend on others nobody knows more than whether they are gone.
+    /// Row of a commit in a step with other commits. If rows depend on others, only deletions are known.
     private func plan(
         _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
     ) -> TreeSkip.Row? {
@@ -67,7 +70,7 @@ extension Upkeep {
             beforeStamp: after == nil ? nil : stamp(of: row, before: version, tree, changes, from: old))
     }
 
-    /// The stamp a row had just before `version`: that of its last observed change within the step, or else the tree's.
+    /// Stamp of a row just before `version`: that of its last observed change in the step, else that of the tree.
     private func stamp(
         of row: SkipRecord.Row, before version: UInt64, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
     ) -> UInt64? {
@@ -83,7 +86,7 @@ extension Upkeep {
 }
 
 extension SharedTree {
-    /// The rows that a silent commit changes which is a step of its own: where they stand before it, and will stand.
+    /// Rows that a silent commit changes in a step of its own, with their places before and after it.
     func rows(of record: SkipRecord, from old: Snapshot, to new: Snapshot) -> [TreeSkip.Row] {
         var columns: [ObjectID: UInt64] = [:]
         for row in record.rows where row.table == table.id { columns[row.id] = row.columns }

@@ -1,20 +1,22 @@
-// How upkeep goes from one version to the next: in one step over many commits, or in several where silent ones have to be
-// steps of their own; and what it gives up where the engine reports damage on the way.
+// Steps of upkeep from one version to the next. One step crosses many commits, unless silent ones have to be steps of
+// their own.
+// Damage found on the way ends observers.
 //
-// A silent commit stays in the inbox until a step that has crossed it is delivered: one that fails forgets nothing. Upkeep
+// A silent commit stays in the inbox until the step that crossed it is delivered, so a failed step loses none. Upkeep
 // thread only.
 import Logging
 
 extension Upkeep {
-    /// Goes to a version in one step, or in several: what a silent commit did to rows that depend on others is known only
-    /// where the commit is a step of its own. Stops early where the store cannot be read.
+    /// Moves to a version in one step or several: the effect of a silent commit on rows that depend on others is known
+    /// only if the commit is
+    /// a step of its own. Stops early if the store cannot be read.
     func walk(to newest: Snapshot) {
         var crossed: [SkipRecord] = []
-        // Each is let go of once it is crossed: it holds snapshots.
+        // Each is released once it is crossed, because it holds snapshots.
         var waiting = Array(inbox.skips(upTo: newest.version).reversed())
         while let skip = waiting.popLast() {
             if skip.record.version <= snapshot.version { continue }
-            // It is completed before anyone else can commit, so one that is not yet is the last.
+            // A commit is completed before the next can begin, so an incomplete one is the last.
             guard skip.isHeld, let after = skip.record.version == newest.version ? newest : skip.after else {
                 crossed.append(skip.record)
                 continue
@@ -29,9 +31,9 @@ extension Upkeep {
         _ = step(to: newest, crossed)
     }
 
-    /// Goes to a version in one step, unless upkeep stands there or further already.
+    /// Moves to a version in one step, unless upkeep is there or further.
     /// - Parameter skips: the silent commits that this step crosses.
-    /// - Returns: false where the store cannot be read, and upkeep stands where it stood.
+    /// - Returns: false if the store cannot be read. Upkeep then stays where it was.
     private func step(to newest: Snapshot, _ skips: [SkipRecord]) -> Bool {
         let old = snapshot
         guard newest.version > old.version else { return true }
@@ -47,10 +49,10 @@ extension Upkeep {
         if let slot { storage.page.setVersion(newest.version, ofSlot: slot) }
     }
 
-    /// Ends all observers of collections with what the engine has reported: what was made of such reads is worth nothing.
-    /// Those of single objects go on where the log tells them enough, and end with the error too where it does not. Whoever
-    /// observes again has everything evaluated anew.
-    /// - Returns: false where the store cannot be read at all, and upkeep stands where it stood.
+    /// Ends all observers of collections with a failure of LMDB, because results of such reads are invalid. Observers
+    /// of single objects go
+    /// on if the log has their changes, else they end too. A new observer is evaluated from scratch.
+    /// - Returns: false if the store cannot be read at all. Upkeep then stays where it was.
     private func abandon(_ error: StoreError, from old: Snapshot) -> Bool {
         func skips(upTo newest: Snapshot) -> [SkipRecord] { inbox.skips(upTo: newest.version).map(\.record) }
         connections.discard()
@@ -65,7 +67,7 @@ extension Upkeep {
                 return true
             }
             connections.discard()
-            // One that nothing has been read from yet: the next step begins there.
+            // A snapshot without failed reads, at which the next step begins.
             snapshot = try storage.openSnapshot()
             for watch in tables.values.flatMap(\.allWatches) {
                 connections.add(ObjectUpdate(watch.object, failure: error), to: watch.connection)
@@ -73,7 +75,7 @@ extension Upkeep {
             deliver(snapshot, skips(upTo: snapshot))
             return true
         } catch {
-            // The next wake-up, or the poll, begins at the old version again: nothing is lost.
+            // The next wake-up or poll begins at the old version again, so nothing is lost.
             connections.discard()
             snapshot = old
             Logger(label: "stillingwell").error("upkeep cannot read the store and will try again: \(error)")
@@ -81,8 +83,9 @@ extension Upkeep {
         }
     }
 
-    /// Ends all observers of collections and objects with the error: the store cannot be read until it is opened again. Callers of
-    /// `refresh()` go on.
+    /// Ends all observers of collections and objects with an error, because the store cannot be read until it is
+    /// reopened.
+    /// Callers of `refresh()` continue.
     func lose(_ error: StoreError) {
         let trees = tables.values.flatMap(\.evaluatedTrees)
         let watches = tables.values.flatMap(\.allWatches)
@@ -99,8 +102,8 @@ extension Upkeep {
         endRefreshes()
     }
 
-    /// Takes trees and watched objects from one snapshot to the next, and gathers the mail.
-    /// - Returns: whether the log told what has changed.
+    /// Moves trees and watched objects from one snapshot to the next, and gathers the mail.
+    /// - Returns: whether the log had all changes.
     @discardableResult
     private func update(from old: Snapshot, to newest: Snapshot, _ skips: [SkipRecord]) -> Bool {
         let changes = NetChanges(from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
@@ -122,7 +125,7 @@ extension Upkeep {
         if !backlinks.isEmpty {
             backlinks.find(changes, skips, from: old, to: newest) { connections.add($1, to: $0.connection) }
         }
-        // Silent changes that leave nothing to tell here still have to reach what their observers were last told.
+        // A silent change without an update still has to correct what its observers were told last.
         for (query, tree) in plannedSkips.values.map(\.subject) { publish(tree, query) }
         plannedSkips = [:]
         return changes.isComplete
@@ -138,7 +141,7 @@ extension Upkeep {
         return tables.values.map(\.table) + others.compactMap { storage.tablesByID[$0] }
     }
 
-    /// Adds a query's new root to the mail of everyone who watches it.
+    /// Adds a query's new root to the mail of all its subscriptions.
     func publish(_ tree: SharedTree, _ query: LiveQuery) {
         guard let ranked = tree.tree else { return }
         let skips = plannedSkips.isEmpty ? nil : plannedSkips.removeValue(forKey: ObjectIdentifier(query))?.skips
@@ -146,7 +149,7 @@ extension Upkeep {
         for subscription in query.subscriptions {
             var ahead: KnownChanges?
             if let sent = subscription.sent, subscription.connection.isIdle {
-                // Observers of one query were mostly sent the same root: one change set serves them all.
+                // Most subscriptions of a query were sent the same root, so they share one change set.
                 if known?.from.isIdentical(to: sent) != true {
                     known =
                         tree.changes(from: sent, of: query)

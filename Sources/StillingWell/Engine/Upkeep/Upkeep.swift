@@ -11,20 +11,20 @@ import Synchronization
 
 /// Unchecked because everything but `inbox` and `hearsCommits` is its thread's own, or set before there is one.
 final class Upkeep: @unchecked Sendable {
-    /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
+    /// Versions after which lagging connections get a newer snapshot: an old one pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
-    /// A writer killed between its commit and the bell is noticed after this long at the latest.
+    /// Time after which a commit is noticed at the latest, if its writer was killed before it rang the bell.
     static let pollNs: Int64 = 1_000_000_000
-    /// The clock it goes by.
+    /// The default clock.
     static let nowNs: @Sendable () -> Int64 = { monotonicNs() }
 
     let storage: Storage
-    /// Nil: nothing goes by the clock.
+    /// Time between two polls. Nil: upkeep ignores the clock.
     private let pollNs: Int64?
     private let nowNs: @Sendable () -> Int64
     let evaluator: Evaluator
     let inbox = UpkeepInbox()
-    /// Whether it comes by after so many commits. Where it does not, who writes does what it would do then.
+    /// Whether upkeep wakes after a number of commits. If not, writers tend held versions in its place.
     let hearsCommits = Atomic(true)
     /// Written once, in `init`.
     private var thread: TracedThread?
@@ -43,7 +43,7 @@ final class Upkeep: @unchecked Sendable {
     @exclusivity(unchecked) var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
     /// First roots to bring at older versions, when there are any.
     @exclusivity(unchecked) var holds: [Hold] = []
-    /// Trees that are to be evaluated once the messages are handled that have arrived.
+    /// Trees to evaluate after the arrived messages have been handled.
     private var waiting: [SharedTree] = []
     /// Refreshes that wait for a version.
     private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
@@ -77,8 +77,9 @@ final class Upkeep: @unchecked Sendable {
         storage.page.ringAll()
     }
 
-    /// Waits until a connection's mail stands at `version` and has the first root, or the failure, of every query that it
-    /// observes. Returns at once if upkeep has ended. Not in a callback of upkeep's.
+    /// Waits until a connection's mail is at `version` and contains the first root, or the failure, of every query that
+    /// it observes.
+    /// Returns at once if upkeep has ended. Must not be called on the upkeep thread.
     func catchUp(_ mailbox: Mailbox, to version: UInt64) {
         let reply = CaughtUp()
         guard inbox.put([.catchUp(mailbox, version, reply)]) else { return }
@@ -86,23 +87,25 @@ final class Upkeep: @unchecked Sendable {
         reply.wait(for: thread?.resource)
     }
 
-    /// Waits, after a silent commit, while too many of them hold snapshots for upkeep. Returns at once where upkeep has
-    /// ended, and on its own thread, where user code may have written. Not to be called with a lock of the store's held.
+    /// Waits after a silent commit while too many silent commits hold snapshots for upkeep. Returns at once if upkeep
+    /// has ended, and on its
+    /// own thread, where user code may have written. Must not be called with a lock of the store held.
     func waitForRoom() {
         guard inbox.isFull, thread?.isCurrent != true else { return }
-        // It may sleep where nobody observes any more.
+        // Upkeep may be asleep if there are no observers.
         storage.page.ringAll()
         inbox.waitForRoom(thread?.resource)
     }
 
-    /// Forgets a connection that has ended, with what it observed.
+    /// Forgets a connection that has ended, with everything it observed.
     func disconnect(_ mailbox: Mailbox, _ queries: [QueryHandle], _ objects: [ObjectHandle]) {
         inbox.put(queries.map { .detach($0) } + objects.map { .unwatch($0) } + [.disconnect(mailbox)])
         storage.page.ringAll()
     }
 
-    /// Ends the thread and waits for it. It waits for nobody, so this does not take long. On the thread itself, where the
-    /// last reference to something of the user's may have gone, it ends later.
+    /// Ends the thread and waits for it, which takes short time because the thread waits for no other. If called on the
+    /// thread itself, when
+    /// it releases the last reference of user code, it ends later.
     func stop() {
         inbox.close()
         storage.page.wakeAll()
@@ -128,7 +131,7 @@ final class Upkeep: @unchecked Sendable {
             answerRefreshes()
             guard inbox.isQuiet else { continue }
             if !isWatching { rest() }
-            // Not yet where another one is to be heard: what rings that is looked for first.
+            // If `bell` has changed, events of the other bell are checked first.
             if self.bell == bell {
                 hearsCommits.store(bell != .own, ordering: .sequentiallyConsistent)
                 storage.page.wait(for: bell, since: seen, timeoutNs: pollNs ?? -1)
@@ -139,14 +142,15 @@ final class Upkeep: @unchecked Sendable {
         if let slot { storage.page.releaseSlot(slot) }
     }
 
-    /// What it waits for. Where nobody observes, a commit now and then is soon enough to let go of old versions; where none is held
-    /// either, no commit matters: who lets a version be held says so, or is found at the next poll.
+    /// The event to wait for. Without observers, occasional commits are enough to release old versions. Without held
+    /// versions either, no
+    /// commit matters: holding one rings the bell, or is found at the next poll.
     private var bell: SharedPage.Bell {
         if isWatching { return .everyCommit }
         return pollNs == nil || storage.pins.isHolding ? .slow : .own
     }
 
-    /// Whether every commit matters to somebody.
+    /// Whether every commit matters to an observer.
     private var isWatching: Bool { !tables.isEmpty || !connections.storeObservers.isEmpty }
 
     /// Publishes the newest version, if there is a newer one.
@@ -157,12 +161,12 @@ final class Upkeep: @unchecked Sendable {
         } catch  where error.endsReading {
             return lose(error)
         } catch {
-            // Nothing is lost: the next wake-up, or the poll, reads the same log.
+            // The next wake-up or poll reads the same log, so nothing is lost.
             Logger(label: "stillingwell").error("upkeep cannot read the store and will try again: \(error)")
             return
         }
         if newest.version > snapshot.version {
-            // Observers that silent commits of this step name have been announced before those were visible.
+            // Observers named by silent commits of this step were announced before those commits were visible.
             handle(inbox.take().messages)
         }
         if newest.version > snapshot.version { walk(to: newest) }
@@ -174,7 +178,7 @@ final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Hands the newest snapshot to connections whose own one pins an old version.
+    /// Sends the newest snapshot to connections whose own pins an old version.
     private func offerToLagging(_ now: Int64) {
         guard snapshot.version > lastOfferVersion,
             snapshot.version - lastOfferVersion >= Self.maxLagVersions || now - lastOfferNs >= pollNs ?? .max
@@ -217,7 +221,7 @@ final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// The live query and the tree behind a connection's query; nil once upkeep does not keep it.
+    /// Live query and tree of a connection's query, or nil if upkeep does not keep it any more.
     func live(_ query: QueryHandle) -> (LiveQuery, SharedTree)? {
         guard let tree = tables[query.plan.tree.table]?.existingTree(query.plan.tree) else { return nil }
         for case let live? in tree.queries where live.plan == query.plan { return (live, tree) }
@@ -239,7 +243,7 @@ final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Has trees evaluated that have come to be wanted, together.
+    /// Starts to evaluate all waiting trees together.
     private func evaluateWaiting() {
         if waiting.isEmpty { return }
         evaluator.evaluate(waiting) { [weak self] in self?.send($0) }
@@ -270,20 +274,20 @@ final class Upkeep: @unchecked Sendable {
         return upkeep
     }
 
-    /// Lets go of a table nobody watches any more.
+    /// Removes the state of a table without observers.
     private func forget(_ upkeep: TableUpkeep) {
         if upkeep.isEmpty { tables[upkeep.table.id] = nil }
         restIfIdle()
     }
 
-    /// The log need not be kept for a thread that has nobody to tell.
+    /// Stops the log from being kept for upkeep if there are no observers.
     private func restIfIdle() {
         if !isWatching, let slot { storage.page.setVersion(SharedPage.noVersion, ofSlot: slot) }
     }
 
     /// - Parameters:
-    ///   - seen: the row at `token.since`.
-    ///   - at: the snapshot of that version, for a token with backlinks.
+    ///   - seen: the row at `object.since`.
+    ///   - at: the snapshot of that version, for an object with backlinks.
     private func watch(_ mailbox: Mailbox, _ object: ObjectHandle, seen: [UInt8], at: Snapshot?) {
         guard let connection = connections[mailbox] else { return }
         let watch = ObjectWatch(connection: connection, object: object, seen: seen)
@@ -291,20 +295,20 @@ final class Upkeep: @unchecked Sendable {
         if let at, let missed = backlinks.watch(watch, seen: at, now: snapshot) {
             connections.add(missed, to: connection)
         }
-        // Its connection may stand behind: what has happened since is in no step to come.
+        // The connection may be behind upkeep: changes since then are in no later step.
         guard object.since < snapshot.version else { return }
         let missed = entries(of: object, seen: seen)
         if !missed.isEmpty { connections.add(ObjectUpdate(object, missed), to: connection) }
     }
 
-    /// What commits have done to an object since there is its observer. Where the log has been pruned, values tell.
+    /// Changes of an object since its observer was added. If the log was pruned, found by comparing values.
     private func entries(of object: ObjectHandle, seen: [UInt8]) -> [ObjectChangeEntry] {
         if let changes = snapshot.changes(after: object.since) {
             return changes.filter { $0.entry.table == object.table.id && $0.entry.id == object.id.rawValue }
                 .map { ObjectChangeEntry($0, []) }
         }
         let entry = seen.withUnsafeBytes { ObjectChangeEntry(object, from: RowReader($0), to: snapshot) }
-        // What could not be read is no deletion; the next step meets the failure.
+        // A row that could not be read is no deletion. The next step reports the failure.
         return snapshot.failure == nil ? entry.map { [$0] } ?? [] : []
     }
 
@@ -315,7 +319,7 @@ final class Upkeep: @unchecked Sendable {
         forget(upkeep)
     }
 
-    /// Tells those who wait in a refresh that their mail is there.
+    /// Signals callers of `refresh()` whose mail is complete.
     private func answerRefreshes() {
         guard !catchingUp.isEmpty else { return }
         let asked = catchingUp
@@ -332,17 +336,17 @@ final class Upkeep: @unchecked Sendable {
         tables.values.contains { $0.unevaluated.contains { $0.isObserved(by: mailbox) } }
     }
 
-    /// Has those who wait in a refresh go on without mail.
+    /// Signals all callers of `refresh()` to continue without mail.
     func endRefreshes() {
         for waiting in catchingUp { waiting.reply.signal() }
         catchingUp = []
     }
 
-    /// Takes over trees evaluated at another version than the current one.
+    /// Takes over trees that were evaluated, possibly at another version than the current one.
     private func adopt(_ trees: [(SharedTree, RankedTree)], _ at: Snapshot) {
         if at.version > snapshot.version { walk(to: at) }
         if at.version > snapshot.version {
-            // The store cannot be read on the way there. What is evaluated anew comes later, or says why it cannot come.
+            // The store cannot be read up to there. A new evaluation follows, or fails with the reason.
             waiting += trees.map(\.0).filter { tables[$0.table.id]?.isWanted($0) == true }
             return
         }
@@ -366,7 +370,7 @@ final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Tells everyone who waits for the trees, and forgets them: whoever observes again has them evaluated again.
+    /// Reports an error to all subscriptions of the trees and drops the trees. A new subscription evaluates them again.
     func fail(_ trees: [SharedTree], _ error: StoreError) {
         for tree in trees {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }

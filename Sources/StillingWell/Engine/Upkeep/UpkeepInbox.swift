@@ -1,5 +1,5 @@
-// What other threads have for the upkeep thread: messages, and records of silent commits. The lock is a leaf; nothing is called
-// and nothing is released under it.
+// Messages and records of silent commits from other threads to upkeep. The lock is a leaf: nothing is called or
+// released while it is held.
 import StillingWellSync
 
 extension Upkeep {
@@ -8,30 +8,30 @@ extension Upkeep {
         case disconnect(Mailbox)
         case attach(Mailbox, QueryHandle, attachment: Int)
         case detach(QueryHandle)
-        /// Bring the first root as it was at an older version, at which the connection stays.
+        /// Deliver the first root at an older version, at which the connection stays.
         case hold(Mailbox, QueryHandle, attachment: Int, at: Snapshot)
         /// - Parameter at: the snapshot at `object.since`, for an object with backlinks.
         case watch(Mailbox, ObjectHandle, seen: [UInt8], at: Snapshot?)
         case unwatch(ObjectHandle)
         case observeStore(Mailbox, Bool)
-        /// Bring one connection's mail to this version or later, then say so.
+        /// Bring one connection's mail to this version or later, then signal.
         case catchUp(Mailbox, UInt64, CaughtUp)
         case evaluated([(SharedTree, RankedTree)], Snapshot)
         case failed([SharedTree], StoreError)
-        /// Have a query's tree know the sum and the extremes of a column.
+        /// Keep the sum and the extremes of a column in a query's tree.
         case measure(QueryHandle, attachment: Int, column: Int)
         case measured(SharedTree, from: RankedTree, to: RankedTree)
     }
 }
 
-/// A silent commit on its way to upkeep.
+/// A silent commit that upkeep has to process.
 struct Skip {
     let record: SkipRecord
-    /// Whether it has to be a step of its own.
+    /// Whether the commit has to be a step of its own.
     let isHeld: Bool
-    /// What the store was like just before it, for one that is held; nil where the silent commit before it tells.
+    /// Snapshot just before a held commit. Nil if it is the `after` of the previous silent commit.
     let before: Snapshot?
-    /// What the store was like just after it, for one that is held.
+    /// Snapshot just after a held commit.
     var after: Snapshot?
 }
 
@@ -40,17 +40,18 @@ final class UpkeepInbox: Sendable {
         var messages: [Upkeep.Message] = []
         /// Silent commits that are visible or about to be, in order of versions, until upkeep has delivered them.
         var skips: [Skip] = []
-        /// How many silent commits are held, here or by upkeep.
+        /// Number of silent commits held here or by upkeep.
         var holding = 0
-        /// Upkeep holds no version, or has not said yet at which it goes on.
+        /// Whether upkeep holds no version, or has not yet chosen the one at which it continues.
         var isResting = false
-        /// Where it goes on at the latest, for who has begun to observe meanwhile.
+        /// Latest version at which resting upkeep may continue, because an observer begins there.
         var start: Snapshot?
         var isClosed = false
     }
 
-    /// So many silent commits are held without anybody waiting: with two snapshots each, a quarter of the readers that the
-    /// storage has. Each thread that writes adds one before it waits.
+    /// Number of held silent commits above which writers wait. With two snapshots each, they take a quarter of the
+    /// storage's readers.
+    /// Each writing thread adds one before it waits.
     static let maxHolding = 128
 
     private let state = Guarded("upkeep inbox", State())
@@ -60,7 +61,7 @@ final class UpkeepInbox: Sendable {
 
     // MARK: From other threads
 
-    /// - Returns: whether somebody will read it.
+    /// - Returns: whether upkeep will read the messages.
     @discardableResult
     func put(_ new: [Upkeep.Message]) -> Bool {
         state.withLock {
@@ -72,12 +73,13 @@ final class UpkeepInbox: Sendable {
     /// Whether upkeep holds no version.
     var isResting: Bool { state.withLock { $0.isResting } }
 
-    /// Has upkeep that rests go on at the newest version there is now, or an older one. At the limit of snapshots it goes on at the
-    /// one that is the newest then.
+    /// Makes resting upkeep continue at the current newest version or an older one. At the limit of snapshots, upkeep
+    /// continues at
+    /// the version that is newest when it wakes.
     func begin(_ storage: Storage) {
         guard isResting, let newest = try? storage.openSnapshot() else { return }
         let displaced = state.withLock { state -> Snapshot? in
-            // It has gone on by itself, and then at no newer one.
+            // If upkeep has continued by itself, it did so at no newer version.
             guard state.isResting, newest.version < state.start?.version ?? .max else { return nil }
             defer { state.start = newest }
             return state.start
@@ -85,8 +87,8 @@ final class UpkeepInbox: Sendable {
         withExtendedLifetime((newest, displaced)) {}
     }
 
-    /// Takes the record of a commit that is about to become visible.
-    /// - Parameter before: what the commit begins with, where it has to be held, to be a step of its own.
+    /// Adds the record of a commit that is about to become visible.
+    /// - Parameter before: the snapshot before the commit, if the commit has to be a step of its own.
     func announce(_ record: SkipRecord, before: Snapshot?) {
         state.withLock { state in
             if state.isClosed { return }
@@ -96,7 +98,7 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// Notes what the store was like just after a silent commit, before anyone else can commit.
+    /// Sets the snapshot just after a silent commit. Called before another commit can begin.
     func complete(_ record: SkipRecord, _ after: Snapshot) {
         state.withLock { state in
             guard let index = state.skips.lastIndex(where: { $0.record === record }) else { return }
@@ -104,14 +106,14 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// The commit has failed; called before anyone else can commit.
+    /// Removes the record of a failed commit. Called before another commit can begin.
     func withdraw(_ record: SkipRecord) { drop { $0.record === record } }
 
-    /// Forgets what upkeep has delivered.
+    /// Removes the records that upkeep has delivered.
     func forgetSkips(upTo version: UInt64) { drop { $0.record.version <= version } }
 
     private func drop(_ isOver: (Skip) -> Bool) {
-        // What is returned is released after the lock.
+        // Dropped records are released outside of the lock.
         _ = state.withLock { state -> [Skip] in
             if state.skips.isEmpty { return [] }
             let dropped = state.skips.filter(isOver)
@@ -122,11 +124,11 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// Whether more silent commits are held than should be.
+    /// Whether too many silent commits are held.
     var isFull: Bool { state.withLock { $0.holding > Self.maxHolding } }
 
-    /// Waits while the inbox is full and somebody reads it.
-    /// - Parameter upkeep: the thread that will make room, for reports of waits.
+    /// Waits while the inbox is full and upkeep reads it.
+    /// - Parameter upkeep: the thread that makes room, for reports of waits.
     func waitForRoom(_ upkeep: TracedResource?) {
         state.wait(for: hasRoom, from: upkeep) { $0.holding <= Self.maxHolding || $0.isClosed }
     }
@@ -143,10 +145,10 @@ final class UpkeepInbox: Sendable {
 
     // MARK: From the upkeep thread
 
-    /// Counts a silent commit as held which upkeep goes on to keep; `letGo` takes that back.
+    /// Counts a silent commit that upkeep keeps; `letGo` ends that.
     func hold() { state.withLock { if !$0.isClosed { $0.holding += 1 } } }
 
-    /// Any thread: who forgets a tree is not always upkeep's.
+    /// Any thread, because any may release a tree.
     func letGo() {
         state.withLock {
             if $0.isClosed { return }
@@ -155,7 +157,7 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// Upkeep holds no version from here on; false where there is something to do.
+    /// Notes that upkeep holds no version. Returns false if there are messages or the inbox is closed.
     func rest() -> Bool {
         state.withLock { state in
             state.isResting = state.messages.isEmpty && !state.isClosed
@@ -163,8 +165,8 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// Upkeep holds a version again.
-    /// - Returns: the one that it is to go on at, unless its own is older.
+    /// Notes that upkeep holds a version again.
+    /// - Returns: the version at which an observer begins, or nil. Upkeep continues there, or at its older one.
     func goOn() -> Snapshot? {
         state.withLock { state in
             defer { (state.isResting, state.start) = (false, nil) }
@@ -172,10 +174,10 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// Whether there is nothing to do and nothing to end.
+    /// Whether there are no messages and the inbox is open.
     var isQuiet: Bool { state.withLock { $0.messages.isEmpty && !$0.isClosed } }
 
-    /// - Returns: also whether these were the last. Both at once: what somebody waits for was put in before the end.
+    /// - Returns: the messages, and whether they are the last. Read at once: `put` accepts messages until the end.
     func take() -> (messages: [Upkeep.Message], isClosed: Bool) {
         state.withLock { state in
             defer { state.messages = [] }
@@ -183,7 +185,7 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// Everything announced up to a version that can be seen, in order: what is visible was announced before.
+    /// Records announced up to a visible version, in order. A commit is announced before it is visible.
     func skips(upTo version: UInt64) -> [Skip] {
         state.withLock { $0.skips.isEmpty ? [] : $0.skips.filter { $0.record.version <= version } }
     }
