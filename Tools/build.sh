@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# Builds products in release mode, and says meanwhile how far it is and how long is left: by how long the last build of the same
-# took from there on, the first time by what a first build takes on two quiet cores. On a terminal one line that is written over, else a line now and
-# then; nothing of a build that is over in seconds. What the build tool says beside its steps is passed on.
+# Builds products in release mode, and shows the progress and the time left. The estimate is based on the last build of
+# the same product, or on a first build on two idle cores. On a terminal the line is overwritten, and otherwise a line
+# is printed at intervals. A build of a few seconds prints none. Other output of the build tool is passed on.
 #
 #   Tools/build.sh PRODUCT    its exit code is that of `swift build`
 set -uo pipefail
 
 product=$1
 record=.build/progress-$product
-# Shorter builds are not worth a line, nor being compared with.
+# Builds below this number of seconds get no progress line, and are not recorded.
 quiet_s=${BUILD_QUIET_S:-10}
 every_s=$([ -t 2 ] && echo 1 || echo "${BUILD_EVERY_S:-15}")
 
-# What a first build of tidegauge takes on two cores with nothing else to do. Its steps are modules, some of which take a hundred
-# times as long as others, and their number grows while it goes on: they tell nothing.
+# Seconds of a first build of tidegauge on two idle cores. Its steps give no estimate: they are modules of very
+# different sizes, and their number grows during the build.
 first_s=210
 
 took() { if [ "$1" -lt 120 ]; then echo "$1 s"; else echo "$((($1 + 30) / 60)) min"; fi; }
 
-# How long is left, in seconds: what the last build took from this step on, stretched by how much longer or shorter than then it took
-# to come here. One that had much fewer or more steps is none to go by; nothing where nothing can be said.
+# Prints the seconds left: those of the last build from this step on, scaled by the present speed. Builds with a very
+# different number of steps are ignored. Prints nothing if there is no estimate.
 left() {
     local n=$1 m=$2 so_far=$3
     awk -v n="$n" -v m="$m" -v so_far="$so_far" -v first_s="$first_s" '
@@ -49,7 +49,7 @@ follow() {
         fi
     done
     if [ -t 2 ] && [ "$shown_s" -gt 0 ]; then printf '\r\033[K' >&2; fi
-    # What builds a few files again does not take the place of what built all.
+    # A build of a few files does not replace the record of a full build.
     local known=0
     [ ! -s "$record" ] || known=$(awk 'END { print $2 }' "$record")
     if [ -d .build ] && [ "$SECONDS" -ge "$quiet_s" ] && [ $((2 * m)) -ge "$known" ]; then
@@ -58,9 +58,9 @@ follow() {
 }
 
 rm -f "$record.new"
-# Package.swift has what the variable does.
+# Package.swift documents the variable.
 TIDEGAUGE_QUICK=1 swift build -c release --product "$product" | follow
 status=${PIPESTATUS[0]}
-# Of a build that came to its end.
+# Only a completed build is recorded.
 if [ "$status" -eq 0 ] && [ -e "$record.new" ]; then mv "$record.new" "$record"; else rm -f "$record.new"; fi
 exit "$status"

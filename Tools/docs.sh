@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the documentation of StillingWell into .build/docs/StillingWell.doccarchive with the toolchain alone, no network. Fails on
-# any warning, on any public symbol of the module, or of those it exports, that has no doc comment, and on any that throws
-# without saying what.
+# Builds the documentation of StillingWell into .build/docs/StillingWell.doccarchive with the toolchain alone, without
+# network. Fails on any warning, on any public symbol of the module or its re-exported modules without a doc comment,
+# and on any throwing function without a `- Throws:` line.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# As the tests build it, which find it built then.
+# The flags of the test build, so that its products are reused.
 export TIDEGAUGE_OPTIMIZE=1
 docs=.build/docs
 rm -rf "$docs"
@@ -21,8 +21,8 @@ swift symbolgraph-extract -module-name StillingWell -target "$triple" -minimum-a
     -skip-inherited-docs -skip-synthesized-members -output-dir "$docs/symbols" >"$docs/extract.log" 2>&1 ||
     { cat "$docs/extract.log" >&2; exit 1; }
 
-# Symbols that say nothing, and functions that throw without a word about what. What a protocol asks for, of the standard
-# library or the store's own, is documented there: the symbol graph names it. Underscored symbols are nobody else's.
+# Finds symbols without documentation, and throwing functions without a `- Throws:` line. Requirements of protocols are
+# documented in the protocol, and the symbol graph names them. Underscored symbols are internal.
 python3 - "$docs/symbols/StillingWell.symbols.json" <<'PYTHON'
 import json, sys
 
@@ -66,7 +66,7 @@ docc convert Sources/StillingWell/StillingWell.docc \
     --additional-symbol-graph-dir "$docs/symbols" --output-dir "$docs/StillingWell.doccarchive" \
     --diagnostics-file "$docs/diagnostics.json" >"$docs/convert.log" 2>&1 || { cat "$docs/convert.log" >&2; exit 1; }
 
-# A method's `file` and `line` need no words of their own, and DocC has no way to be told so.
+# Parameters `file` and `line` need no documentation. DocC has no option for that, so warnings are filtered.
 python3 - "$docs/diagnostics.json" <<'PYTHON'
 import json, sys
 

@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
-# Proves that tests can fail: applies each patch of Tests/Faults/ to a scratch copy, one at a time, and expects the tests
-# it names to turn red. Prints a line per fault and exits 1 unless all are caught.
+# Proves that tests can fail: applies each patch of Tests/Faults/ to a scratch copy, one at a time, and expects the
+# tests it names to fail. Prints a line per fault and exits with 1 unless all are caught.
 #
 #   Tools/faults.sh            all faults
 #   Tools/faults.sh NAME…      these only (the file's name without .patch)
-#   Tools/faults.sh --part 1/3 the first of three parts of them
-#   Tools/faults.sh --gate     those marked for the gate, all at once, on the build that Tools/test.sh has left in .build
-#   Tools/faults.sh --check    do all of them still apply? Builds and runs nothing
-#   Tools/faults.sh --bench    those that a scenario sees, by the release build; names may follow
+#   Tools/faults.sh --part 1/3 the first of three parts
+#   Tools/faults.sh --gate     the patches marked for the gate, all at once, on the build that Tools/test.sh left in .build
+#   Tools/faults.sh --check    checks that all patches apply, and builds nothing
+#   Tools/faults.sh --bench    the patches that a scenario detects, with the release build; names may follow
 #
 # A patch begins with lines that git does not read:
 #   # class: the class of claims it stands for; one or two patches for each class, at most 90 in all
 #   # gate: yes, for one cheap patch of each of ten classes, whose guards see no other patch of the gate
 #   # fault: what is broken, in a few words
-#   # guards: the tests that must turn red, each of them, as patterns of `swift test --filter` separated by blanks
-#   # bench: a scenario of which `tidegauge run` must fail, a blank, and a pattern that one of its lines matches then
-#   # claim: the promise that would be broken
+#   # guards: the tests that must fail, each of them, as patterns of `swift test --filter` separated by blanks
+#   # bench: a scenario whose `tidegauge run` must fail, a blank, and a pattern that must match a line of its output
+#   # claim: the promise that the fault breaks
 #
-# The scratch copy is the working tree as it is, uncommitted changes included; it and its build products are kept in
-# .build-faults, so that a further run builds little. A patch that does not apply or does not build is an error.
+# The scratch copy is the working tree with uncommitted changes. The copy and its build products are kept in
+# .build-faults, so that further runs build little. A patch that does not apply or does not build is an error.
 #
-# --gate applies its patches to the working tree itself, because a build product belongs to the path of its source. It takes
-# them out again when it ends, and the next build replaces what was built from them.
+# --gate applies its patches to the working tree itself, because a build product belongs to the path of its source. It
+# reverts them at its end, and the next build replaces the products.
 set -uo pipefail
-# Of a program that a fault ends, the trace would take minutes and is not read.
+# A backtrace of a crashing program would take minutes and is not needed.
 export SWIFT_BACKTRACE=enable=no
 # Some guards are tests or cases of the nightly run.
 export TIDEGAUGE_NIGHTLY=1
@@ -32,12 +32,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work="$root/.build-faults"
 source="$work/src"
 logs="$work/logs"
-# A fault may make a test run for ever; the slowest green run takes less than a minute.
+# A fault may make a test run for ever. The slowest passing run takes less than a minute.
 limit_s=${FAULTS_LIMIT_S:-600}
 
 if [ "${1:-}" = --check ]; then
     status=0
-    # What the proofs of compare plant as well.
+    # The patches of prove-compare.sh are checked too.
     for patch in "$root"/Tests/Faults/*.patch "$root"/Tests/Fixtures/Compare/*.patch; do
         if ! (cd "$root" && git apply --check "$patch"); then
             echo "$(basename "$patch") does not apply: make it anew for the code as it is" >&2
@@ -47,7 +47,7 @@ if [ "${1:-}" = --check ]; then
     exit $status
 fi
 
-# The first line of a patch's header with this name.
+# Prints the first header line of a patch with this name.
 header() {
     sed -n "/^diff --git/q; s/^# $1: *//p" "$2"
 }
@@ -98,7 +98,7 @@ if [ "${1:-}" = --bench ]; then
     shift
 fi
 
-# Every n-th patch, beginning with the k-th, so that the parts take about equally long.
+# Selects every n-th patch, beginning with the k-th, so that the parts take about equal times.
 part=1
 parts=1
 if [ "${1:-}" = --part ]; then
@@ -113,7 +113,7 @@ fi
 
 mkdir -p "$source" "$logs"
 
-# Makes the scratch copy equal to the working tree. Only what differs is written: a file written anew is built anew.
+# Makes the scratch copy equal to the working tree. Writes only files that differ, which are built again.
 synchronize() {
     local file
     (cd "$root" && git ls-files -z --cached --others --exclude-standard && printf 'Package.resolved\0') |
@@ -130,8 +130,8 @@ synchronize() {
         done
 }
 
-# Applies a patch to the scratch copy. Without the ceiling git would take the copy for a folder of this repository and
-# skip, silently, all paths outside of it.
+# Applies a patch to the scratch copy. Without the ceiling, git would take the copy for a folder of this repository and
+# silently skip all paths outside of it.
 apply() {
     (cd "$source" && GIT_CEILING_DIRECTORIES="$work" git apply --whitespace=nowarn "$1")
 }
@@ -149,12 +149,12 @@ run_tests() {
     timeout "$limit_s" swift test --skip-build --package-path "$source" --scratch-path "$work/build" --filter "$1"
 }
 
-# Runs a scenario; green where it ends well.
+# Runs a scenario. Succeeds if the scenario passes.
 run_scenario() {
     timeout "$limit_s" "$work/build/release/tidegauge" run "$source/$1" --quiet --no-wait --out "$work/reports" 2>&1
 }
 
-# Whether a scenario does not see the fault: it ends well, or by something else.
+# Succeeds if a scenario does not detect the fault: it passes, or fails for another reason.
 misses() {
     local scenario=${1%% *} pattern=${1#* } output
     output=$(run_scenario "$scenario") && { echo "$output"; green=$scenario; return 0; }
@@ -163,7 +163,7 @@ misses() {
     green="$scenario ended by something else than '$pattern' and so"
 }
 
-# The first of the patterns given whose tests are green; none if all are red.
+# Finds the first of the patterns whose tests pass. Fails if all of them fail.
 first_green() {
     local pattern
     for pattern in "$@"; do
@@ -191,7 +191,7 @@ else
     for patch in "$root"/Tests/Faults/*.patch; do
         number=$((number + 1))
         [ -f "$patch" ] && [ $((number % parts)) -eq $((part % parts)) ] || continue
-        # One that only a scenario sees has no guards.
+        # A patch that only a scenario detects has no guards.
         if [ -z "$(header "$($by_bench && echo bench || echo guards)" "$patch")" ]; then continue; fi
         patches+=("$patch")
     done
@@ -209,7 +209,7 @@ if ! build >"$logs/build.log" 2>&1; then
     exit 1
 fi
 
-# Without a fault everything named is green, and there is something by that name.
+# Without a fault all guards and scenarios must pass, and each guard must match a test.
 if $by_bench; then
     for scenario in $(for patch in "${patches[@]}"; do header bench "$patch" | cut -d ' ' -f 1; done | sort -u); do
         echo "without a fault: $scenario" >&2

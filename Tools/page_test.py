@@ -34,7 +34,7 @@ class Browser:
         theirs_in, ours_out = os.pipe()
 
         def descriptors():
-            # The protocol's ends are descriptors 3 and 4. What is copied last must not lie where the first goes.
+            # The ends must be descriptors 3 and 4. Copies keep the first dup2 from overwriting a source.
             spare_in, spare_out = os.dup(theirs_in), os.dup(theirs_out)
             os.dup2(spare_in, 3)
             os.dup2(spare_out, 4)
@@ -176,7 +176,7 @@ class PageTest:
         self.check(answers == 8, f"{size}: eight answers")
         bottom = ask("Math.max(...[...document.querySelectorAll('.answer')].map(e => e.getBoundingClientRect().bottom))")
         first = ask("document.querySelector('main > :first-child').className")
-        # On a page of two runs what changed stands first.
+        # On a page of two runs, the changes come first.
         self.check(bottom <= size[1] or first != "answers", f"{size}: the answers end on the first screen, at {bottom}")
 
     def links(self):
@@ -186,7 +186,7 @@ class PageTest:
         self.check(broken == [], f"every link leads somewhere {broken}")
         target = ask("(() => { const d = document.querySelector('.scenario'), i = d.querySelector('.inside');"
                      "location.hash = i.id; return i.id })()")
-        # The event that opens it comes after this turn of the browser's loop.
+        # The event that opens it comes after this turn of the browser's event loop.
         self.browser.call("Runtime.evaluate", awaitPromise=True,
                           expression="new Promise(done => setTimeout(done, 0))")
         self.check(ask(f"document.getElementById('{target}').closest('details').open"), "a link opens what it leads to")
@@ -216,7 +216,7 @@ class PageTest:
         ask = self.browser.ask
         count = ask("document.querySelectorAll('svg.plot').length")
         self.check(count > 0, "there are pictures")
-        # One with several curves where there is one.
+        # Prefers a plot with several curves.
         found = ask("(() => { const all = [...document.querySelectorAll('svg.plot')];"
                     "const rank = s => s.closest('figure').querySelectorAll('.legend input').length;"
                     "const best = all.reduce((a, b) => rank(b) > rank(a) ? b : a); best.id = 'under-test';"

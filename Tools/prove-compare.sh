@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Proves that `tidegauge compare` is to be believed: with nothing else running but what neighbours do.
+# Proves the results of `tidegauge compare`. Nothing else should run on the machine, except for what other tenants do.
 #
-#   Tools/prove-compare.sh upkeep      a commit that makes upkeep slower is red on its gate, and on no other; and the way
-#                                      back is no regression. Two builds, then a few minutes
-#   Tools/prove-compare.sh null        100 comparisons of a binary with itself, none sharing a pair: at most so many red
-#                                      that the true rate is under 5 % (95 %, one-sided). About an hour
-#   Tools/prove-compare.sh power       5 % of CPU more per commit is called in 19 of 20, a tail and a coalescing flaw are
-#                                      seen by their figures, 1 % is not called. Half an hour
+#   Tools/prove-compare.sh upkeep      a commit with slower upkeep is red on its gate only, and its reversal is no
+#                                      regression. Two builds, then a few minutes
+#   Tools/prove-compare.sh null        100 comparisons of a binary with itself, without common pairs: so few are red that
+#                                      the true rate is under 5 % (95 %, one-sided). About an hour
+#   Tools/prove-compare.sh power       5 % more CPU per commit is found in 19 of 20, a tail and a coalescing flaw are
+#                                      found by their figures, 1 % is not found. Half an hour
 #   Tools/prove-compare.sh             all of them
 #
-# COMPARISONS (100), POWER (20) and PAIRS (20) make null and power shorter. TIDEGAUGE is the program that compares.
+# COMPARISONS (100), POWER (20) and PAIRS (20) shorten null and power. TIDEGAUGE is the program that compares.
 # Writes to Reports/proof.
 set -euo pipefail
 shopt -s inherit_errexit
@@ -27,7 +27,7 @@ fail() {
     exit 1
 }
 
-# A field of every gate in the newest comparison: scenario and verdict.
+# Prints scenario and verdict of every gate in the newest comparison.
 gates() {
     local run
     run=$(ls -d "$out"/compare-* | sort | tail -n 1)
@@ -35,7 +35,7 @@ gates() {
         "$run/effects.csv"
 }
 
-# Prints a commit that no branch holds: the last one with a patch on top. The same every time, so that it is built once.
+# Prints a commit without a branch: HEAD with a patch on top. The commit is the same each time, so it is built once.
 commit_with() {
     local index tree
     index=$(mktemp)
@@ -64,7 +64,7 @@ prove_upkeep() {
     echo "upkeep: red on bystanders alone, and an improvement on the way back"
 }
 
-# A number of the machine's calibration.
+# Prints a number of the machine's calibration.
 calibrated() {
     python3 -c 'import json, sys; print(eval(sys.argv[2], {"c": json.load(open(sys.argv[1]))}))' "$out"/calibration/*.json "$1"
 }
@@ -78,7 +78,7 @@ prove_null() {
     calibrate --scenario commit-cost --scenario delivery --comparisons "$comparisons"
     local reds
     reds=$(calibrated 'c["falseReds"]')
-    # Of 100, one may be red: its bound is 4.7 %.
+    # Of 100, one may be red: the upper bound of its rate is 4.7 %.
     [ "$reds" -le $((comparisons / 100)) ] || fail "null: $reds of $comparisons were red"
     cp "$out"/calibration/*.html "$out/null.html"
     cp "$out"/calibration/*.json "$out/null.json"

@@ -1,6 +1,6 @@
-// The delivery of `postgres-notify` measured apart from the harness: one thread writes so many rows a second, each a commit, this one is
-// notified by a trigger, reads all rows of a query at one state, and hands those that are others than before to a third, which takes the
-// time since the write began: as an application does whose interface has a thread of its own.
+// Measures the delivery of `postgres-notify` without the harness. One thread makes RATE commits of one row per second.
+// The main thread is notified by a trigger and reads all rows of a query in one state. It passes changed rows to a
+// third thread, like an application with a user interface thread. That thread takes the time since the write began.
 //   prove-postgres CONNECTION RATE SECONDS   prints the median in µs, and commits per reading
 #include <libpq-fe.h>
 #include <poll.h>
@@ -19,7 +19,7 @@ static double begun_us[MOST], taken_us[MOST];
 static int total, interval_us;
 static const char *server;
 
-/// What the reader hands over, one reading after the other: the state before is shown by then, at this rate.
+/// Rows passed from the reader, one state at a time. At this rate the previous state is processed by then.
 struct row { long long key, group, score, stamp; };
 static struct row rows[ROWS];
 static int row_count, is_over, handed;
@@ -36,7 +36,7 @@ static PGresult *run(PGconn *connection, const char *sql) {
     return result;
 }
 
-/// One state and which commits are in it, in one round trip.
+/// Reads all rows and the snapshot of one state, in one round trip.
 static PGresult *read_rows(PGconn *connection) {
     PGresult *rows = NULL, *result;
     PQenterPipelineMode(connection);
@@ -72,7 +72,7 @@ static void *write_rows(void *unused) {
     return PQfinish(connection), unused;
 }
 
-/// A run loop waits for any of its sources.
+/// Waits with epoll like a run loop, which has several sources.
 static void *show(void *unused) {
     int sources = epoll_create1(0);
     epoll_ctl(sources, EPOLL_CTL_ADD, handed, &(struct epoll_event){.events = EPOLLIN});
@@ -88,7 +88,7 @@ static void *show(void *unused) {
             taken_us[samples++] = seen_us - begun_us[rows[row].stamp];
             if (rows[row].stamp > highest) highest = rows[row].stamp;
         }
-        // Commits of rows that are not watched are seen by nobody, as in the harness.
+        // Commits to rows outside of the query are not counted, as in the harness.
         if (samples > found) readings++;
         sem_post(&taken);
     }

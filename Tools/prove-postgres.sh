@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Holds what `tidegauge-peers` says of `postgres-notify` at a low rate, its latency and how many commits a callback covers, against a
-# program of its own over libpq and one clock (prove-postgres.c). Both turn to one server, in turns; fails where the medians over the
-# turns differ by more than a tenth.
+# Compares the figures of `tidegauge-peers` for `postgres-notify` at a low rate (latency, commits per callback) with
+# those of a program over libpq with one clock (prove-postgres.c). Both use one server, in turns. Fails if the medians
+# over the turns differ by more than 10 %.
 #
 #   Tools/prove-postgres.sh [TURNS [RATE [SECONDS]]]
 set -euo pipefail
@@ -36,7 +36,7 @@ done
 cc -O2 -Wall -o "$work/prove" Tools/prove-postgres.c $(pkg-config --cflags --libs libpq) -lpthread
 median() { sort -g | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
 
-# The value of a statistic, over the one trial of a run.
+# Prints the value of a statistic of the only trial of a run.
 figure() { awk -F, -v metric="$1" -v statistic="$2" '$11 == metric && $12 == statistic { print $13 }' "$work/out/latest/metrics.csv"; }
 
 cat >"$work/proof.yaml" <<END

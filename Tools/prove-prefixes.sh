@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Does a host cost the same whatever leads to it? One writing process, started as a child here and through each of some prefixes, in
-# turns: its processor time for a commit, as the ratio of each pair, with the interval of their mean (95 %, Student's t of the
-# logarithms). Each side is the least of five trials, which alternate with the other side's: what else runs on the machine only ever
-# adds, and goes on for seconds. Nobody observes: whether an observer runs on the other core at the same time, or takes turns with the
-# writer, decides a tenth of what a commit costs, and differs from one prefix to the next. Fails where an interval is not within a
-# twentieth of 1.
+# Tests whether a host costs the same for every prefix that starts its agent. One writing process is started as a child
+# here, and through each prefix, in turns. Prints the ratio of CPU time per commit of each pair, with the interval of
+# the mean (95 %, Student's t of the logarithms). Each side is the minimum of five trials that alternate with the other
+# side's, because other load only adds time, for seconds. There are no observers: whether one runs on the other core
+# changes the cost of a commit by 10 %, and differs between prefixes. Fails if an interval is not within 5 % of 1.
 #
 #   Tools/prove-prefixes.sh [PAIRS [HOSTS]]
 #
-# HOSTS is a file as `--hosts` takes it, each line of which is a host to be held against this one; without it, a network namespace.
+# HOSTS is a file for `--hosts`. Each line is a host to compare with this one. Without it, a network namespace is used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pairs=${1:-20} hosts=${2:-}
@@ -40,7 +39,7 @@ fi
 echo "here: { run: [] }" >"$work/here"
 while read -r line; do [ -z "$line" ] || echo "$line" >"$work/host-${line%%:*}"; done <"$hosts"
 
-# Nanoseconds of the writing process for a commit, in one trial.
+# Prints the nanoseconds of CPU time per commit of the writing process, in one trial.
 cost() {
     rm -rf "$work/out"
     "$binary" run "$work/prefix.yaml" --profile ci --hosts "$1" --out "$work/out" --quiet --no-wait >"$work/log" 2>&1 ||
@@ -57,8 +56,8 @@ for file in "$work"/host-*; do
     name=${file##*/host-}
     for pair in $(seq "$pairs"); do
         for trial in $(seq 5); do
-            # Who goes first is changed each time: a machine that gets slower is slower for both. A command each, as only the last of
-            # two would be asked whether it has failed.
+            # The order alternates, so that a machine that gets slower affects both sides. Each cost is a command of its
+            # own, because only the exit code of a line's last command is checked.
             if [ $(((pair + trial) % 2)) = 0 ]; then
                 here=$(cost "$work/here")
                 there=$(cost "$file")

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes a fresh Debian or Ubuntu machine ready to build: checks for Swift, installs the system libraries that are
-# missing where it may, and otherwise prints the one line that does. Quick and silent when everything is there.
+# Prepares a fresh Debian or Ubuntu machine for the build: checks for Swift and installs missing system libraries.
+# Without the right to do so, prints the command. Fast and silent if nothing is missing.
 set -euo pipefail
 
 needed_swift=6.1
 packages=(liblmdb-dev libjemalloc-dev libpq-dev libsqlite3-dev zlib1g-dev pkg-config)
-# Nothing fails without these: a test says that it is skipped, and without valgrind (and strip, for its copy of a program)
-# only a processor that lends its counters counts instructions. Before the build, which takes valgrind's header.
+# Optional packages for some tests. Without valgrind (and strip), instructions are counted only if the processor's
+# counters are accessible. They are installed before the build, which uses valgrind's header.
 wanted=(valgrind binutils)
 command -v java >/dev/null && wanted+=(libhdrhistogram-java)
 
@@ -20,7 +20,7 @@ check_swift() {
         fail "Swift is not on the PATH." \
             "Install $needed_swift or later from https://www.swift.org/install/linux/ and run make again."
     local version
-    # `swift --version` opens with "Swift version 6.1.2 (…)" or "Apple Swift version …".
+    # `swift --version` begins with "Swift version 6.1.2 (…)" or "Apple Swift version …".
     version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1) || true
     [ -n "$version" ] || fail "\`swift --version\` does not tell a version; is $(command -v swift) a Swift toolchain?"
     [ "$(printf '%s\n%s\n' "$needed_swift" "$version" | sort -V | head -n 1)" = "$needed_swift" ] ||
@@ -29,7 +29,7 @@ check_swift() {
 }
 
 is_installed() {
-    # Several packages bring this one; the program is what counts.
+    # Several packages provide pkg-config, so the program is checked.
     if [ "$1" = pkg-config ]; then
         command -v pkg-config >/dev/null
         return
@@ -38,7 +38,7 @@ is_installed() {
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
         return
     fi
-    # Without dpkg the headers themselves decide.
+    # Without dpkg, check for the headers.
     case "$1" in
     liblmdb-dev) [ -e /usr/include/lmdb.h ] || [ -e /usr/local/include/lmdb.h ] ;;
     libsqlite3-dev) [ -e /usr/include/sqlite3.h ] || [ -e /usr/local/include/sqlite3.h ] ;;
@@ -75,7 +75,7 @@ install_packages() {
         fail "installing failed. Run this line as root to see why, then make again:" "    $line"
 }
 
-# What is only wanted is installed where that needs no question, and passed over otherwise.
+# Installs optional packages if that needs no question.
 install_wanted() {
     local missing=() package
     for package in "${wanted[@]}"; do
@@ -87,7 +87,7 @@ install_wanted() {
         echo "setup: going on without ${missing[*]}" >&2
 }
 
-# What `make page-test` asks for. Ubuntu's package of the name is a snap, which no container runs.
+# Installs a browser for `make page-test`. Ubuntu's package is a snap, which does not run in containers.
 install_browser() {
     local name
     for name in chromium chromium-browser google-chrome; do
@@ -101,7 +101,7 @@ install_browser() {
     fail "there is no Chromium on the PATH." "Install it (Debian: apt-get install chromium) and run make again."
 }
 
-# What `make data-test` asks for: pandas and DuckDB, from PyPI, in an environment that is removed with the builds.
+# Installs pandas and DuckDB from PyPI for `make data-test`, in an environment that is removed with the builds.
 install_tables() {
     local home
     home=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/.build-data
@@ -109,12 +109,12 @@ install_tables() {
     command -v python3 >/dev/null || fail "there is no python3 on the PATH." \
         "Install it (Debian: apt-get install python3-venv) and run make again."
     echo "setup: installing pandas and duckdb into $home" >&2
-    # Debian and Ubuntu keep what makes environments apart from Python.
+    # Debian and Ubuntu have a package of its own for virtual environments.
     if ! python3 -c 'import ensurepip' 2>/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
         env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends python3-venv >&2 </dev/null ||
             echo "setup: going on without python3-venv" >&2
     fi
-    # Half an environment, of a machine without ensurepip or network, is made anew.
+    # An incomplete environment, made without ensurepip or network, is made again.
     rm -rf "$home"
     if python3 -m venv "$home" >&2 && "$home/bin/pip" install --quiet --disable-pip-version-check pandas duckdb >&2; then
         return 0
@@ -123,8 +123,8 @@ install_tables() {
     fail "pandas and duckdb could not be installed." "They come from PyPI (Debian: apt-get install python3-venv first)."
 }
 
-# What `make servers` asks for. Debian makes a cluster with the package, and starts it, unless it is told not to: the run has clusters
-# of its own.
+# Installs PostgreSQL for `make servers`. Debian's package would create and start a cluster, which is not needed: a run
+# makes its own clusters.
 install_servers() {
     local program
     for program in "$(command -v postgres || true)" /usr/lib/postgresql/*/bin/postgres; do

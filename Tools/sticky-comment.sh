@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# Puts a file of Markdown under a pull request as one comment, and into that same comment when it is run again: the comment is
-# known by its first line, a marker that nobody sees. Needs bash, curl and jq, and nothing else of this repository.
+# Writes a Markdown file as one comment under a pull request, and updates that comment when it runs again. The comment
+# is found by its first line, an invisible marker. Needs bash, curl and jq, and nothing else of this repository.
 #
 #   GITHUB_TOKEN=… GITHUB_REPOSITORY=owner/name sticky-comment.sh NUMBER FILE [NAME]
 #
-# NUMBER is the pull request's; NAME keeps several comments of one pull request apart (default: tidegauge). The token has to be
-# allowed to write to pull requests. That of a fork's pull request never is: this is said, and is no failure.
+# NUMBER is the pull request's number. NAME distinguishes several comments of one pull request (default: tidegauge). The
+# token needs write access to pull requests. A fork's token never has it, which is reported without an error.
 set -euo pipefail
 
 number=${1:?number of the pull request} file=${2:?file of Markdown} name=${3:-tidegauge}
 : "${GITHUB_TOKEN:?a token that may write to pull requests}" "${GITHUB_REPOSITORY:?owner/name}"
 api=${GITHUB_API_URL:-https://api.github.com}/repos/$GITHUB_REPOSITORY/issues
 marker="<!-- sticky comment: $name -->"
-# GitHub takes 65 536 characters.
+# GitHub's limit is 65,536 characters.
 longest=65000
 answer=$(mktemp)
 trap 'rm -f "$answer"' EXIT
 
-# call METHOD URL [FILE]: the answer's body in $answer, its status in $status.
+# call METHOD URL [FILE]: puts the answer's body into $answer and its status into $status.
 call() {
-    # A post that got no answer may have been made all the same: asking again could leave two comments.
+    # A POST without an answer may have succeeded, so a retry could make a second comment.
     local retry=3
     if [ "$1" = POST ]; then retry=0; fi
     status=$(curl --silent --show-error --retry $retry --output "$answer" --write-out '%{http_code}' --request "$1" \
@@ -38,7 +38,7 @@ call() {
     esac
 }
 
-# The oldest comment that begins with the marker; a long discussion has several pages.
+# Finds the oldest comment that begins with the marker. A long discussion has several pages.
 own=
 for ((page = 1; ; page++)); do
     call GET "$api/$number/comments?per_page=100&page=$page"

@@ -87,7 +87,7 @@ def main():
     def bodies(word):
         return [comment["body"] for comment in GitHub.comments if word in comment["body"]]
 
-    # The first comment, and the same one again, whatever stands around it.
+    # The first run makes a comment, and the second one updates it.
     assert say("verdict: one `x` \"q\" é\n").returncode == 0
     assert len(GitHub.comments) == 1, GitHub.comments
     marker, text = GitHub.comments[0]["body"].split("\n", 1)
@@ -95,21 +95,21 @@ def main():
     assert say("verdict: two\n").returncode == 0
     assert bodies("verdict") == [f"{marker}\nverdict: two\n"], bodies("verdict")
 
-    # Behind two pages of talk, of which some quotes it.
+    # The comment follows two pages of other comments, some of which quote it.
     quotes = [{"id": index, "body": f"> {marker}\n> verdict: two" if index % 50 == 0 else "+1"} for index in range(230)]
     GitHub.comments[:0] = quotes
     assert say("verdict: three\n").returncode == 0
     assert len(GitHub.comments) == 231 and bodies("three") == [f"{marker}\nverdict: three\n"], bodies("three")
 
-    # Another name is another comment.
+    # Another name gets another comment.
     assert say("other\n", "nightly").returncode == 0 and say("other again\n", "nightly").returncode == 0
     assert len(GitHub.comments) == 232 and len(bodies("other again")) == 1
 
-    # What is too long is cut.
+    # A text that is too long is cut.
     assert say("x" * 70_000).returncode == 0
     assert len(bodies("xxx")) == 1 and len(bodies("cut:")) == 1
 
-    # Who may not is told so, and everything else is a failure.
+    # A missing permission is reported without an error. Everything else is an error.
     for method in ["GET", "PATCH"]:
         GitHub.refusal = (method, 403)
         ran = say("four\n")

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Runs `swift test` with line-buffered output, so that the last line names a test that hangs. Repeats the failures at the end, because a
-# server may keep only the end of a log. The last line counts the skipped tests and names the reasons. The code under test is built with
-# optimisation and with assertions. Arguments go to `swift test`; the exit code is that of `swift test`.
+# Runs `swift test` with line-buffered output, so that the last line names a test that hangs. Repeats the failures at
+# the end, because a server may keep only the end of a log. The last line counts skipped tests and gives the reasons.
+# The code is optimised, with assertions. Arguments and exit code are those of `swift test`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export TIDEGAUGE_OPTIMIZE=1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# Lines in backtraces are all that is needed of debug information; the rest takes a tenth of the build.
+# Backtraces need only line tables. Other debug information takes a tenth of the build time.
 stdbuf -oL swift test -Xswiftc -gline-tables-only "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 if [ "$status" -ne 0 ]; then
     echo "== failed:"
-    # A mark opens the lines of an issue. The indented lines after it show the difference.
+    # A mark begins the lines of an issue. The indented lines after it show the difference.
     awk '/^✘|: error:|^error:|[Ff]atal error/ { shown = 12 } /^(◇|✔)/ { shown = 0 } shown-- > 0' "$log" | cut -c 1-1000 | tail -n 80
 fi
 

@@ -14,8 +14,7 @@ final class Binding {
     }
 
     private func update() {
-        // Called once, before the change, on the changing thread. So the values are read again in a later turn of the
-        // main queue.
+        // Called once, before the change, on the changing thread. So the values are read in a later turn.
         let value = withObservationTracking(read) { [weak self] in
             DispatchQueue.main.async { MainActor.assumeIsolated { self?.update() } }
         }

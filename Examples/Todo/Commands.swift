@@ -122,8 +122,7 @@ final class Commands {
         }
     }
 
-    /// Returns the list with the current name, and adds it if it is missing. Outside of a write it makes a write of its
-    /// own.
+    /// Returns the list with the current name, and adds it if it is missing, in the present write or in its own.
     private func namedList() throws -> TodoList {
         if let known = try connection.object(TodoList.self, forPrimaryKey: list) { return known }
         if !connection.isInWrite { return try connection.write { _ in try namedList() } }

@@ -75,8 +75,7 @@ extension TracingTests {
             var explorer = Explorer(program)
             _ = explorer.run(ReplayedSchedule(Schedule()), "default")
             let steps = explorer.longestRun
-            // Each run finds it with probability 1/(n·k^(d−1)), here with n = 3 threads. Ten times as many runs miss it
-            // once in 20,000.
+            // A run finds it with probability 1/(n·k^(d−1)), n = 3 threads. Ten times as many miss it once in 20,000.
             var runs = 3
             for _ in 1..<depth { runs *= max(steps, 2) }
             var found = 0

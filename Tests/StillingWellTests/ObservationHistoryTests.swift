@@ -251,8 +251,7 @@ private final class History {
     // MARK: Steps
 
     private func commit(_ seat: Seat?) throws {
-        // If the log was pruned behind a lagging connection, changes are found by comparing values. So connections
-        // catch up first.
+        // If the log is pruned behind a connection, changes are found by value. So connections catch up first.
         if states.lastVersion % 64 == 63 { for seat in seats { try settle(seat) } }
         var named: [Judge] = []
         if random.oneIn(2) { named = seats.flatMap(\.judges).filter { _ in random.oneIn(2) } }

@@ -184,8 +184,7 @@ struct ObservedAggregateTests {
         try observed.observe(notes.where(\.score > 1000))
         #expect(notes.sum(of: \.score) == 6 && notes.sum(of: \.weight) == 0)
         for step in 0..<20 {
-            // The delivery of the other query advances the connection to a version at which the first query has no
-            // update.
+            // The other query's delivery advances the connection to a version without an update for the first.
             try observed.write { connection in
                 try connection.object(Note.self, forPrimaryKey: 1)!.score = step
                 try connection.add(Note(id: 10 + step, score: 2_000))

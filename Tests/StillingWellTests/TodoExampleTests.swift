@@ -1,5 +1,4 @@
-// Tests of the to-do application of Examples/Todo: two processes on one file, one driven by a script and one by typed
-// input.
+// Tests of the to-do application of Examples/Todo: two processes on one file, by a script and by typed input.
 import Foundation
 import StillingWellSync
 import Testing

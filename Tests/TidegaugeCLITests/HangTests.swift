@@ -1,5 +1,4 @@
-// Tests of hangs from end to end. A deadlocked interleaving test is named, kept and run again. One that ends in another
-// way than it declares is reported.
+// Tests of hangs. A deadlocked interleaving test is named, kept and run again. An undeclared ending is reported.
 import Foundation
 import StillingWellTestThreads
 import Testing

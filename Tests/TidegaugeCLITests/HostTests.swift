@@ -1,6 +1,5 @@
 // Tests of runs with several hosts, from the command line to the rows: processes of this machine, hosts of a file, and
-// hosts that fail during the run, each in its own way. No test depends on a clock: a host fails a given time after its
-// start.
+// failing hosts. No test depends on a clock: a host fails a given time after its start.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -69,8 +68,7 @@ import Testing
         #expect(folder.read("Reports/latest/journal.ndjson").contains("\"hostsFile\":\"hosts.yaml\""))
     }
 
-    /// Every host observes its own commits on its own clock. The observers of this process are checked by the oracle as
-    /// usual.
+    /// Every host observes its own commits on its own clock. The oracle checks the observers of this process.
     @Test func observersBesideWritersAreMeasuredOnTheirOwnClock() throws {
         let folder = try Folder()
         try folder.write(
@@ -104,8 +102,7 @@ import Testing
         }
     }
 
-    /// A host that only observes receives other hosts' commits. Latency between two clocks is as certain as both
-    /// clocks.
+    /// A host that only observes receives other hosts' commits. Its latency is as certain as both clocks.
     @Test(arguments: [false, true]) func hostsThatOnlyObserve(besideWriters: Bool) throws {
         let folder = try Folder()
         let observers = besideWriters ? "beside_writers: true, hosts: 2" : "hosts: 1"

@@ -1,5 +1,4 @@
-// Tests of drivers that a program was built without. It says so and names the product that has them. It never calls
-// them unknown.
+// Tests of drivers that a program was built without. It names the product that has them, not "unknown driver".
 import Foundation
 import Testing
 

@@ -137,8 +137,7 @@ import TidegaugeMeasure
         #expect(notes.contains("server: true, address: 10.0.0.1"), "\(notes)")
     }
 
-    /// The agent of the host is there, but its commits do not return. The result names the host and has the records of
-    /// all hosts until then.
+    /// The host's agent runs, but its commits do not return. The result names it and keeps earlier records.
     @Test(.enabled(if: missing == nil, "\(missing ?? "")")) func aLinkThatGoesDownIsARow() throws {
         let folder = try Folder()
         try folder.write("two.yaml", scenario("hang_timeout: 2s\nduration: 14s"))

@@ -172,8 +172,7 @@ import Testing
         }
     }
 
-    /// In a folder that everybody may write to, another user may have made the requested folder, and would receive the
-    /// reports.
+    /// In a folder that everybody may write to, another user may have made the requested folder.
     @Test(.enabled(if: geteuid() == 0), arguments: ["theirs", "theirs/below", "link", "free/latest"])
     func aFolderOfAnotherUserWhereEverybodyMayWriteIsRefused(_ out: String) throws {
         let folder = try folder()

@@ -1,5 +1,4 @@
-// Tests of the commands for an author of a scenario: make a file, check it, extend a shipped one, name it from any
-// folder.
+// Tests of an author's commands: make a scenario, check it, extend a shipped one, name it from any folder.
 import Foundation
 import Testing
 

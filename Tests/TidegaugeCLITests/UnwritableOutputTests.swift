@@ -1,11 +1,9 @@
-// Tests of messages and data that cannot be written. The exit code still reports the original problem, and no signal
-// ends the program.
+// Tests of output that cannot be written. The exit code reports the original problem, and no signal ends it.
 import Foundation
 import Testing
 
 @Suite struct UnwritableOutputTests {
-    /// Returns the exit code of a shell command that runs the program with redirected streams. Above 128 it is a
-    /// signal.
+    /// Returns the exit code of a shell command with redirected streams. Above 128 it is a signal.
     private func status(_ arguments: String, in folder: Folder, program: Binary = .tidegauge) throws -> Int32 {
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")

@@ -11,8 +11,7 @@ import TidegaugeStatistics
 
 @Suite("A budget that ends early")
 struct BudgetTests {
-    /// Nearly nine times as slow, in pairs from twice to far more. A noisier small sample could not give the same
-    /// answer.
+    /// Nearly nine times as slow, in pairs from twice to far more: the noisiest clear result of a small sample.
     private let grave = Truth(effect: log(8.81), sigma: 0.45)
 
     private func compare(_ truths: [Truth], budget: Double, seed: UInt64) -> ComparisonEngine {

@@ -1,5 +1,4 @@
-// Tests of the order in which a budget pays for pairs: gates without counts first, then those that look worst, with
-// time reserved for confirmation.
+// Tests of the order of pairs in a budget: gates without counts, then the worst, with time for confirmation.
 import Foundation
 import StillingWellSeededRandom
 import Testing

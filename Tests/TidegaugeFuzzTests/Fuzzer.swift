@@ -1,8 +1,7 @@
 // Random changes of valid inputs. An input with a new kind of outcome is kept and changed further, which gives coverage
 // without an instrumented build. An input that ends the process remains in a file.
 //
-// A run of the tests tries a fixed number of inputs. `make fuzz` tries for a time (`SECONDS=`), or another number
-// (`INPUTS=`).
+// A test run tries a fixed number of inputs. `make fuzz` tries for a time (`SECONDS=`) or a number (`INPUTS=`).
 import Foundation
 import StillingWellSeededRandom
 import Testing

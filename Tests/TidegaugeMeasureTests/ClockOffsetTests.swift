@@ -59,8 +59,7 @@ import Testing
         }
     }
 
-    /// The definition: every exchange bounds the offset at every time, by its own bounds plus the drift since its
-    /// farther end.
+    /// Every exchange bounds the offset at every time, by its own bounds plus the drift since its farther end.
     @Test(arguments: seeds(50))
     func boundsAreThoseOfAllExchangesTogether(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

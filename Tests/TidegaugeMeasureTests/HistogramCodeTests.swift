@@ -1,5 +1,4 @@
-// Tests of the V2 encoding with a decoder that was written for this test from the format's description, not from the
-// encoder.
+// Tests of the V2 encoding with a decoder written from the format's description, not from the encoder.
 import CTidegaugeZlib
 import Foundation
 import StillingWellSeededRandom

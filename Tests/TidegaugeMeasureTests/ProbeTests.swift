@@ -63,8 +63,7 @@ struct ProbeTests {
         #expect((20_000_000..<26_000_000).contains(roles[.writer] ?? 0))
         #expect((5_000_000..<9_000_000).contains(roles[.observer] ?? 0))
         #expect(roles[.upkeep] == 0)
-        // The threads' clocks are read after the process's, while other tests go on. So the sum is never less, and
-        // hardly more.
+        // The threads' clocks are read after the process's, so their sum is never less, and hardly more.
         #expect(roles.values.reduce(0, +) >= delta.processNs)
     }
 

@@ -1,5 +1,4 @@
-// A profile written by hand, with everything that callgrind writes. `main` calls `work` twice and `idle` once, and
-// `work` calls itself.
+// A profile with everything that callgrind writes. `main` calls `work` twice and `idle`. `work` calls itself.
 
 enum CallgrindSample {
     static let text = """

@@ -8,8 +8,7 @@ import TidegaugeSpec
 
 @testable import TidegaugeReport
 
-/// A comparison of two gates, one of them slower, with a tail, a metric of one side, a void pair, a failure and a
-/// driver that was not compared.
+/// Two gates, one of them slower, a tail, a one-sided metric, a void pair, a failure and a skipped driver.
 enum WholeComparison {
     static var plan: ComparisonPlan {
         let subjects = [("slow", "write_service_time"), (WholeRun.hostile, "end_to_end_latency")].map { name, gate in
@@ -50,8 +49,7 @@ enum WholeComparison {
             noise: NoiseAccount(stealShare: 0.001, hiccupP99Ns: 150_000), dueCommits: 400)
     }
 
-    /// - Parameter freshPairs: number of fresh pairs of the slower gate after which it is interrupted. nil: not
-    ///   interrupted.
+    /// - Parameter freshPairs: fresh pairs of the slower gate after which it is interrupted. nil: never.
     static func write(in directory: String, freshPairs: Int? = nil) throws {
         let report = try ComparisonReport(directory, plan, .fixed)
         var engine = ComparisonEngine(plan)

@@ -10,8 +10,7 @@ import TidegaugeSpec
 struct CountedOnlyReportTests {
     private static let names = ["summary.md", "compare.html", "compare.json", "annotations.txt", "effects.csv"]
 
-    /// - Parameter heads: instructions per commit of each subject's head. Those of the base are 50,000. nil: not
-    ///   counted.
+    /// - Parameter heads: instructions per commit of each head; those of the base are 50,000. nil: not counted.
     private func report(
         _ root: String, heads: [Double?]
     ) throws -> (judged: JudgedComparison, texts: [String: String]) {

@@ -1,5 +1,4 @@
-// Tests of files that attack the parser. Each must be refused in bounded time and memory, on the stack of a test
-// thread.
+// Tests of files that attack the parser. Each is refused in bounded time and memory, on a test's stack.
 import Foundation
 import Testing
 

@@ -20,8 +20,7 @@ import Testing
         #expect(try parse(plainScenario).namesGate)
     }
 
-    /// The gate is no promise, no figure of the harness, no figure over a sweep, and has a better and a worse
-    /// direction.
+    /// Promises, figures of the harness or over a sweep, and figures without a direction are no gates.
     @Test(arguments: [
         ("missed_final, harness_hiccup, upkeep_exponent, coalescing_ratio, delivery_latency", Metric.deliveryLatency),
         ("missed_final, oracle_violations", .missedFinal),

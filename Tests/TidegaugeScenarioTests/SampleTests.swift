@@ -101,8 +101,7 @@ import Testing
         #expect(found[0].hasSuffix("duration ≥ \(seconds)s"), "\(found)")
     }
 
-    /// The first scenario for new users. Even three standard deviations below the mean, its arrivals give enough
-    /// samples.
+    /// The first scenario for new users. Three standard deviations below the mean suffice for p99.
     @Test(arguments: [Profile.ci, .full]) func commitLatencyHasAPercentileOfItsTail(profile: Profile) throws {
         let all = try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios + "/latency/commit-latency.yaml"])
         for point in try all[0].settings(profile, [:]) {

@@ -43,8 +43,7 @@ struct MergedQuantilesTests {
         var draws = SplitMix64(seed: 1)
         var held = 0
         for _ in 0..<200 {
-            // Each trial has a level that all its samples share, so variance within a run is not the noise between
-            // runs.
+            // All samples of a trial share its level, so variance within a run is not the noise between runs.
             func trial() -> SampleCounts {
                 let level = normal(&random) * 0.1
                 return counts((0..<50).map { _ in 1_000 * exp(level + 0.02 * normal(&random)) })

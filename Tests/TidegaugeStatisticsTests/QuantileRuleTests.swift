@@ -78,8 +78,7 @@ import Testing
         }
     }
 
-    /// Simulates a chain that enters and leaves stalls at random, so that exactly the allowed share is beyond the
-    /// bound.
+    /// Simulates a chain that enters and leaves stalls at random, with exactly the allowed share beyond the bound.
     private func redShareInStalls(samples: Int, meanStall: Double, tail: Double, runs: Int, seed: UInt64) -> Double {
         var random = SplitMix64(seed: seed)
         let leave = 1 / meanStall

@@ -1,5 +1,4 @@
-// Tests of reads inside callbacks. Each engine answers the reads that it declares, and an answer of another version is
-// a violation.
+// Tests of reads inside callbacks. Each engine answers as it declares, and another version's answer is a violation.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -29,8 +28,7 @@ import TidegaugeStillingWellDriver
         return spec
     }
 
-    /// The nightly run has each engine with each read. Other runs have the store with each read, and each other engine
-    /// with one.
+    /// Each engine with each read at night. Otherwise the store with each read, and other engines with one.
     @Test(
         arguments: cases(
             drivers.flatMap { driver in asked.map { (driver.name, $0) } },
@@ -96,8 +94,7 @@ import TidegaugeStillingWellDriver
 
     @Test func aCountOfTheCallbackBeforeIsCalledWrong() throws {
         var spec = tiny(Fault.staleAnswer.rawValue, .count)
-        // The rate is low, because the driver copies all rows in each callback, and observers that lag have few
-        // callbacks.
+        // The rate is low: the driver copies all rows in each callback, and lagging observers get few callbacks.
         (spec.writers.changes, spec.writers.rateHz) = (["insert": 1], 40)
         spec.observers.match = 1
         let result = try runTrial(spec, on: FaultyDriver(.staleAnswer)) {

@@ -1,5 +1,4 @@
-// Tests of arrivals and of row choices that a mean does not describe: waves, traces, and few rows with most of the
-// changes.
+// Tests of arrivals and row choices that a mean does not describe: waves, traces, and few rows with most changes.
 import Foundation
 import Testing
 import TidegaugeDriver

@@ -1,5 +1,4 @@
-// Tests of observers that start and end during a trial, on correct stores and on one that calls one in ten of them
-// after its end.
+// Tests of observers that start and end in a trial, on correct stores and on one that calls ended observers.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver

@@ -1,5 +1,4 @@
-// Tests that forwarding stores pass on everything they do not change, and have exactly the abilities of the store
-// behind them.
+// Tests that forwarding stores pass on what they do not change, and have exactly the inner store's abilities.
 import Foundation
 import Testing
 import TidegaugeDriver

@@ -1,5 +1,4 @@
-// Tests of versions that are held while writers go on. At the end the oracle compares their rows, and another version
-// is a violation.
+// Tests of versions that are held while writers go on. At the end the oracle compares their rows.
 import Foundation
 import StillingWellTestThreads
 import Testing

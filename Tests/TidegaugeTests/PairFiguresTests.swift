@@ -1,5 +1,4 @@
-// Tests of figures per callback and per pair of commit and observer, with records made here, without a store or a
-// clock.
+// Tests of figures per callback and per pair of commit and observer, with records made here.
 import Testing
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -67,8 +66,7 @@ import TidegaugeSpec
         #expect(pairs.endToEnd.mean == 200)
     }
 
-    /// Between two hosts, a negative latency within the clocks' uncertainty is kept as it is. A larger one is
-    /// impossible and is reported.
+    /// Between hosts, a negative latency within the clocks' uncertainty is kept. A larger one is reported.
     @Test func aCallBeforeItsCommitBeganIsNeverHidden() throws {
         let early = (1...20 as ClosedRange<Int64>).map { ($0, $0 * 1_000 - 30) }
         let doubtful = try figures(callbacks: [(0, 10)] + early, uncertaintyNs: 50)

@@ -134,8 +134,7 @@ struct PostgresFaultTests {
 
     // MARK: A slot
 
-    /// Commits between the slot and the copy are in the stream and not in the copy. They are neither lost nor sent
-    /// twice.
+    /// Commits between the slot and the copy are in the stream only, so they are neither lost nor sent twice.
     @Test func aStreamBeginsWhereItsCopyEnds() throws {
         try withPostgres(settings: ["wal_level=logical"]) { server in
             let schema = PostgresSchema(server.options)

@@ -149,8 +149,7 @@ struct PostgresTests {
         #expect(kill(process, 0) != 0)
     }
 
-    /// Numbers are assigned before the commit. If two commits overtake each other, a query in between misses the later
-    /// one's rows.
+    /// Numbers precede the commit. If two commits overtake each other, a query in between misses one's rows.
     @Test func anOutboxThatIsAskedByNumberIsCaught() throws {
         let driver = PostgresDriver(.outbox)
         var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])

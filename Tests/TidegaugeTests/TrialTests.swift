@@ -78,8 +78,7 @@ import TidegaugeStillingWellDriver
         var spec = TrialSpec.tiny(driver: "noop")
         spec.observers.queries = .ranges
         spec.observers.count = 5
-        // With few commits, the CPU time may be less than the amount subtracted for waiting, which other load makes
-        // uncertain.
+        // The CPU time of few commits may be less than the uncertain amount that is subtracted for waiting.
         let result = try runTrial(spec, on: NoopDriver()) { $0.value(.processCPU) ?? 0 > 0 }
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         #expect(result.value(.missedFinal) == 0)

@@ -1,5 +1,4 @@
-// Tests of two processes that take turns: which one works at a time, how much work a window holds, and that writers
-// keep to it.
+// Tests of two processes in turns: which one works at a time, the work in a window, and that writers obey.
 import StillingWellSeededRandom
 import StillingWellSync
 import Synchronization
@@ -92,8 +91,7 @@ import TidegaugeTrial
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         #expect(cycles(result) > 6, "it worked in \(cycles(result)) turns")
         let commits = made(result)
-        // A thread may be preempted between its clock read and the commit. So some commits may be late, but at most a
-        // fifth.
+        // A thread may be preempted between its clock read and the commit, so up to a fifth may be late.
         let late = commits.count { $0.startNs % cycleNs >= spec.turns!.lengthNs }
         #expect(late <= commits.count / 5, "\(late) of \(commits.count) commits were begun in the other's turn")
     }

@@ -1,5 +1,4 @@
-// Tests of the sleeps that commits with an injected wait owe. There is no clock: the test decides how late a sleep
-// ends.
+// Tests of the sleeps that commits with an injected wait owe. The test decides how late a sleep ends.
 import Testing
 
 @testable import TidegaugeTrialRunner

@@ -175,8 +175,7 @@ private final class Card: StoredObject {
         #expect(try #require(result.value(.deliveryLatency, "max")) > 0)
     }
 
-    /// Compares with values computed by hand: the covering callback of each commit, and the commits not delivered
-    /// before the end.
+    /// By hand: the covering callback of each commit, and the commits not delivered before the end.
     @Test func aPassingQueryIsMeasuredBetweenItsFirstDeliveryAndItsEnd() throws {
         var spec = TrialSpec.tiny()
         (spec.warmUpNs, spec.durationNs) = (0, 1_000_000)

@@ -1,5 +1,4 @@
-// Tests of limits in multiples of a yardstick. They are judged if it was steady, and are otherwise unknown with the
-// reason.
+// Tests of limits in multiples of a yardstick. They are unknown, with the reason, unless it was steady.
 import Testing
 import TidegaugeHarnessFixtures
 import TidegaugeMeasure
@@ -105,8 +104,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(unknown.text.hasSuffix("could not be taken: trials were kept from an earlier part of the run"))
     }
 
-    /// The exponent is 0.5. Each yardstick is read before each of the two points with their companion trials, and after
-    /// them.
+    /// The exponent is 0.5. Each yardstick is read before and after each point with its companion trials.
     private func judgeSweep(
         _ limits: [Limit], _ readings: [Yardstick: [Double?]], kept: KnownTrial? = nil
     ) throws -> (outcome: Outcome, judgements: [Judgement], taken: Int) {

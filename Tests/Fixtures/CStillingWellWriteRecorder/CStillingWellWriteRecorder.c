@@ -138,8 +138,7 @@ void wr_note(const char *text) {
 
 void wr_write_beside_flushes(uint64_t steps) { steps_beside_flush = steps; }
 
-/// Returns the name of a file in the folder, or NULL for other files. A relative path is below an open folder, which is
-/// the store's.
+/// Returns the name of a file in the folder, or NULL for others. A relative path is below the store's folder.
 static const char *name_of(const char *path) {
     size_t length = strlen(journal->folder);
     if (path[0] != '/') return strchr(path, '/') ? NULL : path;

@@ -1,5 +1,4 @@
-// Objects as messages. One process writes a request and observes it, and another one writes the answer into the same
-// object.
+// Objects as messages. One process writes a request and observes it, and another one puts the answer into it.
 import Foundation
 import StillingWell
 

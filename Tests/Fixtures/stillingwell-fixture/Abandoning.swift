@@ -43,8 +43,7 @@ func abandonWrites(_ store: Store) throws {
     expectFree("thread ended")
     withExtendedLifetime(kept) {}
 
-    // Waits for the thread's end, not only for that of its body: it logs the cancelled write after it has released the
-    // lock.
+    // Waits for the thread's end, because it logs the cancelled write after it has released the lock.
     TracedThread("exiting") {
         try? store.write { connection in
             try Batches.insert(connection)

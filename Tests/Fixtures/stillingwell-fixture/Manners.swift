@@ -1,5 +1,4 @@
-// Programs that get a warning but are not stopped. The library's log goes to standard output, which the starting
-// process reads.
+// Programs that get a warning but are not stopped. The library's log goes to standard output.
 import Foundation
 import StillingWell
 import StillingWellSync

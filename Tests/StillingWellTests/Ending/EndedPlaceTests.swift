@@ -1,5 +1,4 @@
-// Tests of threads, queues, actors and connections that end. They release their resources even if tokens are still
-// held.
+// Tests of threads, queues, actors and connections that end. They release everything, even if tokens are kept.
 import Foundation
 import StillingWellFixtures
 import StillingWellSync

@@ -30,8 +30,7 @@ private struct TwoStores {
         }
     }
 
-    /// Returns the error of a write in the second store that uses a human of the first. Checks that nothing was
-    /// changed.
+    /// Returns the error of a write in the second store with a human of the first. Nothing may be changed.
     func writing(_ body: (Human, Connection) throws -> Void) throws -> String {
         let text = try a.store.read { theirs in
             let ada = try theirs.objects(Human.self)[0]

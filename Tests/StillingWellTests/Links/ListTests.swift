@@ -27,8 +27,7 @@ struct ListTests {
                 met.append(friend.id)
                 if friend.id < 3 { try connection.delete(friend) } else { owner.friends.removeLast() }
             }
-            // The first object is visited once, although it was in the list twice. The last was removed before its
-            // turn.
+            // The first object is visited once, though it was in the list twice. The last was removed before.
             #expect(met == [1, 2, 3] && owner.friends.map(\.id) == [3])
         }
     }

@@ -1,6 +1,5 @@
-// Random writes of mapped values, compared with plain Swift values. Objects are added and changed in every way. The
-// values are read directly and by filters, orders and aggregates, inside and after the write, and after reopening the
-// store.
+// Random writes of mapped values, compared with plain Swift values. Objects are added and changed in every way. Values
+// are read directly and by filters, orders and aggregates, in and after the write, and after reopening.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom

@@ -46,8 +46,7 @@ enum KeySpace: CaseIterable {
     case longFixed
     /// Keys of 0 to 12 bytes with two values, and a terminator.
     case strings
-    /// Numbers, ids and stamps on both sides of a change of their upper halves. Leaves are narrow, wide, or become
-    /// wide.
+    /// Numbers, ids and stamps around a change of their upper halves. Leaves are narrow, wide, or become wide.
     case halves
 
     /// Values before the first id and the first version.

@@ -1,5 +1,4 @@
-// Rule 12 before a first delivery. A refresh waits for the first evaluation of its connection's queries, and for
-// nothing else.
+// Rule 12 before a first delivery. A refresh waits only for the first evaluation of its connection's queries.
 import StillingWellFixtures
 import StillingWellSync
 import Testing

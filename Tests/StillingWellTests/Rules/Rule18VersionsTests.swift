@@ -134,8 +134,7 @@ struct Rule18VersionsTests {
         storage.heldVersions.patienceNs.store(0, ordering: .relaxed)
         let (connection, scheduler) = try sleeper(test)
         try waitUntilNobodyHears(test)
-        // The mark of a sleeper remains until its bell rings. These commits ring both bells, so a mark after them is of
-        // a sleeping thread.
+        // A sleeper's mark remains until its bell rings. These commits ring both, so later marks are of sleepers.
         try change(test, times: 200)
         #expect(!storage.page.isAwaited(.everyCommit) && !storage.page.isAwaited(.slow))
 
@@ -349,8 +348,7 @@ struct Rule18VersionsTests {
             }
         }
         #expect(try store.read { try $0.objects(Note.self).count } == count)
-        // Deletions free pages. Each of the first ones has hardly any free page and waits for a flush of the previous
-        // commit.
+        // Deletions free pages. The first ones have hardly any, and wait for a flush of the previous commit.
         let later = stride(from: 500, to: count, by: 20).map { $0..<min($0 + 20, count) }
         for ids in (0..<500).map({ $0..<$0 + 1 }) + later {
             try store.write { connection in

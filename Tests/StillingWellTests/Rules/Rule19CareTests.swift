@@ -41,8 +41,7 @@ struct Rule19CareTests {
 
     // MARK: No room
 
-    /// Checks the fixture's lines: a count after each commit, the error, the remaining count, whether the rows are
-    /// whole, and the same after room was made. Returns the count.
+    /// Checks the lines: counts, the error, what is left, whether it is whole, and the same with more room.
     private func expectFull(_ lines: [String]) throws -> Int {
         let acknowledged = lines.prefix { Int($0) != nil }.compactMap { Int($0) }
         let rest = Array(lines.dropFirst(acknowledged.count))
@@ -138,8 +137,7 @@ struct Rule19CareTests {
             try store.write { connection in
                 for note in try connection.objects(Note.self) where note.id >= 100 { try connection.delete(note) }
             }
-            // Two more commits, so that the freed pages are in the newest free list. Each follows a flush, because the
-            // last flushed version keeps its pages.
+            // Two more commits, each after a flush, so that the freed pages are in the newest free list.
             for id in 1...2 {
                 try store.synchronize()
                 try store.write { try $0.add(Note(id: -id)) }

@@ -45,8 +45,7 @@ private enum Split {
 
 @Suite("Rule 20: rows, links and lists in a migration", .serialized)
 struct Rule20RowsTests {
-    /// Makes people 0 to 5. Cities are a, b, c in turn. The boss is the previous person, and the friends are the later
-    /// ones. Person 0 has tags x and y, and the others z.
+    /// Makes people 0 to 5: cities a, b, c, previous person as boss, later ones as friends, tags x, y for 0, else z.
     private func file() throws -> SchemaFile {
         let file = SchemaFile()
         try file.open(Flat.Person.self).write { connection in

@@ -1,6 +1,5 @@
 // Rule 21. Changes of sections are inserted and deleted sections, and rows as paths. The section key is a function of a
-// stored property, evaluated incrementally. Realm calls that function for all rows at every change, on the observer's
-// thread.
+// stored property, evaluated incrementally. Realm calls it for all rows at every change, on the observer's thread.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom

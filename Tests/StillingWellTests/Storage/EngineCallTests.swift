@@ -53,8 +53,7 @@ struct EngineCallTests {
             }
         }
 
-        /// Gives the first entry of the second leaf an odd offset. The engine asserts that offsets are even when it
-        /// moves an entry.
+        /// Gives the first entry of the second leaf an odd offset, which fails an assertion when it is moved.
         func damageSecondLeaf() throws {
             let file = open(path + "/data.mdb", O_RDWR | O_CLOEXEC)
             defer { close(file) }
@@ -64,8 +63,7 @@ struct EngineCallTests {
             while pread(file, &page, pageBytes, place) == pageBytes {
                 defer { place += off_t(pageBytes) }
                 func word(_ offset: Int) -> Int { Int(page[offset]) | Int(page[offset + 1]) << 8 }
-                // A leaf that has entries with keys of the table. An entry is a header of eight bytes, the key and the
-                // value.
+                // A leaf that has entries with keys of the table. An entry has eight bytes of header, key and value.
                 guard word(10) == 2, word(12) > 16, word(word(16) + 6) == 8 else { continue }
                 let key = page[(word(16) + 8)...].prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
                 leaves.append((key, place))

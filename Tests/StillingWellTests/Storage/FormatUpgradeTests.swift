@@ -1,5 +1,4 @@
-// Tests of upgrades of the file format. The steps are the test's own, because the library has none while it reads one
-// format only.
+// Tests of upgrades of the file format. The steps are the test's own: the library reads one format only.
 import Foundation
 import Testing
 

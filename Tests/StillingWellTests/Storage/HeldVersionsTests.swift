@@ -34,8 +34,7 @@ struct HeldVersionsTests {
     func smallFile() throws {
         let test = try makeStore(100)
         let frozen = try test.store.read { try $0.objects(Note.self).freeze() }
-        // Upkeep checks every 64 commits, and moves the version at the second check at the latest. In a large file it
-        // takes 256 commits.
+        // Upkeep checks every 64 commits and moves it at the second check; in a large file after 256 commits.
         for round in 0..<192 { try touch(test, round % 100, round) }
         repeating(atMost: 60_000, until: { test.store.heldBytes > 0 }) { usleep(1_000) }
         #expect(test.store.heldBytes > 0)
@@ -176,8 +175,7 @@ struct HeldVersionsTests {
         #expect(try test.store.read { try $0.objects(Note.self).allSatisfy { $0.score == 1_000 } })
     }
 
-    /// The reader's mapping was retired meanwhile. The first read transaction is not trusted, and the second is begun
-    /// with the same reader.
+    /// The reader's mapping was retired. Its first transaction is not trusted, and a second one is begun.
     @Test("a snapshot that begins with a reader of a retired mapping is the newest version")
     func beginsAnew() throws {
         let test = try makeStore(500)

@@ -1,6 +1,5 @@
-// Tests of rows that a snapshot reads directly from the mapped file. They equal the rows that the engine finds: in
-// trees of one and several levels, with gaps between ids, with values in overflow pages, by keys in any order, and at
-// old versions.
+// Tests of rows read directly from the mapped file. They equal the engine's rows: in trees of one and several levels,
+// with gaps between ids, with overflow pages, by keys in any order, and at old versions.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom

@@ -52,8 +52,7 @@ final class HistoryChecker<State: Sendable>: @unchecked Sendable {
         reached.update { $0 = newVersion }
     }
 
-    /// Waits until the observer was called for the last state. A query without changes in the last commits may remain
-    /// at an older version.
+    /// Waits until the observer has received the last state. An unchanged query may remain at an older version.
     func waitForEnd(_ end: State, _ seed: UInt64) throws {
         let expected = stamps(end)
         try reached.wait("\(name) to be told, TIDEGAUGE_SEED=\(seed)") { version in

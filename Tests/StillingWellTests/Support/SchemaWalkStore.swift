@@ -33,8 +33,7 @@ final class WalkStore {
 
     // MARK: Reading
 
-    /// Returns the content that the models show. Links to deleted objects are left out for classes that were no model
-    /// meanwhile.
+    /// Returns the content of the models. Omits links to deleted objects for classes that were no model meanwhile.
     func content(for expected: WalkModel) throws -> WalkContent {
         let snapshot = try core.storage.openSnapshot()
         var content: WalkContent = [:]

@@ -121,8 +121,7 @@ struct StoreModel: Sendable {
 
     // MARK: Stamps
 
-    /// Stamps the rows that a commit changed. Links after the commit suffice: a row that lost a link was written
-    /// itself.
+    /// Stamps the rows that a commit changed. Links after it suffice: a row that lost a link was written.
     private mutating func stamp(_ version: UInt64) {
         let after = state
         for kind in ObservedKind.allCases {

@@ -93,8 +93,7 @@ extension Conformance {
         }
     }
 
-    /// Whole trials: paced and in lockstep, sorted and unsorted, with one query and several, and with rows of text and
-    /// bytes.
+    /// Whole trials: paced and in lockstep, sorted and unsorted, one query and several, rows of text and bytes.
     func oracle(_ place: ObserversSpec.Deliver) throws -> [String] {
         var paced = TrialSpec.tiny(driver: driver.name)
         paced.durability = capabilities.durabilities.contains(.memory) ? "memory" : "relaxed"

@@ -1,6 +1,5 @@
-// Tests of the clocks of hosts from end to end. The agents run in time namespaces with a known offset, behind
-// connections that are slower in one direction, or with a faster clock. The estimates are compared with the true
-// values.
+// Tests of hosts' clocks. The agents run in time namespaces with a known offset, behind connections that are slower in
+// one direction, or with a faster clock. The estimates are compared with the true values.
 import Foundation
 import StillingWellTestThreads
 import Testing

@@ -1,5 +1,4 @@
-// Tests of a trial whose agent is another program, which sends something else or nothing. Each case is reported by
-// name.
+// Tests of a trial whose agent is another program, which sends something else or nothing. Each case has a name.
 import Foundation
 import Testing
 import TidegaugeSpec

@@ -52,8 +52,7 @@ struct DamagedCopy {
 }
 
 struct DamageTally {
-    /// Wrong answers without any error that are allowed per 1,000 copies. A page that was valid some commits earlier
-    /// can cause them.
+    /// Unnoticed wrong answers allowed per 1,000 copies: a page that was valid some commits ago can cause one.
     static let unnoticedPerThousand = 1
 
     private var counts: [DamageOutcome: Int] = [:]

@@ -215,8 +215,7 @@ struct Copy {
             Int(truncatingIfNeeded: data.number(place + 6, bytes: 2))
         )
         if let flag, Int(truncatingIfNeeded: data.number(place + 4, bytes: 2)) & 3 != flag { return nil }
-        // An entry of the list of free pages has a key of 8 bytes, and its value begins with the number of page
-        // numbers in it.
+        // An entry of the free list has a key of 8 bytes. Its value begins with its number of pages.
         if isOfFreeList {
             guard keyBytes == 8, valueBytes % 8 == 0, offset + 16 + valueBytes <= Self.pageBytes,
                 Int(truncatingIfNeeded: data.number(place + 16, bytes: 8)) == valueBytes / 8 - 1

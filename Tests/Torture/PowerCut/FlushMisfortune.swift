@@ -1,5 +1,4 @@
-// Failures around a flush: it fails, the flushing process is killed, or the store has no room while the last flush is
-// retained.
+// Failures of a flush: it fails, its process is killed, or retaining the last flush leaves no room.
 import ArgumentParser
 import CStillingWellWriteRecorder
 import Foundation

@@ -1,5 +1,4 @@
-// Check of one image, opened in a process of its own. The image must hold each required commit and nothing that was
-// not stored.
+// Check of one image, in a process of its own. It must hold all required commits and nothing never stored.
 import Foundation
 import StillingWell
 

@@ -54,8 +54,7 @@ enum Note {
     func post() { wr_note(text) }
 }
 
-/// All steps of a recording. The bytes of writes point into the recorder's memory and are valid until the next
-/// recording begins.
+/// All steps of a recording. Bytes of writes are in the recorder's memory until the next recording begins.
 struct Journal {
     let steps: [Step]
 

@@ -1,5 +1,4 @@
-// The command `power-cut`: records the writes of a store, cuts the power at many steps, and opens possible disk
-// images.
+// The command `power-cut`: records a store's writes, cuts the power at many steps, and opens possible images.
 import ArgumentParser
 import CStillingWellWriteRecorder
 import Foundation

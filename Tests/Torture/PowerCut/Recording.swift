@@ -60,9 +60,8 @@ struct Recording {
     /// Lower bound for the journal steps of one commit.
     private static let stepsPerCommit = 9
 
-    /// Records processes that may be killed at a random step. First comes one process with two threads. Then two
-    /// processes run at the same time on the store that it left open, and then two more, each time one of them may be
-    /// killed. A last process closes the store.
+    /// Records a process with two threads, which may be killed. Two processes continue its open store, and two more
+    /// follow. One of each two may be killed. A last process closes the store.
     private func runKilledAnywhere() {
         var random = SeededRandom(seed: seed)
         func somewhere(_ writers: Int) -> Int { 1 + random.below(writers * commits * Self.stepsPerCommit) }

@@ -72,8 +72,7 @@ enum Feature: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Work after which the feature must have occurred. It is not a time, because a busy machine does less per
-    /// minute.
+    /// Work after which the feature must have occurred. No time, because a busy machine does less per minute.
     var expectedFrom: Work {
         switch self {
         // About every second kill happens while all other writers are paused.

@@ -1,6 +1,5 @@
-// The foreign writers. One is killed every second and replaced. After a kill, upkeep must reach the last commit
-// within the poll period (I9). After a strict kill all other writers are paused, so that none of them rings the bell
-// instead.
+// The foreign writers. One is killed every second and replaced. After a kill, upkeep must reach the last commit in the
+// poll period (I9). After a strict kill all other writers are paused, so that none of them rings the bell.
 //
 // `lock` guards `living` and `dead`. All other state belongs to the thread that runs this type.
 import StillingWell
@@ -115,8 +114,7 @@ final class ForeignWriters: @unchecked Sendable {
 
     /// Waits until upkeep has delivered `version`.
     ///
-    /// Upkeep that was not woken uses no CPU time. Upkeep that uses CPU time is on a busy machine, and is waited for
-    /// up to `Limits.stallS`.
+    /// Upkeep that was not woken uses no CPU time. If it uses some, it is waited for up to `Limits.stallS`.
     /// - Returns: whether upkeep reached the version, and its CPU ticks in the last period.
     private func waitForUpkeep(_ version: Int) -> (isReached: Bool, ticks: Int) {
         let periodS = Limits.pollS + Limits.slackS

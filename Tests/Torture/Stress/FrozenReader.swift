@@ -15,8 +15,7 @@ final class FrozenReader: Sendable {
     private let isBusy = Atomic<Bool>(false)
     private let heldVersion = Atomic<Int>(none)
 
-    /// Freezes by `freeze` and later compares with `shown`. Does nothing if another result is held. May be called on
-    /// any thread.
+    /// Freezes now and compares with `shown` later, unless another result is held. May be called on any thread.
     func take(_ load: Load, _ who: String, holdUs: Int, _ freeze: () throws -> FrozenRows, _ shown: [RowValue]) {
         guard !isBusy.exchange(true, ordering: .acquiringAndReleasing) else { return }
         guard let frozen = load.expectNoError(who, freeze) else {

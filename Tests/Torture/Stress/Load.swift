@@ -68,8 +68,7 @@ final class Load: Sendable {
         }
     }
 
-    /// Makes one write with suppressed notifications for `views`. Each view notes its skip inside the write, before
-    /// the commit is visible.
+    /// Makes one write with suppressed notifications for `views`, which note it before it becomes visible.
     /// - Returns: whether it was committed.
     func writeSilently(
         _ who: String, _ commit: Commit, _ views: [View], _ random: inout SeededRandom,
@@ -93,8 +92,7 @@ final class Load: Sendable {
     }
 
     /// Makes one write. Some are rolled back, and some time out. `write` runs a block in a transaction.
-    /// - Parameter showsDelivered: whether lists in the write show the last delivery, and may contain deleted
-    ///   elements.
+    /// - Parameter showsDelivered: whether lists show the last delivery, and so may have deleted elements.
     /// - Returns: whether it was committed.
     func write(
         _ who: String, _ commit: Commit, showsDelivered: Bool = false, _ random: inout SeededRandom,

@@ -58,8 +58,7 @@ final class LocalWriter: Sendable {
         if isDone { load.tally.count(.localCommits) }
     }
 
-    /// Writes on the store's thread for asynchronous writes, and waits, so that the writer's random draws keep their
-    /// order.
+    /// Writes asynchronously and waits, so that the writer's random draws keep their order.
     private func oneAsynchronously(_ random: inout SeededRandom) {
         let isDone = load.write(name, commit, &random) { body in
             try withoutActuallyEscaping(body) { body in

@@ -75,8 +75,7 @@ class Observer: @unchecked Sendable {
         return true
     }
 
-    /// Returns the token for a write that suppresses its notification, or nil if it has ended. May be called on any
-    /// thread.
+    /// Returns the token for a write that skips the observer, or nil if it has ended. Any thread may call it.
     final func lend() -> NotificationToken? {
         lock.withLock {
             if token != nil { lentCount += 1 }

@@ -100,12 +100,10 @@ enum Limits {
     static let commitsOfLongHold = 256
     /// Bytes that a commit may add to the file once the held version is in memory.
     static let fileBytesPerHeldCommit = 1 << 10
-    /// Bytes that a commit may add to the file while a version is held in the file: each page that it writes. That is
-    /// so for versions of stopped processes, and before a held version is moved to memory. Measured over thousands of
-    /// commits:
-    /// - 5 pages (20.4 KB) for one row of a small table: its leaf, the log's leaf and branch, the leaf of the table
-    ///   of tables, and a leaf of the free list. Each further table takes one page more: 6 pages (24.8 KB) with the
-    ///   ledger.
+    /// Bytes that a commit may add while a version is held in the file: each page that it writes. That is so for
+    /// versions of stopped processes, and before a version is moved to memory. Measured over thousands of commits:
+    /// - 5 pages (20.4 KB) for one row of a small table: its leaf, the log's leaf and branch, and leaves of the table
+    ///   of tables and of the free list. Each further table takes one page more: 6 pages (24.8 KB) with the ledger.
     /// - 8.7 pages (35.4 to 35.9 KB) for the mean commit of a run. Many rows are inserted or deleted, which changes
     ///   the primary index and the page of counters. One commit in five writes boards, with three tables and five
     ///   indexes. One in 240 rewrites most of the large table.

@@ -105,8 +105,7 @@ extension Query: CustomStringConvertible {
 }
 
 extension Query {
-    /// Makes the query with this number. One in four is limited, one in four is distinct, and three in eight are
-    /// texts.
+    /// Makes the query with this number. One in four is limited, one in four distinct, three in eight texts.
     init(number: Int, _ random: inout SeededRandom) {
         self.init(number % 8 == 7 ? .large : .small, &random)
         if number % 4 == 1 || number % 8 == 6 { limit = random.from(0...(table == .small ? 8 : 60)) }

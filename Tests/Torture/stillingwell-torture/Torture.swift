@@ -1,5 +1,4 @@
-// The torture program of StillingWell: load, power cuts and damage. It is a program because it starts, kills and
-// forks processes.
+// The torture program of StillingWell: load, power cuts and damage. It starts, kills and forks processes.
 import ArgumentParser
 import StillingWellDamage
 import StillingWellPowerCut

@@ -59,8 +59,7 @@ public final class TemplateStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    /// Called on the thread or queue of `site`, on which every delivery must run. A `PullingSite` gets there from any
-    /// thread.
+    /// Called on the thread or queue of `site`. Every delivery must run there. A `PullingSite` ensures that.
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let subscription = TemplateSubscription(query, sink)
         sites.value(at: site) { PullingSite(site, "template delivery") { [weak self] in self?.deliver(to: $0) } }
