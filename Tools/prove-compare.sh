@@ -78,7 +78,7 @@ prove_null() {
     calibrate --scenario commit-cost --scenario delivery --comparisons "$comparisons"
     local reds
     reds=$(calibrated 'c["falseReds"]')
-    # Of 100, one may be red: the upper bound of its rate is 4.7 %.
+    # One of 100 may be red: the upper bound of the rate is then 4.7 %.
     [ "$reds" -le $((comparisons / 100)) ] || fail "null: $reds of $comparisons were red"
     cp "$out"/calibration/*.html "$out/null.html"
     cp "$out"/calibration/*.json "$out/null.json"

@@ -181,7 +181,7 @@ import Testing
 
     @Test func aHeadThatBreaksAPromiseIsNoMatterOfStatistics() throws {
         let folder = try folder()
-        // The base has no such driver. That is reported, and nothing is left to compare.
+        // In the second comparison the base lacks the driver, so nothing is left to compare.
         try folder.write("Scenarios/lost.yaml", scenario("missed_final", driver: "lost-last"))
         let ran = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6", "--driver", "lost-last"], in: folder)
         // Both sides fail in the same way, so the head is not the cause.

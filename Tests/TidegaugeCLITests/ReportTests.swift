@@ -76,7 +76,7 @@ import Testing
         try interrupted(folder)
         let before = folder.metrics().filter { $0["scenario"] == "a" }
         #expect(!before.isEmpty && before.allSatisfy { $0["run_id"] == before[0]["run_id"] })
-        // The second scenario takes an hour, so the test selects the first. Another selection cannot resume.
+        // Resuming would take an hour. So the journal gets another selection, with which it cannot be resumed.
         let journal = folder.read("Reports/latest/journal.ndjson")
         #expect(journal.contains("\"overrides\":[\"hang_timeout=7s\"]"))
         let short = journal.split(separator: "\n").map { line in

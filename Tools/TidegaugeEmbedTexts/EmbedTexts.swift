@@ -1,5 +1,5 @@
-// Embeds text files, so that the program needs no file beside it: of a target with a folder `Pages` the files of that folder as
-// `PageTexts`, of any other target the scenarios as `EmbeddedScenarios`.
+// Embeds text files, so that the program needs no other file. A target with a folder `Pages` gets its files as
+// `PageTexts`. Any other target gets the scenarios as `EmbeddedScenarios`.
 import Foundation
 import PackagePlugin
 

@@ -1,4 +1,4 @@
-// Tests of a trial whose agent is another program, which sends something else or nothing. Each case has a name.
+// Tests of a trial whose agent is another program, which sends something else or nothing. Errors name the host.
 import Foundation
 import Testing
 import TidegaugeSpec
