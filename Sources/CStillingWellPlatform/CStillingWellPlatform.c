@@ -32,7 +32,7 @@ uint32_t cp_fork_generation(void) { return __atomic_load_n(&forks, __ATOMIC_RELA
 
 static void end_thread(void *unused) {
     (void)unused;
-    // An action that is added from here on sets the key again, so that there is another round.
+    // Reset, because an action added from here on must set the key again for another round.
     has_thread_end_key = false;
     while (thread_ends) {
         struct cp_thread_end *action = thread_ends;
@@ -51,7 +51,7 @@ void cp_add_thread_end(struct cp_thread_end *action) {
     if (thread_ends) thread_ends->link = &action->next;
     thread_ends = action;
     if (has_thread_end_key) return;
-    // Any value but NULL has the destructor called. Without memory for it the next action tries again.
+    // Any value except NULL makes the destructor run. If memory is short, the next action tries again.
     has_thread_end_key = pthread_setspecific(thread_end_key, &thread_end_key) == 0;
 }
 
@@ -142,7 +142,7 @@ int cp_futex_wait(const uint32_t *address, uint32_t seen, int64_t timeout_ns) {
 }
 
 int cp_futex_wait_as(const uint32_t *address, uint32_t seen, int64_t timeout_ns, uint32_t bits) {
-    // With bits the kernel takes a point in time.
+    // FUTEX_WAIT_BITSET takes an absolute time.
     struct timespec until;
     if (timeout_ns >= 0) {
         clock_gettime(CLOCK_MONOTONIC, &until);
@@ -180,7 +180,7 @@ int cp_robust_mutex_lock(pthread_mutex_t *mutex, int64_t timeout_ns, bool *owner
     if (timeout_ns < 0) {
         error = pthread_mutex_lock(mutex);
     } else {
-        // A timed lock that would not wait costs no clock read.
+        // Tried without a timeout first, which saves the clock read.
         error = pthread_mutex_trylock(mutex);
         if (error == EBUSY) {
             struct timespec now;
@@ -199,7 +199,7 @@ int cp_robust_mutex_lock(pthread_mutex_t *mutex, int64_t timeout_ns, bool *owner
 int cp_robust_mutex_unlock(pthread_mutex_t *mutex) { return pthread_mutex_unlock(mutex); }
 
 bool cp_mutex_is_mine(const pthread_mutex_t *mutex) {
-    // The futex word, not the owner field, which outlives an owner that was killed.
+    // Reads the futex word. The owner field is not reset if the owner was killed.
     uint32_t word = __atomic_load_n((const uint32_t *)&mutex->__data.__lock, __ATOMIC_SEQ_CST);
     return (word & FUTEX_TID_MASK) == (uint32_t)cp_thread_id();
 }
@@ -252,7 +252,7 @@ int cp_pin_to_core(int index) {
 
 void cp_set_timer_slack_ns(uint64_t ns) { prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0); }
 
-// From libdispatch, whose headers a package without blocks cannot include.
+// Declared here, because the headers of libdispatch require blocks.
 extern const char *dispatch_queue_get_label(void *queue) __attribute__((weak));
 
 const char *cp_current_queue_label(void) { return dispatch_queue_get_label ? dispatch_queue_get_label(NULL) : NULL; }

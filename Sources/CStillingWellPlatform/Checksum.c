@@ -1,4 +1,4 @@
-// CRC-32C, by the processor's own instruction where it has one, else by a table.
+// CRC-32C, by the processor's instruction if it has one, otherwise by a table.
 #include "CStillingWellPlatform.h"
 
 #include <string.h>
@@ -33,11 +33,11 @@ static bool is_supported(void) { return getauxval(AT_HWCAP) & 1 << 7; }
 #ifdef BY_INSTRUCTION
 static bool has_instruction;
 
-// Each sum waits three cycles for the one before it: of many bytes, three lanes are summed at a time, and put together by moving
-// what came out behind the next lane, which is a product in the field of the polynomial. A megabyte takes two fifths of the time and a
-// quarter more instructions; longer lanes would save those, and serve longer rows alone.
+// The instruction has a latency of three cycles. So three lanes of many bytes are summed at a time and combined by
+// polynomial multiplication. 1 MB takes 40 % of the time and 25 % more instructions. Longer lanes would save those, but
+// serve only longer rows.
 enum { LANE = 4096 };
-// x to the power of a lane's bits; the highest bit is that of 1.
+// x to the power of the bits of a lane. The highest bit is the coefficient of 1.
 static uint32_t over_lane;
 
 static uint32_t product(uint32_t left, uint32_t right) {
@@ -92,7 +92,7 @@ BY_INSTRUCTION static uint32_t entry_by_instruction(
 
 BY_INSTRUCTION static uint32_t word_by_instruction(uint32_t sum, uint64_t word) { return ADD8(sum, word); }
 
-// The first line of each function that has a way by instruction.
+// Begins each function that has a variant by instruction.
 #define IF_SUPPORTED(way) if (__builtin_expect(has_instruction, 1)) return way
 #else
 #define IF_SUPPORTED(way)

@@ -1,5 +1,5 @@
-// Instructions counted, not timed: by the processor where it lets us, by valgrind's callgrind where it does not; and when all
-// other threads sleep, so that one may say whose turn is over.
+// Counts instructions, by the processor's counters or by callgrind. Also tells whether all other threads sleep, so that
+// a step of a counted run has ended.
 #define _GNU_SOURCE
 #include "CStillingWellPlatform.h"
 
@@ -55,7 +55,7 @@ bool cp_callgrind_dump(int32_t tid, const char *label, int64_t timeout_ns) {
     return cp_interrupt(tid, dump, (void *)label, timeout_ns);
 }
 
-// Functions that do nothing but have a name. The parameter keeps them from being folded into one.
+// Empty functions with distinct names. The parameter keeps the linker from folding them.
 #define ROLE(number)                                                                                                   \
     __attribute__((noinline, used, visibility("default"))) void tidegauge_role_##number(void) {                        \
         __asm__ volatile("" ::"i"(number));                                                                            \
@@ -78,13 +78,13 @@ bool cp_mark_role(int32_t tid, int role, int64_t timeout_ns) {
     return true;
 }
 
-// The letter behind the name, which is in brackets and may have brackets in it.
+// Returns the state letter of a thread. It follows the name, which is in parentheses and may contain parentheses.
 static char state_of(int tasks, const char *tid) {
     char path[32], text[64];
     stpcpy(stpncpy(path, tid, 16), "/stat");
     int file = openat(tasks, path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;
-    // A name has 16 bytes at most.
+    // A name has at most 16 bytes.
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
     text[length < 0 ? 0 : length] = 0;
@@ -101,7 +101,7 @@ int64_t cp_others_asleep_ns(void) {
         int32_t tid = atoi(task->d_name);
         if (tid == 0 || tid == own) continue;
         char state = state_of(dirfd(tasks), task->d_name);
-        // One that has ended meanwhile does nothing either.
+        // Threads that have ended count as asleep.
         if (state == 0 || state == 'X' || state == 'Z') continue;
         int64_t cpu_ns = state == 'S' ? cp_thread_cpu_ns(tid) : -1;
         sum = cpu_ns < 0 ? -1 : sum + cpu_ns;

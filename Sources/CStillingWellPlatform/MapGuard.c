@@ -1,7 +1,7 @@
-// Maps of files that may be cut short while they are read. A page behind the end of a file is a bus error to whoever touches it, and
-// that ends the process; here such a page becomes one of zeros, which readers find out by themselves.
+// Guards maps of files that may be truncated while they are read. Reading a page behind the end of the file raises
+// SIGBUS, which ends the process. The handler replaces such a page by zeros, which readers detect.
 //
-// Touched by a signal handler: words of their own, atomic, and a call of the kernel.
+// Runs in a signal handler: uses only its own atomic words and one system call.
 #define _GNU_SOURCE
 #include "CStillingWellPlatform.h"
 
@@ -14,12 +14,12 @@
 enum { MOST_MAPS = 256 };
 
 static struct {
-    // 0 for a free place; written last.
+    // Start of the map; 0 for a free slot. Written last.
     atomic_uintptr_t begin;
     atomic_uintptr_t end;
-    // Whether a page of it was found missing.
+    // Whether a page was found missing.
     atomic_bool is_cut;
-    // Where that is noted: the place of the first map of the same file.
+    // Slot where that is noted: the first map of the same file.
     atomic_int first;
 } guarded[MOST_MAPS];
 
@@ -27,7 +27,7 @@ static struct sigaction earlier;
 static uintptr_t page_bytes;
 static _Atomic(void (*)(void)) on_missing;
 
-// Which map an address lies in; negative for none.
+// Returns the slot of the map that contains an address, or a negative number.
 static int guarded_place(uintptr_t address) {
     for (int place = 0; place < MOST_MAPS; place++) {
         uintptr_t begin = atomic_load_explicit(&guarded[place].begin, memory_order_acquire);
@@ -49,7 +49,7 @@ static void handle(int signal, siginfo_t *information, void *context) {
     if (place >= 0) {
         void (*missing)(void) = atomic_load_explicit(&on_missing, memory_order_relaxed);
         if (missing) missing();
-        // Before anybody reads a zero.
+        // Before any thread can read a zero.
         cp_note_cut(place);
         void *page = (void *)(address & ~(page_bytes - 1));
         void *zeros = mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -91,7 +91,7 @@ bool cp_map_is_cut(int32_t place) {
     return place >= 0 && atomic_load_explicit(&guarded[place].is_cut, memory_order_acquire);
 }
 
-// What is written is what is there, so that no reader can tell.
+// Writes the value that is there, so that no reader can notice.
 __attribute__((no_sanitize("thread"))) void cp_copy_private_page(void *page) {
     volatile unsigned char *byte = page;
     *byte = *byte;

@@ -1,4 +1,5 @@
-// Handlers of faults that stand in front of others': of the program's, and of the Swift runtime, which writes a backtrace.
+// Fault handlers in front of earlier ones: those of the program, and that of the Swift runtime, which writes a
+// backtrace.
 #define _GNU_SOURCE
 #include "CStillingWellPlatform.h"
 
@@ -25,7 +26,7 @@ static void do_default(int number, bool is_fault) {
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, NULL);
-    // A fault comes again when its instruction does. A signal that was sent is sent again, and taken when the handler returns.
+    // A fault recurs when its instruction runs again. A sent signal is sent again and taken when the handler returns.
     if (!is_fault) syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), number);
 }
 
@@ -33,7 +34,7 @@ void cp_pass_signal(int number, siginfo_t *information, void *context, struct si
     struct sigaction action = *earlier;
     bool is_fault = cp_is_fault(information);
     if (!is_function(&action)) {
-        // The kernel does not let a fault be ignored.
+        // The kernel does not allow a fault to be ignored.
         if (is_fault || action.sa_handler == SIG_DFL) do_default(number, is_fault);
         return;
     }

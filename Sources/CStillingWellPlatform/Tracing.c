@@ -26,7 +26,7 @@ void cp_set_trace_slot(int slot, void *value) {
     if (slot == 0 && has_release) pthread_setspecific(release_key, value);
 }
 
-// Destructors that run after this one may ask for the slot: they make a new value, which another round releases.
+// Later destructors may use the slot. They make a new value, which the next round releases.
 static void end_slot(void *value) {
     slots[0] = NULL;
     release_slot(value);
@@ -46,7 +46,7 @@ long cp_read_memory(int32_t pid, uint64_t address, void *into, unsigned long byt
     return (long)process_vm_readv(pid, &local, 1, &remote, 1, 0);
 }
 
-// One call at a time: the handler reads these.
+// State of the current call, read by the handler. One call at a time.
 static void (*wanted_call)(void *);
 static void *wanted_with;
 static int32_t wanted_tid;
@@ -70,7 +70,7 @@ bool cp_interrupt(int32_t tid, void (*call)(void *), void *with, int64_t timeout
         memset(&action, 0, sizeof action);
         action.sa_handler = answer;
         action.sa_flags = SA_RESTART;
-        // The one signal without a use of its own that workers of libdispatch do not block.
+        // SIGPROF is the only unused signal that workers of libdispatch do not block.
         if (sigaction(SIGPROF, &action, NULL) != 0) return false;
         is_ready = 1;
     }
@@ -81,7 +81,7 @@ bool cp_interrupt(int32_t tid, void (*call)(void *), void *with, int64_t timeout
     if (syscall(SYS_tgkill, getpid(), tid, SIGPROF) != 0) return false;
     for (int64_t waited = 0; waited < timeout_ns; waited += 100000) {
         if (__atomic_load_n(&is_answered, __ATOMIC_ACQUIRE)) return true;
-        // Nobody answers any more.
+        // The thread has ended.
         if (waited % 100000000 == 0 && syscall(SYS_tgkill, getpid(), tid, 0) != 0) break;
         struct timespec pause = {.tv_sec = 0, .tv_nsec = 100000};
         nanosleep(&pause, NULL);
@@ -90,7 +90,7 @@ bool cp_interrupt(int32_t tid, void (*call)(void *), void *with, int64_t timeout
     return false;
 }
 
-// A thread that answers late finds that nobody waits for it, and writes to what stays.
+// Static, because a thread that answers after the timeout still writes here.
 static void *captured_frames[256];
 static int captured_most;
 static int captured_count;
@@ -103,7 +103,7 @@ static void capture(void *with) {
 int cp_capture_stack(int32_t tid, void **frames, int most, int64_t timeout_ns) {
     static int is_loaded = 0;
     if (!is_loaded) {
-        // The first call loads a library, which no signal handler may do.
+        // The first call loads a library, which is not allowed in a signal handler.
         void *warm[4];
         backtrace(warm, 4);
         is_loaded = 1;

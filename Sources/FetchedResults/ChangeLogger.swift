@@ -1,23 +1,23 @@
-// What a connection was told of while it wrote, until it has committed. On the connection's scheduler.
+// Records which objects a write changed, until it has committed. On the connection's scheduler.
 import StillingWell
 import StillingWellSync
 import TypedNotifications
 
-/// Notes which objects a write adds, changes and deletes, by hand or by the conveniences of `Connection`, and has the
-/// notification manager tell them once they are committed; of a write that is cancelled nothing is told. One per write, on
-/// the thread that writes.
+/// Records which objects a write adds, changes and deletes. The notification manager reports them after the commit. A
+/// cancelled write is not reported. There is one logger per write, on the thread that writes.
 ///
-/// What is told of an object that was noted is what the write has done to it in the end: nothing of one that came and went,
-/// no addition of one that was there already, no deletion of one that was gone, or whose deletion failed.
+/// Calls are made by hand or by the conveniences of `Connection`. The report states the final effect of the write. An
+/// object that was added and deleted is left out. So are additions of existing objects and deletions that failed or
+/// found no object.
 ///
-/// Live queries need none of this: they see every commit. It is for code that wants to be told synchronously, by class
-/// and identity.
+/// Live queries do not need this: they report every commit. It serves code that is called synchronously, by class and
+/// id.
 public final class ChangeLogger {
     private let store: Store
     private let write: WriteRecord
     private var entries: [Entry] = []
     private var places: [WriteRecord.Row: Int] = [:]
-    /// What was wrong with a note first.
+    /// First error of a note.
     fileprivate var failure: StoreError?
 
     private struct Entry {
@@ -42,16 +42,16 @@ public final class ChangeLogger {
         self.write = write
     }
 
-    /// An object was added.
+    /// Notes that an object was added.
     public func didAdd(_ object: StoredObject) { note(object) }
 
-    /// An object was changed.
+    /// Notes that an object was changed.
     public func didChange(_ object: StoredObject) { note(object, isChanged: true) }
 
-    /// An object is about to be deleted: afterwards it has no identity any more.
+    /// Notes that an object is about to be deleted. After the deletion it has no id.
     public func willDelete(_ object: StoredObject) { note(object) }
 
-    /// One entry per object that is there. O(log n).
+    /// Adds an entry for an object that exists, at most one per object. O(log n).
     private func note(_ object: StoredObject, isChanged: Bool = false) {
         guard let row = object.storedRow, let id = object.objectID, let connection = object.connection else { return }
         guard connection.store.folder == store.folder else {
@@ -70,7 +70,7 @@ public final class ChangeLogger {
 
     var changeCount: Int { write.changeCount }
 
-    /// Tells what was noted, if it is committed. O(changes of the write).
+    /// Reports the noted changes if the write was committed. O(changes of the write).
     func post() {
         guard write.isCommitted, !entries.isEmpty else { return }
         write.forEachAdditionOrDeletion { row, isAddition in
@@ -87,10 +87,10 @@ public final class ChangeLogger {
 }
 
 extension Connection {
-    /// Runs `body` in a write of this connection and, once it is committed, has what it logged told to listeners, before
-    /// returning. Waits for them.
-    /// - Throws: what `write` throws, and what `body` throws; then nothing is told, unless `body` has committed by itself.
-    ///   `StoreError.otherStore` for an object of another store.
+    /// Runs `body` in a write of this connection. After the commit, reports what it logged to the listeners, and
+    /// returns when they have returned.
+    /// - Throws: what `write` throws, and what `body` throws; then nothing is reported, unless `body` committed by
+    ///   itself. `StoreError.otherStore` for an object of another store.
     @discardableResult
     public func writeWithNotification<Result>(_ body: (ChangeLogger) throws -> Result) throws -> Result {
         var logger: ChangeLogger?
@@ -100,8 +100,8 @@ extension Connection {
 
     // MARK: Conveniences
 
-    /// Adds an object, in a write of its own if there is none, and has it told; one that is stored already is left alone.
-    /// - Throws: as `add` and `write`; `FetchedResultsError.notLogged`.
+    /// Adds an object and reports it, in a write of its own if there is none. Does nothing if it is stored already.
+    /// - Throws: what `add` and `write` throw; `FetchedResultsError.notLogged`.
     public func addWithNotification(_ object: StoredObject) throws {
         try logging { logger in
             try add(object)
@@ -109,9 +109,9 @@ extension Connection {
         }
     }
 
-    /// Changes an object through a block, in a write of its own if there is none, and has it told if the block writes
-    /// anything: where it throws half-way and the write is committed all the same, too.
-    /// - Throws: as `write`, and what the block throws; `FetchedResultsError.notLogged`.
+    /// Changes an object in a block, in a write of its own if there is none. Reports the object if the block wrote
+    /// anything, even if the block throws and the write is committed nevertheless.
+    /// - Throws: what `write` and the block throw; `FetchedResultsError.notLogged`.
     public func changeWithNotification<Object: StoredObject>(_ object: Object, _ body: (Object) throws -> Void) throws {
         try logging { logger in
             let countBefore = logger.changeCount
@@ -120,8 +120,8 @@ extension Connection {
         }
     }
 
-    /// Deletes an object, in a write of its own if there is none, and has it told; one that is gone is left alone.
-    /// - Throws: as `delete` and `write`; `FetchedResultsError.notLogged`.
+    /// Deletes an object and reports it, in a write of its own if there is none. Does nothing if it is already deleted.
+    /// - Throws: what `delete` and `write` throw; `FetchedResultsError.notLogged`.
     public func deleteWithNotification(_ object: StoredObject) throws {
         try logging { logger in
             logger.willDelete(object)
@@ -129,7 +129,7 @@ extension Connection {
         }
     }
 
-    /// In the write that goes on, with its logger, or in one of its own.
+    /// Runs `body` with the logger of the write in progress, or in a write of its own.
     private func logging(_ body: (ChangeLogger) throws -> Void) throws {
         guard isInWrite else { return try writeWithNotification(body) }
         guard let logger = ChangeLogging.logger(self) else { throw FetchedResultsError.notLogged }
@@ -138,8 +138,8 @@ extension Connection {
 }
 
 extension Store {
-    /// Runs `body` in a write, on the calling thread, and has what it logged told once it is committed.
-    /// - Throws: what `write` throws, and what `body` throws; then nothing is told.
+    /// Runs `body` in a write on the calling thread. Reports what it logged after the commit.
+    /// - Throws: what `write` throws, and what `body` throws; then nothing is reported.
     @discardableResult
     public func writeWithNotification<Result>(_ body: (Connection, ChangeLogger) throws -> Result) throws -> Result {
         var logger: ChangeLogger?
@@ -148,7 +148,7 @@ extension Store {
     }
 }
 
-/// Which logger belongs to the write that goes on, on this thread: a write begins and ends on one.
+/// Finds the logger of the write in progress on this thread. A write begins and ends on one thread.
 private enum ChangeLogging {
     @TaskLocal private static var current: Bound?
 
@@ -158,7 +158,7 @@ private enum ChangeLogging {
         let connection: Connection
     }
 
-    /// Runs what is in the write of a connection, with a logger of its own.
+    /// Runs `body` with a new logger, inside the write of a connection.
     static func run<Result>(
         _ connection: Connection, _ logger: inout ChangeLogger?, _ body: (ChangeLogger) throws -> Result
     ) throws -> Result {
@@ -170,7 +170,7 @@ private enum ChangeLogging {
         return result
     }
 
-    /// The logger of the write that goes on on a connection; of one that was begun by hand there is none.
+    /// Returns the logger of the write in progress on a connection. nil for a write begun with `beginWrite`.
     static func logger(_ connection: Connection) -> ChangeLogger? {
         current.flatMap { $0.connection === connection && $0.logger.isOf(connection) ? $0.logger : nil }
     }

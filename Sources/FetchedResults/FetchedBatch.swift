@@ -1,12 +1,11 @@
-// One batch of changes as a delegate is told of it: what is shown meanwhile, and when it ends. On the connection's
-// scheduler.
+// One batch of changes while a delegate is told of it. On the connection's scheduler.
 import StillingWell
 
-/// What is shown while a batch is told: the rows before it in `willChangeContent`, those after it from the first change
-/// to `didChangeContent`. What the delegate or somebody else writes meanwhile comes with a later batch.
+/// The content shown while a batch is reported: the rows before it in `willChangeContent`, those after it from the
+/// first change to `didChangeContent`. Writes made meanwhile are reported in a later batch.
 final class FetchedBatch {
     private(set) var rows: SectionedRows
-    /// Where each row is, once somebody has asked.
+    /// Path of each row, computed on first use.
     private var knownPaths: [ObjectID: RowPath]?
 
     init(before rows: SectionedRows) { self.rows = rows }
@@ -16,7 +15,7 @@ final class FetchedBatch {
         knownPaths = nil
     }
 
-    /// O(n) the first time, then O(1).
+    /// Returns the path of a row, or nil. O(n) the first time, then O(1).
     func path(of id: ObjectID) -> RowPath? {
         let paths = knownPaths ?? rows.paths
         knownPaths = paths
@@ -24,15 +23,15 @@ final class FetchedBatch {
     }
 }
 
-/// One call of a delegate between will and did.
+/// A call of a delegate between `willChangeContent` and `didChangeContent`.
 enum FetchedChange {
-    /// At an index of the old sections if it is gone, of the new ones if it is new.
+    /// An index in the old sections for a deletion, in the new ones for an insertion.
     case section(Int, FetchedChangeType)
     case object(ObjectID, FetchedChangeType, from: RowPath?, to: RowPath?)
 
-    /// All calls of a change set, in the order that is promised. A table refuses a move out of a section that is deleted, or into one
-    /// that is inserted, so such a move is a deletion and an insertion.
-    /// - Parameter rows: those after the changes.
+    /// Returns the calls for a change set, in the documented order. A move out of a deleted section, or into an
+    /// inserted one, becomes a deletion and an insertion, because table views refuse such moves.
+    /// - Parameter rows: the rows after the changes.
     static func all(_ changes: SectionedChangeSet, _ rows: SectionedRows) -> [FetchedChange] {
         var all: [FetchedChange] = []
         all += changes.deletedSections.reversed().map { .section($0, .delete) }

@@ -1,45 +1,45 @@
-// The controller: a fetch request kept true on a connection, told to a delegate change by change.
+// The controller: the results of a fetch request, kept current on a connection and reported to a delegate.
 //
-// It has no lock and no thread: everything is on its connection's scheduler.
+// It has no lock and no thread. Everything runs on its connection's scheduler.
 import StillingWell
 import StillingWellBasis
 
-/// Shows the objects of a fetch request in sections, and tells a delegate of changes in the manner of
+/// Shows the objects of a fetch request in sections, and reports changes to a delegate in the manner of
 /// NSFetchedResultsController. Belongs to its connection's scheduler.
 ///
-/// The query is evaluated when it is read first, or in the background if nobody reads; its upkeep is always in the
-/// background, and no thread waits for another one's delegate.
+/// The query is evaluated at the first read, or in the background if nothing reads. It is maintained in the background,
+/// and no thread waits for another thread's delegate.
 ///
-/// Between two batches it shows what its connection shows, whose own writes are there at once and are told later: who
-/// reads everything anew does so after `performFetch`, or where nothing of its own is still to be told. While a batch is
-/// told it shows that batch, and nothing else.
+/// Between two batches it shows what its connection shows, including own writes that are reported later. So reload
+/// everything only after `performFetch`, or when no own write is still to be reported. While a batch is reported it
+/// shows that batch only.
 public final class FetchedResultsController<Object: StoredObject> {
-    /// The connection it belongs to.
+    /// Connection that the controller belongs to.
     public let connection: Connection
-    /// What is shown. A new one holds from the next `performFetch` on.
+    /// Request for the content. A new one takes effect at the next `performFetch`.
     public var fetchRequest: FetchRequest<Object>
-    /// The name of the file that section names and sizes are kept in from one run of the program to the next, with the
-    /// version that they are of; nil keeps none. Written when the first batch is told, and by `invalidate`; a controller
-    /// that is let go of on another thread than its connection's leaves the file as it is.
+    /// Name of the file that keeps section names and sizes, with their version, for the next run of the program. nil
+    /// keeps none. Written when the first batch is reported, and by `invalidate`. If the last reference is released off
+    /// the connection's scheduler, the file is not updated.
     public let cacheName: String?
-    /// Is told of changes. Held weakly.
+    /// Receiver of changes. Held weakly.
     public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
-    /// The token behind it, for `write(withoutNotifying:)`; nil before the first fetch.
+    /// Token of the subscription, for `write(withoutNotifying:)`. nil before the first fetch.
     public private(set) var notificationToken: NotificationToken?
 
     private let keyPaths: [PartialKeyPath<Object>]?
     private var rows: FetchedRows<Object>?
-    /// What was shown when it was read first, until the first delivery says what has changed since.
+    /// Rows read before the first delivery. The first report is relative to them.
     private var readBeforeDelivery: EarlyRows?
     private var isDelivered = false
     private var batch: FetchedBatch?
 
-    /// A controller that shows nothing before `performFetch`.
+    /// Makes a controller that shows nothing before `performFetch`.
     /// - Parameters:
-    ///   - connection: a live one. The delegate is told on its scheduler.
-    ///   - keyPaths: the properties whose changes are updates; nil means all.
-    ///   - cacheName: a file name; two controllers of one store with the same name and another request overwrite each
-    ///     other's.
+    ///   - connection: a live one. The delegate is called on its scheduler.
+    ///   - keyPaths: properties whose changes are updates; nil for all.
+    ///   - cacheName: a file name. Two controllers of one store with the same name and different requests overwrite
+    ///     each other's file.
     public init(
         _ connection: Connection, _ request: FetchRequest<Object>, keyPaths: [PartialKeyPath<Object>]? = nil,
         cacheName: String? = nil
@@ -51,15 +51,15 @@ public final class FetchedResultsController<Object: StoredObject> {
     }
 
     deinit {
-        // The last reference may go anywhere; what is shown can be read on the connection's scheduler only.
+        // The last reference may be released on any thread. The content can be read on the connection's scheduler only.
         if connection.placeCheck() { keepCache() }
         end()
     }
 
     // MARK: Fetching
 
-    /// Shows what the request asks for, from now on, and begins to tell of changes. Evaluates nothing itself; what
-    /// follows is told relative to what was read.
+    /// Shows the results of the request from now on, and starts to report changes. Does not evaluate the query itself.
+    /// Later changes are reported relative to what was read.
     /// - Throws: `unknownModel`, `noScheduler` on a connection that lives for one block, `closed`.
     public func performFetch() throws {
         let rows = try fetchRequest.rows(on: connection)
@@ -69,13 +69,13 @@ public final class FetchedResultsController<Object: StoredObject> {
         notificationToken = try rows.query.observe(keyPaths: keyPaths) { [weak self] in self?.tell($0) }
     }
 
-    /// Tells of everything committed so far before it returns.
-    /// - Returns: whether there was anything newer.
-    /// - Throws: as `Connection.refresh`.
+    /// Reports everything committed so far before it returns.
+    /// - Returns: whether there was a newer version.
+    /// - Throws: what `Connection.refresh` throws.
     @discardableResult
     public func refresh() throws -> Bool { try connection.refresh() }
 
-    /// Tells nothing more. It keeps showing, until it is gone.
+    /// Ends the reports. The content remains readable until the controller is released.
     public func invalidate() {
         keepCache()
         end()
@@ -89,22 +89,22 @@ public final class FetchedResultsController<Object: StoredObject> {
         batch = nil
     }
 
-    // MARK: What is shown
+    // MARK: Content
 
-    /// The sections. Evaluates the query if nobody has. O(sections · log n).
+    /// Sections, in order. Evaluates the query if needed. O(sections · log n).
     public var sections: [FetchedSection<Object>] { shown.flatMap { rows?.sections(in: $0) } ?? [] }
 
     /// All objects, in order. O(n).
     public var fetchedObjects: [Object] { sections.flatMap { Array($0.objects) } }
 
-    /// The object at a path. O(log n).
+    /// Returns the object at a path. O(log n).
     public func object(at path: RowPath) -> Object {
         guard let shown, let rows else { stopProgram("\(FetchedResultsError.notFetched)") }
         return rows.query.object(at: path, in: shown)
     }
 
-    /// The path of an object; nil where it is not shown. O(log n); O(n) once in a batch.
-    /// - Throws: `StoreError.otherStore`: the identity of another store's object may be that of another one here.
+    /// Returns the path of an object, or nil if it is not shown. O(log n). During a batch, O(n) once.
+    /// - Throws: `StoreError.otherStore` for an object of another store, whose id may belong to another object here.
     public func path(of object: Object) throws -> RowPath? {
         guard let id = object.objectID, let store = object.connection?.store else { return nil }
         guard store.folder == connection.store.folder else {
@@ -114,29 +114,29 @@ public final class FetchedResultsController<Object: StoredObject> {
         return batch.path(of: id)
     }
 
-    /// The titles of an index at the side of a list, one per section.
+    /// Titles of the sections for an index beside a list.
     public var sectionIndexTitles: [String] { sections.map(\.indexTitle) }
 
-    /// The first section with an index title; nil where there is none.
+    /// Returns the first section with an index title, or nil.
     public func section(forIndexTitle title: String) -> Int? { sectionIndexTitles.firstIndex(of: title) }
 
-    /// Sections, and what changed in them, as a sequence for any task: first the sections as they are. Of the request
-    /// that was fetched last.
+    /// Returns the sections and their changes as a sequence for any task, for the last fetched request. The first
+    /// element has the sections.
     /// - Throws: `notFetched`, `closed`.
     public func changes() throws -> LiveChanges<SectionedUpdate> {
         guard let rows else { throw FetchedResultsError.notFetched }
         return try rows.query.changes(keyPaths: keyPaths)
     }
 
-    /// The same for targets of this package that offer changes in other forms.
-    /// - Parameter makeOutput: given nil for what there is at first.
-    /// - Returns: what makes one subscription after the other.
+    /// Same as `changes()`, for targets of this package that offer changes in other forms.
+    /// - Parameter makeOutput: makes an element; given nil for the initial one.
+    /// - Returns: a function that makes one feed per subscription.
     package func feeds<Output>(_ makeOutput: @escaping (SectionedChangeSet?) -> Output) throws -> () -> Feed<Output> {
         guard let rows else { throw FetchedResultsError.notFetched }
         return { [keyPaths] in rows.query.makeFeed(keyPaths: keyPaths, makeOutput) }
     }
 
-    /// The rows, for somebody who reads them; nil before the first fetch.
+    /// Rows to show. nil before the first fetch.
     private var shown: SectionedRows? {
         if let batch { return batch.rows }
         guard let rows else { return nil }
@@ -146,7 +146,7 @@ public final class FetchedResultsController<Object: StoredObject> {
         return early.rows
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private func tell(_ change: SectionedRowsChange) {
         switch change {
@@ -165,7 +165,7 @@ public final class FetchedResultsController<Object: StoredObject> {
         }
     }
 
-    /// Tells a batch to who is the delegate now, for as long as that is so and nobody fetches anew or ends the controller.
+    /// Reports a batch to the current delegate. Stops if the delegate changes, or the controller fetches again or ends.
     private func tell(_ changes: SectionedChangeSet, from old: SectionedRows, to new: SectionedRows) {
         guard let delegate, let rows else { return }
         let batch = FetchedBatch(before: old)
@@ -191,9 +191,8 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     // MARK: The cache
 
-    /// Names and sizes of the sections as they were kept the last time, where nothing has changed since: to be shown
-    /// while the query is being evaluated. nil where there is no cache, or it is of another version or request; and
-    /// always for sections by a function that has no name.
+    /// Names and sizes of the sections from the last run, to show while the query is being evaluated. nil if there is
+    /// no cache, or it is of another version or request. Always nil for sections by an unnamed function.
     public private(set) var cachedSections: [CachedSection]?
 
     private var cache: SectionCache? { cacheName.map { SectionCache($0, connection.store) } }
@@ -207,7 +206,8 @@ public final class FetchedResultsController<Object: StoredObject> {
         return cache.sections(identity, version: connection.version)
     }
 
-    /// Keeps what has been delivered, at the version that it stands at: own writes since are of none yet.
+    /// Writes the cache from the last delivery. Later own writes are not included, because no delivered version has
+    /// them.
     private func keepCache() {
         guard isDelivered, let cache, let rows, let delivered = rows.query.delivered, let identity = rows.identity()
         else { return }
@@ -215,9 +215,9 @@ public final class FetchedResultsController<Object: StoredObject> {
     }
 }
 
-/// What a program has done wrong with a controller or a change logger.
+/// A misuse of a controller or a change logger.
 public enum FetchedResultsError: Error, Equatable, CustomStringConvertible {
-    /// Something was asked of a controller before its first `performFetch`.
+    /// A controller was used before its first `performFetch`.
     case notFetched
     /// A change was logged in a write whose end the logger does not see.
     case notLogged

@@ -1,7 +1,7 @@
-// What a controller's delegate is told, and in which order: that of NSFetchedResultsController.
+// The delegate of a controller. The order of calls is that of NSFetchedResultsController.
 import StillingWell
 
-/// What happened to an object or a section.
+/// The kind of a change of an object or a section.
 public enum FetchedChangeType: Sendable, Equatable {
     case insert
     case delete
@@ -9,45 +9,45 @@ public enum FetchedChangeType: Sendable, Equatable {
     case update
 }
 
-/// Is told what changed in a controller, change by change, between `willChangeContent` and `didChangeContent`: sections
-/// that are gone (from the last to the first), sections that are new (from the first to the last); then objects: deleted
-/// (from the last to the first), inserted (from the first to the last), moved, updated. A move out of a section that is gone, or
-/// into one that is new, is told as a deletion and an insertion.
+/// Receives the changes of a controller one by one, between `willChangeContent` and `didChangeContent`. The order is:
+/// sections deleted (last to first), sections inserted (first to last), objects deleted (last to first), inserted
+/// (first to last), moved, updated. A move out of a deleted section, or into an inserted one, is reported as a deletion
+/// and an insertion.
 ///
-/// Old paths count in what was shown before all of it, new paths in what is shown after: a table may apply them in one
-/// batch. In `willChangeContent` the controller shows the old content, then the new one, and that does not change before
-/// `didChangeContent` has returned. An object that was deleted from the store is invalidated throughout.
+/// Old paths count in the content before the batch, new paths in the content after it, so that a table can apply them
+/// in one batch. In `willChangeContent` the controller shows the old content, then the new one until `didChangeContent`
+/// has returned. An object that was deleted from the store is invalidated throughout.
 ///
-/// Called where the controller's connection is, with no lock held: a delegate may write, and what it writes is told in a
-/// later batch. It may fetch again, end the controller and take itself away; then nothing more of the batch is told, its
-/// `didChangeContent` neither, and who applies changes to a table reads it anew.
+/// Called on the controller's connection, with no lock held. A delegate may write; these changes are reported in a
+/// later batch. It may also fetch again, end the controller or replace the delegate. The batch then ends without
+/// `didChangeContent`, and a table must be reloaded.
 public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
     associatedtype Object: StoredObject
 
-    /// The content is about to change, or to be there for the first time. The controller still shows the old one.
+    /// Called before the content changes, or is there for the first time. The controller still shows the old content.
     func controllerWillChangeContent(_ controller: FetchedResultsController<Object>)
-    /// A section came or went.
+    /// A section was inserted or deleted.
     /// - Parameters:
-    ///   - section: as it is now; one that went, as it was, with objects that may be invalidated.
+    ///   - section: an inserted section as it is now; a deleted one as it was, with objects that may be invalidated.
     ///   - index: in the new sections for `insert`, in the old ones for `delete`.
     func controller(
         _ controller: FetchedResultsController<Object>, didChange section: FetchedSection<Object>,
         atSectionIndex index: Int, for type: FetchedChangeType)
-    /// An object came, went, moved or was written.
+    /// An object was inserted, deleted, moved or written.
     /// - Parameters:
-    ///   - object: which, for any thread; one that was deleted from the store is not there any more.
+    ///   - object: reference to the object, for any thread. An object deleted from the store cannot be resolved.
     ///   - path: its old path; nil for `insert`.
     ///   - newPath: its new path; nil for `delete`.
     func controller(
         _ controller: FetchedResultsController<Object>, didChange object: SafeObject<Object>, at path: RowPath?,
         for type: FetchedChangeType, newPath: RowPath?)
-    /// All changes have been told.
+    /// Called after all changes of the batch.
     func controllerDidChangeContent(_ controller: FetchedResultsController<Object>)
-    /// The query cannot be kept any more. Nothing further is told until the next `performFetch`.
+    /// The query cannot be maintained any more. Nothing further is reported until the next `performFetch`.
     func controller(_ controller: FetchedResultsController<Object>, didFailWith error: StoreError)
 }
 
-/// Who does not need them leaves them out.
+/// Default implementations, which do nothing.
 extension FetchedResultsControllerDelegate {
     public func controllerWillChangeContent(_ controller: FetchedResultsController<Object>) {}
     public func controller(

@@ -1,17 +1,16 @@
-// The sections behind a controller, whatever the type of their keys. On the connection's scheduler.
+// The rows and sections of a controller, independent of the type of section keys. On the connection's scheduler.
 import Foundation
 import StillingWell
 
-/// One section of a controller: its name, and its objects as they were shown when it was taken.
+/// A section of a controller: its name, and its objects as shown when it was taken.
 public struct FetchedSection<Object: StoredObject> {
-    /// The section key in words, which no other key of its type has; nil where the key is nil, empty where there are no
-    /// section keys.
+    /// Section key as text, unique among the keys of its type. nil for a nil key, empty without section keys.
     public let name: String?
-    /// A short title for an index at the side of a list: the first letter of the name, in upper case.
+    /// Short title for an index beside a list: the first letter of the name, in upper case.
     public let indexTitle: String
-    /// How many objects there are. O(1).
+    /// Number of objects. O(1).
     public let objectCount: Int
-    /// The objects, made as they are asked for. Those of a section that is gone may be invalidated.
+    /// Objects, made when accessed. Those of a deleted section may be invalidated.
     public let objects: AnyRandomAccessCollection<Object>
 
     init(name: String?, objects: ResultsSection<Int, Object>) {
@@ -24,7 +23,7 @@ public struct FetchedSection<Object: StoredObject> {
 
 struct FetchedRows<Object: StoredObject> {
     let query: SectionedQuery<Object>
-    /// What is asked, exactly, section keys included; nil where that cannot be said of a section function.
+    /// Returns text that identifies the query and its section keys. nil for an unnamed section function.
     let identity: () -> String?
     private let name: (Int, SectionedRows) -> String?
 
@@ -35,7 +34,7 @@ struct FetchedRows<Object: StoredObject> {
         name = { _, _ in "" }
     }
 
-    /// - Parameter function: the name of the function that makes section keys; nil where a property is the key.
+    /// - Parameter function: name of the function that makes section keys; nil if a property is the key.
     init<Key: StorableValue>(_ results: SectionedResults<Key, Object>, function: SectionFunctionName?) {
         let query = results.asQuery
         self.query = query
@@ -53,25 +52,25 @@ struct FetchedRows<Object: StoredObject> {
         FetchedSection(name: name(section, rows), objects: query.objects(ofSection: section, in: rows))
     }
 
-    /// O(sections · log n).
+    /// Returns all sections. O(sections · log n).
     func sections(in rows: SectionedRows) -> [FetchedSection<Object>] {
         (0..<rows.sectionCount).map { section($0, in: rows) }
     }
 
-    /// Names and sizes alone, which touch no object. O(sections · log n).
+    /// Returns names and sizes of the sections without making objects. O(sections · log n).
     func cachedSections(of rows: SectionedRows) -> [CachedSection] {
         (0..<rows.sectionCount).map { CachedSection(name: name($0, rows), objectCount: rows.count(ofSection: $0)) }
     }
 }
 
-/// What a function of section keys is known by: two closures cannot be compared.
+/// The name of a section function, because closures cannot be compared.
 enum SectionFunctionName: Sendable {
     case known(String)
     case unknown
 }
 
 enum SectionName {
-    /// A section key in words; different for different keys of one type.
+    /// Returns a section key as text, different for different keys of one type.
     static func words(_ key: some StorableValue) -> String? {
         switch key._columnValue {
         case .null: nil
@@ -86,7 +85,7 @@ enum SectionName {
         }
     }
 
-    /// A date's own description leaves out what is less than a second.
+    /// Returns a date as text including fractions of a second, which its own description omits.
     private static func words(_ date: Date) -> String {
         let seconds = date.timeIntervalSinceReferenceDate
         let whole = seconds.rounded(.down)

@@ -1,22 +1,22 @@
-// Rebroadcasts what change loggers have seen committed. No state of its own but the centre's.
+// Posts the committed changes of change loggers. No state besides the notification center.
 import StillingWell
 import TypedNotifications
 
-/// What one commit did to the objects that a change logger was told of, for any thread.
+/// The changes of one commit that a change logger recorded. Any thread.
 public struct EntityChanges: TypedNotification {
     public typealias Poster = ChangeLogger
 
-    /// Where the store is.
+    /// Path with which the store was opened.
     public let path: String
-    /// What the store's safe objects name it by.
+    /// Folder of the store, as in `SafeObject.storePath`.
     let storePath: String
     let entries: [LoggedObject]
 
-    /// Objects of a class that were added.
+    /// Returns the added objects of a class.
     public func added<Object: StoredObject>(_ type: Object.Type) -> [SafeObject<Object>] { objects(type, .added) }
-    /// Objects of a class that were changed, and neither added nor deleted.
+    /// Returns the changed objects of a class that were neither added nor deleted.
     public func changed<Object: StoredObject>(_ type: Object.Type) -> [SafeObject<Object>] { objects(type, .changed) }
-    /// Objects of a class that were deleted, and had been there before.
+    /// Returns the deleted objects of a class that existed before the commit.
     public func deleted<Object: StoredObject>(_ type: Object.Type) -> [SafeObject<Object>] { objects(type, .deleted) }
 
     func only(_ type: ObjectIdentifier) -> EntityChanges? {
@@ -45,20 +45,20 @@ struct LoggedObject: Sendable, Equatable {
     let change: Change
 }
 
-/// Tells listeners of all changes that loggers of this program have seen committed, before the call that committed them
-/// returns. Any thread.
+/// Calls listeners with the changes of all loggers in this program, before the call that committed them returns. Any
+/// thread.
 public final class NotificationManager: Sendable {
-    /// The one there is.
+    /// Shared instance.
     public static let shared = NotificationManager()
 
     let center = TypedNotificationCenter()
 
-    /// Has a block told, on the thread that commits or on a queue or run loop, for as long as the subscription is kept.
+    /// Adds a listener, called on the committing thread, or on a queue or run loop, while the subscription is held.
     public func addListener(
         on place: NotificationPlace = .poster, _ body: @escaping @Sendable (EntityChanges) -> Void
     ) -> NotificationSubscription { center.subscribe(to: EntityChanges.self, on: place, body) }
 
-    /// Has a block told of commits that did something to objects of a class, and of those objects alone.
+    /// Adds a listener for commits that changed objects of a class. It receives these objects only.
     public func addListener<Object: StoredObject>(
         to type: Object.Type, on place: NotificationPlace = .poster, _ body: @escaping @Sendable (EntityChanges) -> Void
     ) -> NotificationSubscription {

@@ -1,30 +1,30 @@
-// Which object, without being it: what is told across threads.
+// Sendable references to objects.
 import StillingWell
 
-/// An object by its class, its store and its identity, for any thread. The identity is the row's, which is never used
-/// twice, so that classes without a primary key have one too.
+/// A reference to an object by class, store and id, for any thread. The id is the row's, which is never reused, so that
+/// no primary key is needed.
 public struct SafeObject<Object: StoredObject>: Sendable, Hashable {
-    /// The identity, which means something in its store only.
+    /// Id of the object, valid in its store only.
     public let id: ObjectID
-    /// The folder of the store.
+    /// Folder of the store.
     public let storePath: String
 }
 
 extension SafeObject {
-    /// An object by its identity in a store.
+    /// Makes a reference from an id in a store.
     public init(id: ObjectID, in store: Store) { self.init(id: id, storePath: store.folder) }
 
-    /// A stored object; nil for one that is not stored.
+    /// Makes a reference to an object. Returns nil if it is not stored.
     public init?(_ object: Object) {
         guard let id = object.objectID, let store = object.connection?.store else { return nil }
         self.init(id: id, in: store)
     }
 
-    /// The live object; nil if it has been deleted. On the connection's scheduler. O(log n).
+    /// Returns the live object, or nil if it was deleted. On the connection's scheduler. O(log n).
     ///
-    /// A connection that stands at an older version than the object reads the newest one from here on.
-    /// - Throws: `StoreError.otherStore`, which names both stores; `unknownModel`, `closed`; in a `store.read`
-    ///   block that does not see the object yet, `referenceTooNew`.
+    /// If the connection's version lacks the object, the connection reads the newest version from here on.
+    /// - Throws: `StoreError.otherStore`, which names both stores; `unknownModel`, `closed`; `referenceTooNew` in a
+    ///   `store.read` block whose version lacks the object.
     public func object(in connection: Connection) throws -> Object? {
         guard connection.store.folder == storePath else {
             throw StoreError.otherStore(path: storePath, used: connection.store.folder)

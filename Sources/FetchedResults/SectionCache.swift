@@ -1,34 +1,33 @@
-// Section names and sizes on disk, from one run of the program to the next. A file of its own per name, beside the store's
-// data: `<store>/fetched-results/<name>.json`. Used only for the very version it was made of.
+// Section names and sizes on disk, for the next run of the program. One file per name:
+// `<store>/fetched-results/<name>.json`. Used only at the exact version at which it was written.
 import Foundation
 import Logging
 import StillingWell
 import StillingWellBasis
 
-/// A section as it was kept.
+/// A section in the cache.
 public struct CachedSection: Sendable, Codable, Equatable {
-    /// The section key in words, as `FetchedSection.name`.
+    /// Section key as text, as in `FetchedSection.name`.
     public let name: String?
-    /// How many objects there were.
+    /// Number of objects.
     public let objectCount: Int
 }
 
-/// One cache file. Any thread; who keeps last wins.
+/// One cache file. Any thread; the last writer wins.
 struct SectionCache {
     private struct Content: Codable {
-        /// 2: identities are exact, and names may be nil.
+        /// Format 2: identities are exact, and names may be nil.
         static let currentFormat = 2
 
         var format = Content.currentFormat
-        /// The query with its constants, the order, the section keys, and the columns of the model. A schema that changes
-        /// makes another one.
+        /// Text of the query with its constants, order, section keys and the model's columns. Changes with the schema.
         let identity: String
         let version: UInt64
         let sections: [CachedSection]
     }
 
     private let file: URL
-    /// A store in memory leaves nothing behind.
+    /// Whether a file is written. False for a store in memory.
     private let isKept: Bool
 
     init(_ name: String, _ store: Store) {
@@ -43,8 +42,8 @@ struct SectionCache {
         URL(fileURLWithPath: store.configuration.path).appendingPathComponent("fetched-results")
     }
 
-    /// What was kept for this request at this version. A file that says something else is removed: the request, the
-    /// models or the data have changed.
+    /// Returns the sections cached for this request and version. Otherwise removes the file, because the request, the
+    /// models or the data have changed, and returns nil.
     func sections(_ identity: String, version: UInt64) -> [CachedSection]? {
         guard let data = try? Data(contentsOf: file) else { return nil }
         let content = try? JSONDecoder().decode(Content.self, from: data)
@@ -63,7 +62,7 @@ struct SectionCache {
         )
     }
 
-    /// Replaces the file, as a whole. A disk that is full costs the cache, and a line in the log.
+    /// Replaces the file atomically. An error, such as a full disk, is only logged.
     func keep(_ sections: [CachedSection], _ identity: String, version: UInt64) {
         guard isKept else { return }
         do {
@@ -78,15 +77,15 @@ struct SectionCache {
 }
 
 extension Store {
-    /// The cache files of all controllers of this store, whether in use or not. What has changed in the models since, a
-    /// migration included, makes them worthless, and the next `performFetch` of their name removes them.
+    /// Paths of the cache files of all controllers of this store, including unused ones. After a change of the models
+    /// the next `performFetch` with the same name removes its file.
     public var fetchedResultsCachePaths: [String] {
         let folder = SectionCache.folder(self)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.sorted().map { folder.appendingPathComponent($0).path }
     }
 
-    /// Removes a controller's cache file; all of them where the name is nil.
+    /// Removes a controller's cache file, or all of them if the name is nil.
     public func deleteFetchedResultsCache(named name: String? = nil) throws {
         for path in fetchedResultsCachePaths {
             let file = URL(fileURLWithPath: path)

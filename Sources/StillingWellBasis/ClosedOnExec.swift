@@ -1,4 +1,4 @@
-// Files that programs started by this process do not inherit. Foundation's own initialisers of `FileHandle` leave the flag out.
+// Files that child processes do not inherit. The initialisers of `FileHandle` in Foundation do not set O_CLOEXEC.
 import Foundation
 
 extension FileHandle {

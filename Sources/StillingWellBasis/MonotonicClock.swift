@@ -1,5 +1,5 @@
-// The one clock of the project: CLOCK_MONOTONIC in nanoseconds, comparable between processes of one host. Never the
-// wall clock, which steps.
+// The project's only clock: CLOCK_MONOTONIC in nanoseconds, comparable between processes of one host. The wall clock is
+// never used, because it steps.
 import Glibc
 
 /// Reads CLOCK_MONOTONIC. Any thread; through the vDSO, tens of nanoseconds.
@@ -8,7 +8,7 @@ public enum MonotonicClock {
     @inlinable
     public static func nowNs() -> Int64 { read(CLOCK_MONOTONIC) }
 
-    /// What any clock of the kernel says, such as a thread's of its CPU time, in nanoseconds.
+    /// Returns the time of any kernel clock, such as a thread's CPU time, in nanoseconds.
     @inlinable
     public static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()

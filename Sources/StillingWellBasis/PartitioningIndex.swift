@@ -1,8 +1,8 @@
-// Binary search. The one algorithm that a package was once wanted for.
+// Binary search.
 
 extension RandomAccessCollection {
-    /// The first place whose element belongs to the second part, where all that do stand behind all that do not; `endIndex`
-    /// where none does. O(log n) calls of `belongs`.
+    /// Returns the index of the first element for which `belongs` is true, or `endIndex`. All elements after it must
+    /// satisfy `belongs` too. O(log n) calls of `belongs`.
     @inlinable
     public func partitioningIndex(where belongs: (Element) throws -> Bool) rethrows -> Index {
         var (low, count) = (startIndex, count)

@@ -1,25 +1,25 @@
-// SHA-256 after FIPS 180-4, to name the exact text of a scenario file in reports. It guards no secret. Written out here
-// because the library that has it (swift-crypto) would more than double the build of the package for one digest.
+// SHA-256 after FIPS 180-4, to identify the exact text of a scenario file in reports. Not used for security.
+// Implemented here because swift-crypto would more than double the package's build time.
 
 package struct SHA256 {
     private static let blockBytes = 64
 
     private var hash = Self.initialHash
     private var schedule = [UInt32](repeating: 0, count: 64)
-    /// Less than a block.
+    /// Bytes of the last, incomplete block.
     private var rest: [UInt8] = []
     private var byteCount: UInt64 = 0
 
     package init() {}
 
-    /// The digest of `bytes` as 64 lower-case hexadecimal digits. Linear in their number.
+    /// Returns the digest of `bytes` as 64 lower-case hexadecimal digits. O(bytes).
     package static func hexadecimal(_ bytes: [UInt8]) -> String {
         var digest = SHA256()
         bytes.withUnsafeBytes { digest.update($0) }
         return digest.hexadecimal()
     }
 
-    /// More of the message, in pieces of any length.
+    /// Adds a part of the message, of any length.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         byteCount += UInt64(bytes.count)
         var bytes = bytes[...]
@@ -38,7 +38,7 @@ package struct SHA256 {
         rest += bytes
     }
 
-    /// Ends the message: padded as in FIPS 180-4, section 5.1.1.
+    /// Ends the message, padded as in FIPS 180-4, section 5.1.1, and returns the digest.
     package mutating func hexadecimal() -> String {
         let bitCount = byteCount * 8
         var padding: [UInt8] = [0x80]
@@ -53,7 +53,7 @@ package struct SHA256 {
         }.joined()
     }
 
-    /// One block: section 6.2.2.
+    /// Processes one block: section 6.2.2.
     private mutating func digest(_ block: UnsafeRawBufferPointer) {
         for t in 0..<16 {
             schedule[t] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: 4 * t, as: UInt32.self))
@@ -98,13 +98,13 @@ package struct SHA256 {
     /// Section 5.3.3: the first 32 bits of the fractional parts of the square roots of the first eight primes.
     private static let initialHash = primes.prefix(8).map { fraction(of: Double($0).squareRoot()) }
 
-    /// Section 4.2.2: the same of the cube roots of all 64.
+    /// Section 4.2.2: the same for the cube roots of all 64 primes.
     private static let roundConstants = primes.map { fraction(of: cubeRoot(Double($0))) }
 
     /// A double of this size has 49 or more fractional bits, so its first 32 are exact.
     private static func fraction(of root: Double) -> UInt32 { UInt32((root - root.rounded(.down)) * 0x1p32) }
 
-    /// Newton's iteration; doubles settle in well under 60 steps.
+    /// Computes the root by Newton's iteration; doubles converge in well under 60 steps.
     private static func cubeRoot(_ value: Double) -> Double {
         var root = value / 2
         for _ in 0..<60 { root -= (root * root * root - value) / (3 * root * root) }

@@ -1,14 +1,13 @@
-// The word that was probably meant. Pure; for short words: quadratic in their length.
+// Suggestions for misspelled words. Pure functions for short words; quadratic in their length.
 
 public enum Spelling {
-    /// The closest of `known`; nil where nothing is near. `Hang-Timeout` and `hang_timeout` are the same word to somebody
-    /// who mistyped it.
+    /// Returns the closest of `known`, or nil if none is close. Ignores case and the difference between `-` and `_`.
     public static func nearest(to word: String, among known: [String]) -> String? {
         slips(of: word, among: known).first
     }
 
-    /// All of `known` that may have been meant, the closest first: slips of the finger, and words that hold this one or lie in
-    /// it whole.
+    /// Returns all likely candidates of `known`, the closest first: misspellings, then words that contain this one or
+    /// are contained in it.
     public static func near(to word: String, among known: [String]) -> [String] {
         let slips = slips(of: word, among: known)
         let wanted = String(folded(word))
@@ -24,13 +23,14 @@ public enum Spelling {
 
     private static func slips(of word: String, among known: [String]) -> [String] {
         let wanted = folded(word)
-        // Longer words may differ in more places and still be meant; a word of one or two letters may differ in one.
+        // Longer words may differ in up to three places; a word of one or two letters in one.
         let reach = max(1, min(3, wanted.count / 3))
         return known.map { (distance(wanted, folded($0)), $0) }.filter { $0.0 <= reach }.sorted { $0 < $1 }.map(\.1)
     }
 
-    /// Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other (optimal string
-    /// alignment), in the last rows of the table. Of words that are no slip of the finger the length alone is compared.
+    /// Returns the number of insertions, deletions, substitutions and swaps of neighbours between two words (optimal
+    /// string alignment). Keeps two rows of the table. For words of more than 64 characters only the lengths are
+    /// compared.
     package static func distance(_ a: [Character], _ b: [Character]) -> Int {
         guard a.count <= 64, b.count <= 64 else { return abs(a.count - b.count) + 64 }
         var beforeLast: [Int] = []

@@ -1,9 +1,9 @@
-// Random numbers that are the same from the same seed everywhere: rows, due times, resampling, interleavings. Steele, Lea and
-// Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+// Reproducible random numbers from a seed, for rows, due times, resampling and interleavings. Steele, Lea and Flood,
+// "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
 /// A seeded generator. A value: one thread each.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
-    /// From one state to the next: 2^64 over the golden ratio.
+    /// Increment of the state: 2^64 divided by the golden ratio.
     public static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     @usableFromInline var state: UInt64
@@ -17,7 +17,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         return Self.mix(state)
     }
 
-    /// A number that looks drawn at random, another one for each `state`.
+    /// Returns a pseudorandom number, different for each `state`.
     @inlinable
     public static func mix(_ state: UInt64) -> UInt64 {
         var z = state

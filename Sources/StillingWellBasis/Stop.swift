@@ -1,7 +1,7 @@
-// The end of a program that has been used wrongly. `precondition` and `preconditionFailure` drop their text in an optimised build, and
-// what is promised to whoever reads the message goes with it. `fatalError` keeps it.
+// Stops the program after misuse. `precondition` and `preconditionFailure` drop their text in optimised builds;
+// `fatalError` keeps it.
 
-/// Ends the process with a text on standard error, in every kind of build.
+/// Ends the process with a text on standard error, in every build configuration.
 /// - Parameter text: what was wrong, where, and what to do.
 @inline(never)
 public func stopProgram(
@@ -10,7 +10,7 @@ public func stopProgram(
     fatalError(text(), file: file, line: line)
 }
 
-/// Ends the process with a text on standard error unless `condition` holds, in every kind of build.
+/// Ends the process with a text on standard error unless `condition` holds, in every build configuration.
 /// - Parameter text: what was wrong, where, and what to do. Evaluated only if the process ends.
 @inline(__always)
 public func stopUnless(

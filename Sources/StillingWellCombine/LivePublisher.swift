@@ -1,4 +1,4 @@
-// Publishers of a store. Whichever module offers Combine, the code is the same.
+// Publishers of a store, for Combine or OpenCombine.
 import StillingWell
 import StillingWellSync
 
@@ -8,33 +8,35 @@ import StillingWellSync
     import OpenCombine
 #endif
 
-/// Publishes what changes, on the scheduler of the connection that it belongs to.
+/// Publishes changes on the scheduler of the connection that it belongs to.
 ///
-/// Subscribe there. Values arrive there, each in a turn of the scheduler and never from inside `subscribe`; for somewhere
-/// else `receive(on:)` what is safe to carry: live objects and results are not, use `map` before. Demand is respected by
-/// coalescing: while there is none nothing is queued, and what comes next is all that happened meanwhile as one value.
-/// Cancelling ends the subscription at once; closing the store finishes it.
+/// Subscribe on that scheduler. Values arrive there in separate deliveries, never from inside `subscribe`. With
+/// `receive(on:)`, `map` to Sendable values first: live objects and results must stay. Demand is respected by
+/// coalescing: without demand nothing is queued, and the next value covers all changes meanwhile. Cancelling ends the
+/// subscription at once. Closing the store finishes it.
 public struct LivePublisher<Output>: Publisher {
-    /// What the store says of a query that it cannot keep, of an object that it cannot read, or of something that cannot be
-    /// observed.
+    /// Error of a query that cannot be maintained, an object that cannot be read, or an observation that is not
+    /// possible.
     public typealias Failure = StoreError
 
     private let makeFeed: () throws -> Feed<Output>
     private var tokenMade: (NotificationToken) -> Void = { _ in }
 
-    /// For targets of this package that publish changes of their own.
+    /// For targets of this package that publish other changes.
     /// - Parameter makeFeed: called for each subscriber.
     package init(_ makeFeed: @escaping () throws -> Feed<Output>) { self.makeFeed = makeFeed }
 
-    // MARK: Its token
+    // MARK: Token
 
-    /// This publisher, with the token of each subscription given to `body`, on the connection's scheduler and before the
-    /// first value: for writes that are not to come back, as those that a table has shown already.
+    /// Returns this publisher with `body` called for each subscription's token. `body` runs on the connection's
+    /// scheduler before the first value. Use the token for writes that should not be reported, such as changes that a
+    /// table already shows.
     ///
     ///     notes.changePublisher().handleToken { token = $0 }.sink { … }
     ///     try connection.write(withoutNotifying: [token]) { … }
     ///
-    /// The subscription ends when it is cancelled, or the token invalidated; keeping the token does not keep it.
+    /// The subscription ends when it is cancelled or its token is invalidated. Holding the token does not keep it
+    /// alive.
     public func handleToken(_ body: @escaping (NotificationToken) -> Void) -> LivePublisher {
         var publisher = self
         let earlier = tokenMade
@@ -45,15 +47,15 @@ public struct LivePublisher<Output>: Publisher {
         return publisher
     }
 
-    /// As `handleToken`, with the token of the last subscription kept in a property.
-    /// - Parameter object: whose property it is; held weakly.
+    /// Same as `handleToken`, but stores the token of the last subscription in a property.
+    /// - Parameter object: owner of the property, held weakly.
     public func saveToken<Owner: AnyObject>(
         on object: Owner, at keyPath: ReferenceWritableKeyPath<Owner, NotificationToken?>
     ) -> LivePublisher { handleToken { [weak object] token in object?[keyPath: keyPath] = token } }
 
     // MARK: Subscribing
 
-    /// On the connection's scheduler.
+    /// Subscribes. On the connection's scheduler.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == StoreError {
         do {
@@ -84,7 +86,7 @@ where Downstream.Failure == StoreError {
         var ends: Ends?
     }
 
-    /// The subscriber is called without it.
+    /// Not held while the subscriber is called.
     private let state: Guarded<State>
     private var isFlushing = false
     private var completion: Subscribers.Completion<StoreError>?
@@ -129,16 +131,16 @@ where Downstream.Failure == StoreError {
         complete()
     }
 
-    /// Says that it is over, if it is. What nobody has asked for by then is not handed out.
+    /// Sends the completion, if the feed has ended. Values without demand by then are dropped.
     private func complete() { if let completion { takeApart()?.receive(completion: completion) } }
 
-    /// Ends everything, once.
+    /// Ends the subscription. Returns the subscriber to the first caller only.
     private func takeApart() -> Downstream? {
         let ends = state.withLock { $0.ends.take() }
         ends?.feed.cancel()
         return ends?.downstream
     }
 
-    /// Any thread; no value arrives that has not begun to.
+    /// Cancels. Any thread. A value whose delivery has begun still arrives.
     func cancel() { _ = takeApart() }
 }

@@ -1,7 +1,7 @@
-// Combine's scheduler over a run loop: what is to be done now goes straight to the loop, what is to be done later waits in
-// order of its time, with one alarm set for the first.
+// A Combine scheduler on a run loop. Immediate actions go to the loop directly. Delayed ones wait sorted by time, with
+// one alarm set for the first.
 //
-// The lock guards what is mutable in the actions too; they run, and are released, without it.
+// The lock also guards the mutable state of actions. They run, and are released, without it.
 import StillingWellBasis
 import StillingWellSync
 
@@ -11,17 +11,16 @@ import StillingWellSync
     import OpenCombine
 #endif
 
-/// Does what operators ask for on a run loop: that of a `RunLoopThread`, or that a connection lives on.
+/// Runs the work of Combine operators on a run loop: that of a `RunLoopThread`, or that of a connection.
 ///
 ///     let scheduler = PublisherScheduler(thread)
 ///     notes.publisher().debounce(for: .milliseconds(100), scheduler: scheduler).sink { … }
 ///
-/// Any thread may schedule. What is to be done at once is done in the order of asking, each later than the call; what is
-/// to be done at a time, in the order of times, and of asking where they are the same. An action may run the loop again.
-/// Nothing is done early; a tolerance is not made use of. Something must run the loop. The scheduler is kept as long as
-/// something waits.
+/// Any thread may schedule. Immediate actions run in order, after the call that schedules them has returned. Delayed
+/// actions run in order of their times, then of their scheduling. An action may run the loop itself. No action runs
+/// early; tolerances are ignored. Something must run the loop. The scheduler is kept alive while an action waits.
 public final class PublisherScheduler: Scheduler, Sendable {
-    /// There are none.
+    /// No options exist.
     public enum SchedulerOptions {}
 
     private let handOff: RunLoopHandOff
@@ -33,14 +32,14 @@ public final class PublisherScheduler: Scheduler, Sendable {
     nonisolated(unsafe) private var alarmNs: Int64?
     nonisolated(unsafe) private var isTurnAsked = false
 
-    /// On the run loop of the current thread.
+    /// Makes a scheduler on the run loop of the current thread.
     public init(clock: any SchedulerClock = RunLoopClock()) {
         self.clock = clock
         handOff = RunLoopHandOff("publishers")
         alarm = clock.makeAlarm { [weak self] in self?.ring() }
     }
 
-    /// On the run loop of a thread that has not been stopped. Any thread; waits for that one.
+    /// Makes a scheduler on the run loop of a thread that has not been stopped. Any thread; waits for that thread.
     public static func on(_ thread: RunLoopThread, clock: any SchedulerClock = RunLoopClock()) -> PublisherScheduler {
         // The closure throws nothing.
         try! thread.performAndWait { PublisherScheduler(clock: clock) }
@@ -58,22 +57,22 @@ public final class PublisherScheduler: Scheduler, Sendable {
 
     // MARK: Scheduling
 
-    /// Does it when the loop comes round next. O(1).
+    /// Runs an action in the loop's next pass. O(1).
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
         // Done on the run loop's thread alone, whoever asks for it.
         nonisolated(unsafe) let action = action
         handOff.perform { [self] in withExtendedLifetime(self) { action() } }
     }
 
-    /// Does it at a time, or soon if that is past. O(waiting actions).
+    /// Runs an action at a time, or in the next pass if that is past. O(waiting actions).
     public func schedule(
         after date: PublisherTime, tolerance: PublisherTime.Stride, options: SchedulerOptions?,
         _ action: @escaping () -> Void
     ) { add(ScheduledAction(self, dueNs: date.ns, intervalNs: nil, action)) }
 
-    /// Does it at a time and then at every interval after that, until what is returned is cancelled or let go of. Times
-    /// that have been missed are made up for once, and the others keep to the grid. O(waiting actions).
-    /// - Parameter interval: more than zero.
+    /// Runs an action at a time and then at every interval, until the returned object is cancelled or released. Missed
+    /// times are made up for by one run; later runs keep to the original grid. O(waiting actions).
+    /// - Parameter interval: greater than zero.
     public func schedule(
         after date: PublisherTime, interval: PublisherTime.Stride, tolerance: PublisherTime.Stride,
         options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -93,7 +92,7 @@ public final class PublisherScheduler: Scheduler, Sendable {
         if isFirst { setAlarmSoon() }
     }
 
-    /// No call starts after this, unless it has been taken already.
+    /// Cancels an action. It does not run any more unless it was already taken from the agenda.
     private func cancel(_ action: ScheduledAction) {
         let (body, wasFirst) = agenda.withLock {
             let wasFirst = $0.waiting.last === action
@@ -106,7 +105,7 @@ public final class PublisherScheduler: Scheduler, Sendable {
 
     // MARK: On the run loop's thread
 
-    /// The alarm rings, on any thread.
+    /// Handles the alarm. Any thread.
     private func ring() {
         handOff.perform { [weak self] in
             self?.alarmNs = nil
@@ -114,13 +113,13 @@ public final class PublisherScheduler: Scheduler, Sendable {
         }
     }
 
-    /// Does what is due. What actions add waits for the next turn.
+    /// Runs the actions that are due. Actions added meanwhile wait for the next pass.
     private func turn() {
         isTurnAsked = false
         let nowNs = clock.nowNs
         let last = agenda.withLock { $0.lastNumber }
         while let action = agenda.withLock({ $0.takeFirst(dueAt: nowNs, upTo: last) }) {
-            // The action may run the loop again, which goes on with the others.
+            // Set before the action, which may run the loop itself: that pass then continues with the others.
             setAlarm()
             action()
         }
@@ -131,7 +130,7 @@ public final class PublisherScheduler: Scheduler, Sendable {
         if handOff.isCurrent { setAlarm() } else { handOff.perform { [weak self] in self?.setAlarm() } }
     }
 
-    /// Has the loop come here when the first of what waits is due.
+    /// Sets the alarm for the first waiting action, or requests a pass if it is due.
     private func setAlarm() {
         let firstNs = agenda.withLock { $0.waiting.last?.dueNs }
         if let firstNs, firstNs <= clock.nowNs {
@@ -146,7 +145,7 @@ public final class PublisherScheduler: Scheduler, Sendable {
 }
 
 private struct Agenda {
-    /// Sorted: the first one to be done stands last.
+    /// Sorted in reverse: the next action is last.
     private(set) var waiting: [ScheduledAction] = []
     private(set) var lastNumber = 0
 
@@ -161,12 +160,12 @@ private struct Agenda {
         if place < waiting.count, waiting[place] === action { waiting.remove(at: place) }
     }
 
-    /// Where an action stands or would stand. O(log n).
+    /// Returns the index at which an action is or would be. O(log n).
     private func place(of action: ScheduledAction) -> Int { waiting.partitioningIndex { !action.isBefore($0) } }
 
-    /// Takes out what is due first, of those that were added before; what is repeated waits again.
+    /// Takes the first due action with a number up to `last`. A repeated action is inserted again.
     mutating func takeFirst(dueAt nowNs: Int64, upTo last: Int) -> (@Sendable () -> Void)? {
-        // One that was added since may be due before others that were not.
+        // A newer action may be due before older ones. It is skipped.
         guard let place = waiting.lastIndex(where: { $0.dueNs > nowNs || $0.number <= last }),
             waiting[place].dueNs <= nowNs
         else { return nil }
@@ -184,7 +183,7 @@ private struct Agenda {
 private final class ScheduledAction: @unchecked Sendable {
     var dueNs: Int64
     var number = 0
-    /// What is to be done; nil when it has been, or need not.
+    /// Closure to run. nil once it was taken or cancelled.
     var body: (@Sendable () -> Void)?
     let intervalNs: Int64?
 
@@ -200,7 +199,7 @@ private final class ScheduledAction: @unchecked Sendable {
 }
 
 extension Int64 {
-    /// The first time after `nowNs` of those that follow this one at an interval.
+    /// Returns the first time after `nowNs` in steps of `intervalNs` from this one.
     fileprivate func next(afterNs nowNs: Int64, everyNs intervalNs: Int64) -> Int64 {
         let missed = nowNs > self ? (nowNs - self) / intervalNs : 0
         let (ns, isTooMuch) = (self + missed * intervalNs).addingReportingOverflow(intervalNs)

@@ -1,4 +1,4 @@
-// Times and distances of time as Combine's operators want them. Values; what is too far is the farthest there is.
+// Times and intervals for Combine's operators. Arithmetic saturates.
 
 #if canImport(Combine)
     import Combine
@@ -6,25 +6,25 @@
     import OpenCombine
 #endif
 
-/// A time of a `PublisherScheduler`, by its clock.
+/// A time of a `PublisherScheduler`, on its clock.
 public struct PublisherTime: Strideable, Hashable, Sendable {
-    /// Nanoseconds since the clock's beginning.
+    /// Nanoseconds since the clock's start.
     public let ns: Int64
 
-    /// A time so many nanoseconds after the clock's beginning.
+    /// Makes a time `ns` nanoseconds after the clock's start.
     public init(ns: Int64) { self.ns = ns }
 
     public func distance(to other: PublisherTime) -> Stride { Stride(ns: other.ns) - Stride(ns: ns) }
     public func advanced(by distance: Stride) -> PublisherTime { PublisherTime(ns: (Stride(ns: ns) + distance).ns) }
 
-    /// A distance between two times. Literals are seconds.
+    /// An interval between two times. Literals are seconds.
     public struct Stride: SchedulerTimeIntervalConvertible, Comparable, SignedNumeric, ExpressibleByFloatLiteral,
         Hashable, Sendable
     {
-        /// Nanoseconds; negative into the past.
+        /// Nanoseconds. Negative values lead into the past.
         public let ns: Int64
 
-        /// A distance of so many nanoseconds.
+        /// Makes an interval of `ns` nanoseconds.
         public init(ns: Int64) { self.ns = ns }
 
         public init(integerLiteral seconds: Int) { self = .seconds(seconds) }
@@ -39,7 +39,7 @@ public struct PublisherTime: Strideable, Hashable, Sendable {
         public static func microseconds(_ us: Int) -> Stride { Stride(us, 1_000) }
         public static func nanoseconds(_ ns: Int) -> Stride { Stride(ns, 1) }
 
-        /// What is not a number is no distance.
+        /// Returns an interval of `s` seconds; 0 for NaN.
         public static func seconds(_ s: Double) -> Stride {
             let ns = (s * 1e9).rounded()
             if ns.isNaN { return Stride(ns: 0) }
@@ -66,7 +66,7 @@ public struct PublisherTime: Strideable, Hashable, Sendable {
             Stride(a.ns.subtractingReportingOverflow(b.ns), isNegative: a.ns < 0)
         }
 
-        /// One of the two counts: `distance * 3` is three times as far, because a literal is seconds.
+        /// One factor is a count, whose literal is read as seconds: `distance * 3` is three times as long.
         public static func * (a: Stride, b: Stride) -> Stride { .seconds(Double(a.ns) / 1e9 * Double(b.ns) / 1e9) }
 
         public static func *= (a: inout Stride, b: Stride) { a = a * b }

@@ -1,4 +1,4 @@
-// The time a scheduler goes by, and what wakes its run loop: the machine's, or in a test one's own.
+// The clock and alarm of a scheduler. Tests replace them.
 import CoreFoundation
 import StillingWellBasis
 
@@ -6,27 +6,27 @@ import StillingWellBasis
     #error("StillingWellCombine needs trait Publishers of the package tidegauge: add it to `traits:` of the dependency")
 #endif
 
-/// What a `PublisherScheduler` takes the time from.
+/// A clock of a `PublisherScheduler`.
 public protocol SchedulerClock: Sendable {
-    /// Nanoseconds since some beginning; never goes back. Any thread.
+    /// Nanoseconds since an arbitrary start. Monotonic. Any thread.
     var nowNs: Int64 { get }
-    /// Makes what wakes a scheduler. Called once, on the thread of the scheduler's run loop.
-    /// - Parameter ring: to be called when the time has come that was set; on any thread.
+    /// Makes the alarm that wakes a scheduler. Called once, on the thread of the scheduler's run loop.
+    /// - Parameter ring: called when the set time has come, on any thread.
     func makeAlarm(_ ring: @escaping @Sendable () -> Void) -> any SchedulerAlarm
 }
 
-/// What wakes a scheduler.
+/// An alarm of a scheduler.
 public protocol SchedulerAlarm: AnyObject, Sendable {
-    /// Has it ring once, at a time in nanoseconds or later, in place of what was set before; nil has it not ring. On the
-    /// thread of the scheduler's run loop.
+    /// Sets the time of the next ring in nanoseconds, replacing the earlier one. nil clears it. The alarm rings once,
+    /// not before that time. On the thread of the scheduler's run loop.
     func set(toNs timeNs: Int64?)
-    /// It rings no more. Any thread.
+    /// Stops the alarm for good. Any thread.
     func end()
 }
 
-/// The machine's monotonic clock, and a timer of the run loop.
+/// The system's monotonic clock, and a timer of the run loop.
 public struct RunLoopClock: SchedulerClock {
-    /// The clock of every run loop.
+    /// Makes the clock.
     public init() {}
 
     public var nowNs: Int64 { MonotonicClock.nowNs() }
@@ -34,9 +34,9 @@ public struct RunLoopClock: SchedulerClock {
     public func makeAlarm(_ ring: @escaping @Sendable () -> Void) -> any SchedulerAlarm { RunLoopAlarm(self, ring) }
 }
 
-/// One timer of a run loop, in its common modes. The loop holds it until `end()`.
+/// A timer of a run loop, in its common modes. The loop retains it until `end()`.
 private final class RunLoopAlarm: SchedulerAlarm {
-    /// A timer that does not repeat is of no use after it has rung once.
+    /// Interval of the timer. It repeats, because a timer that does not is invalid after it has fired.
     private static let neverS = 1e10
 
     private let clock: RunLoopClock

@@ -1,13 +1,13 @@
-// What a collection observer is told: how the collection it saw last became the one it sees now. A plain value.
+// The change of a collection between two calls of an observer. A plain value.
 
-/// One row that changed its place because its sort key changed.
+/// A row that changed its place because its sort key changed.
 public struct Move: Sendable, Equatable, Hashable {
     /// Index in the old collection.
     public let from: Int
     /// Index in the new collection.
     public let to: Int
 
-    /// From an old index to a new one.
+    /// Makes a move from an old index to a new one.
     public init(from: Int, to: Int) {
         self.from = from
         self.to = to
@@ -17,11 +17,12 @@ public struct Move: Sendable, Equatable, Hashable {
 /// The difference of two states of a collection, in indices.
 ///
 /// There are two index spaces: `deletions` and `modifications` count in the **old** collection, `insertions` and
-/// `modificationsNew` in the **new** one. All arrays ascend. Apply in this order: remove the rows at `deletions` (from the last
-/// to the first, or all at once), insert those at `insertions` in ascending order, then reload those at `modificationsNew`.
+/// `modificationsNew` in the **new** one. All arrays ascend. Apply in this order: remove the rows at `deletions` (from
+/// the last to the first, or all at once), insert those at `insertions` in ascending order, then reload those at
+/// `modificationsNew`.
 ///
-/// A moved row is in `moves` and its two ends are in `deletions` and `insertions` as well; it is not in the
-/// modifications. The set is minimal: as many written rows as possible keep their place, and a row nobody wrote is never
+/// A moved row is in `moves`, and its old and new index are also in `deletions` and `insertions`. It is not in the
+/// modifications. The set is minimal: as many written rows as possible keep their place, and unwritten rows are never
 /// reported.
 public struct ChangeSet: Sendable, Equatable {
     /// Indices in the old collection of rows that left it, or moved.
@@ -37,6 +38,6 @@ public struct ChangeSet: Sendable, Equatable {
     /// The rows that left the collection, moved ones excluded, in the order of `deletions`.
     public internal(set) var deletedIDs: [ObjectID] = []
 
-    /// Nothing changed.
+    /// Whether nothing changed.
     @inlinable public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }

@@ -1,17 +1,19 @@
-// How a leaf has the three words of its entries: prefix, id and stamp. In most leaves the upper halves of all prefixes are one,
-// and so are those of all ids and of all stamps: neighbours in an order are near each other, and few stores have given out four
-// thousand million ids or versions. Such a leaf is narrow: it has the upper halves once and of each entry the lower ones, 12 bytes
-// in place of 24. One that an entry comes to with other halves becomes wide, and stays so.
+// The format of a leaf's entries, which have three words: prefix, id and stamp. A narrow leaf stores the upper halves
+// of the three words once, and 12 bytes per entry. A wide leaf stores 24 bytes per entry. Most leaves are narrow:
+// neighbours in an order have similar prefixes, and few stores have given out 2³² ids or versions. A leaf that gets an
+// entry with other upper halves becomes wide and stays wide.
 
 struct LeafFormat: Equatable {
-    /// In the order of the arrays.
+    /// A word of an entry. Raw values are the order of the arrays.
     enum Word: Int {
         case prefix, id, stamp
     }
 
-    /// The upper half of the prefixes where it is, and below it that of the ids; 0 in a wide leaf.
+    /// Narrow leaf: upper half of the prefixes, in place, and upper half of the ids, in the lower half. 0 in a wide
+    /// leaf.
     private let keys: UInt64
-    /// The upper half of the stamps where it is, and 2 for words of four bytes, 3 for such of eight.
+    /// Narrow leaf: upper half of the stamps, in place. The low bits are log2 of the word size: 2 (4 bytes) or 3 (8
+    /// bytes).
     private let stamps: UInt64
 
     private static let upperHalf: UInt64 = ~0 << 32
@@ -20,7 +22,7 @@ struct LeafFormat: Equatable {
     @inline(__always)
     private init(keys: UInt64, stamps: UInt64) { (self.keys, self.stamps) = (keys, stamps) }
 
-    /// The narrow one that holds an entry.
+    /// Makes the narrow format that holds an entry.
     @inline(__always)
     init(prefix: UInt64, id: UInt64, stamp: UInt64) {
         self.init(keys: prefix & Self.upperHalf | id >> 32, stamps: stamp & Self.upperHalf | 2)
@@ -28,11 +30,11 @@ struct LeafFormat: Equatable {
 
     var isNarrow: Bool { @inline(__always) get { stamps & 1 == 0 } }
 
-    /// Of so many words.
+    /// Returns the bytes that `count` words take.
     @inline(__always)
     func bytes(_ count: Int) -> Int { count &<< Int(truncatingIfNeeded: stamps & 3) }
 
-    /// The upper half of a narrow leaf's words, in its place.
+    /// Returns the upper half of a narrow leaf's words, in place.
     @inline(__always)
     func upper(_ word: Word) -> UInt64 {
         switch word {
@@ -42,12 +44,12 @@ struct LeafFormat: Equatable {
         }
     }
 
-    /// This one where it holds an entry, else the wide one.
+    /// Returns this format if it can hold the entry, else the wide one.
     @inline(__always)
     func holding(prefix: UInt64, id: UInt64, stamp: UInt64) -> LeafFormat {
         !isNarrow || self == LeafFormat(prefix: prefix, id: id, stamp: stamp) ? self : .wide
     }
 
-    /// What holds the entries of two leaves.
+    /// Returns a format that can hold the entries of both leaves.
     func joined(with other: LeafFormat) -> LeafFormat { self == other ? self : .wide }
 }

@@ -2,7 +2,8 @@
 // subsequences, 1975). Rows on it keep their place; the others have to move.
 
 extension Array {
-    /// How many elements, all of them in front, satisfy `isBefore`. O(log n).
+    /// Returns the number of leading elements that satisfy `isBefore`. The elements must be partitioned by it. O(log
+    /// n).
     @inlinable
     package func prefixCount(_ isBefore: (Element) -> Bool) -> Int {
         var low = 0
@@ -16,9 +17,9 @@ extension Array {
 }
 
 enum LongestIncreasing {
-    /// Positions in `values`, ascending, of a longest strictly increasing subsequence. O(k log k).
+    /// Returns the positions in `values`, ascending, of a longest strictly increasing subsequence. O(k log k).
     static func positions(in values: [Int]) -> [Int] {
-        // Nearly always one row, or rows that keep their order.
+        // Fast path for the usual case: one row, or rows that keep their order.
         if zip(values, values.dropFirst()).allSatisfy({ $0 < $1 }) { return Array(values.indices) }
         // tops[l]: the position of the smallest value that ends an increasing subsequence of length l + 1.
         var tops: [Int] = []

@@ -1,7 +1,7 @@
-// What is known of the numbers of many rows: how many there are, their sum, the smallest and the largest. The same whether
-// rows are gone over or the nodes of a tree are asked.
+// Aggregates over numbers of many rows: count, sum, minimum and maximum. Results do not depend on whether rows are
+// scanned or summaries of a tree's nodes are added.
 
-/// Integers. Their sum is exact: it has 128 bits.
+/// Aggregates of integers. The sum is exact: it has 128 bits.
 @usableFromInline
 package struct IntegerSummary: Sendable, Equatable {
     @usableFromInline var low: UInt64 = 0
@@ -21,7 +21,7 @@ package struct IntegerSummary: Sendable, Equatable {
         if value > largest { largest = value }
     }
 
-    /// Adds some values whose sum is an `Int`.
+    /// Adds `count` values with these aggregates.
     package mutating func add(_ sum: Int, of count: Int, from smallest: Int, to largest: Int) {
         addToSum(UInt64(bitPattern: Int64(sum)), sum < 0 ? -1 : 0)
         self.count &+= count
@@ -45,10 +45,10 @@ package struct IntegerSummary: Sendable, Equatable {
     }
 
     private var exactSum: Int? { high == Int64(bitPattern: low) >> 63 ? Int(bitPattern: UInt(low)) : nil }
-    /// The sum; beyond the range of `Int` its nearer end.
+    /// Sum of the integers. Outside of the range of `Int`, its nearest end.
     package var sum: Int { exactSum ?? (high < 0 ? .min : .max) }
 
-    /// nil where there are none.
+    /// Mean of the integers. nil if there are none.
     package var mean: Double? {
         count == 0 ? nil : (exactSum.map(Double.init) ?? Double(high) * 0x1p64 + Double(low)) / Double(count)
     }
@@ -56,10 +56,9 @@ package struct IntegerSummary: Sendable, Equatable {
     package var max: Int? { count == 0 ? nil : largest }
 }
 
-/// Doubles. Their sum is kept in two numbers, the second being what rounding has left out of the first (D. E. Knuth, The Art
-/// of Computer Programming 2, 4.2.2, theorem B): twice the digits, so that the order in which they are added matters
-/// only where they cancel each other out to less than 2⁻⁵⁰ of their size. A sum that leaves the range of `Double` is infinite from there
-/// on.
+/// Aggregates of doubles. The sum is kept in two numbers, the second being the rounding error of the first (D. E.
+/// Knuth, The Art of Computer Programming 2, 4.2.2, theorem B). The order of addition matters only if values cancel to
+/// less than 2⁻⁵⁰ of their size. A sum that leaves the range of `Double` becomes infinite and stays so.
 @usableFromInline
 package struct DoubleSummary: Sendable, Equatable {
     @usableFromInline var rounded = 0.0
@@ -71,7 +70,7 @@ package struct DoubleSummary: Sendable, Equatable {
     @inlinable
     package init() {}
 
-    /// Adds a number; what is none counts for nothing.
+    /// Adds a number. NaN is ignored.
     @inlinable @inline(__always)
     package mutating func add(_ value: Double) {
         if value.isNaN { return }
@@ -99,13 +98,13 @@ package struct DoubleSummary: Sendable, Equatable {
     }
 
     package var sum: Double { rounded.isFinite ? rounded + rest : rounded }
-    /// nil where there are none.
+    /// Mean of the numbers. nil if there are none.
     package var mean: Double? { count == 0 ? nil : sum / Double(count) }
     package var min: Double? { count == 0 ? nil : smallest }
     package var max: Double? { count == 0 ? nil : largest }
 }
 
-/// What is known of the numbers of one column.
+/// Aggregates of the numbers of one column.
 @usableFromInline
 package enum MeasureSummary: Sendable, Equatable {
     case integers(IntegerSummary)

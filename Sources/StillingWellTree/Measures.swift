@@ -1,31 +1,32 @@
-// Numbers that travel with the entries of a tree, so that their sums, smallest and largest values stand in its nodes. What
-// they are is known to whoever makes the tree; a tree without any pays for none.
+// Measures: column values stored with the entries of a tree, so that its nodes hold their aggregates. The tree's user
+// defines the columns. A tree without measures has no overhead.
 //
-//     an entry has    one word per column, a double's bits or an integer; and for an integer that may be missing a second
-//                     word, 1 where it is there. A double is missing where it is not a number
-//     a child has     a summary per column, of all entries below it
+//     entry   one word per column: an integer, or the bits of a double. An optional integer has a second word, which is 1
+//             if there is a value. A missing double is NaN.
+//     child   a summary per column, of all entries below it
 //
-// A summary is always made from those below it, never by taking something off: a sum of doubles would not come back to
-// what it was.
+// A summary is always computed from those below it. Nothing is subtracted, because a sum of doubles would not return to
+// its earlier value.
 
-/// The columns whose values a tree has.
+/// The columns whose values a tree stores.
 @usableFromInline
 package struct Measures: Sendable, Equatable {
-    /// So many columns have room in a tree.
+    /// Largest number of columns.
     package static let most = 8
 
-    /// Bit i: column i. None where nobody has kept the values: their room is there, and what stands in it means nothing.
+    /// Bit i: column i. 0 if the stored values are no longer maintained: their words then mean nothing.
     package private(set) var columns: UInt64 = 0
     let kinds: MeasureKinds
 
-    /// No column.
+    /// Makes measures without columns.
     @usableFromInline
     package init() { kinds = MeasureKinds() }
 
+    /// Makes measures.
     /// - Parameters:
     ///   - columns: bit i for column i, at most `most` of them.
-    ///   - doubles: which of them are doubles; the others are integers.
-    ///   - optionals: which of them may be missing.
+    ///   - doubles: columns of doubles; the others are integers.
+    ///   - optionals: columns whose values may be missing.
     package init(columns: UInt64, doubles: UInt64, optionals: UInt64) {
         precondition(columns.nonzeroBitCount <= Self.most, "a tree has room for the values of \(Self.most) columns")
         self.columns = columns
@@ -39,24 +40,24 @@ package struct Measures: Sendable, Equatable {
         self.kinds = kinds
     }
 
-    /// How many words an entry has.
+    /// Number of words per entry.
     package var wordsPerEntry: Int { kinds.wordsPerEntry }
     package var isEmpty: Bool { kinds.count == 0 }
 
-    /// The same room, where the values are not known any more.
+    /// Same layout with values that are no longer maintained.
     var forgotten: Measures {
         var copy = self
         copy.columns = 0
         return copy
     }
 
-    /// The place of a column among those of the tree.
+    /// Returns the position of a column among those of the tree, or nil.
     func place(of column: Int) -> Int? {
         let bit = UInt64(1) << UInt64(column)
         return columns & bit == 0 ? nil : (columns & (bit - 1)).nonzeroBitCount
     }
 
-    /// Calls `body` with each column: its number, where its words begin in those of an entry, and of what kind it is.
+    /// Calls `body` with each column's number, its first word within an entry, and its kind.
     package func forEach(_ body: (_ column: Int, _ word: Int, _ isDouble: Bool, _ isOptional: Bool) -> Void) {
         var left = columns
         for place in 0..<columns.nonzeroBitCount {
@@ -66,7 +67,7 @@ package struct Measures: Sendable, Equatable {
     }
 }
 
-/// Of what kind the columns are, in their order: what a node has to know of them, in three bytes.
+/// The kinds of the columns, in order: the part that each node stores, in three bytes.
 struct MeasureKinds: Sendable, Equatable {
     private(set) var count: UInt8 = 0
     private var doubles: UInt8 = 0
@@ -83,7 +84,7 @@ struct MeasureKinds: Sendable, Equatable {
 
     var wordsPerEntry: Int { word(of: Int(count)) }
 
-    /// Where the words of a column begin in those of an entry.
+    /// Returns the first word of a column within an entry.
     func word(of place: Int) -> Int {
         place + (optionals & ~doubles & ((1 << UInt8(place)) &- 1)).nonzeroBitCount
     }

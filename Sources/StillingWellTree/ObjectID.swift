@@ -1,16 +1,16 @@
-// The identity of one object: what ties break on, what change sets name deleted rows by. It is not the primary key,
-// which is an index to it.
+// The id of an object: it breaks ties in orders and names deleted rows in change sets. It is independent of the primary
+// key.
 
-/// The surrogate identity of an object, given out once and never reused within a store.
+/// The surrogate id of an object, given out once and never reused within a store.
 public struct ObjectID: Hashable, Sendable, Comparable {
-    /// Ascending in the order in which objects were created.
+    /// Number that ascends in the order in which objects were created.
     public let rawValue: UInt64
 
-    /// The identity that `rawValue` was read from, as from a message to another process. Any thread; whether there is such
-    /// an object shows when it is looked up.
+    /// Makes the id with this raw value, as received from another process. Whether the object exists is found when it
+    /// is looked up. Any thread.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// The identity of no row.
+    /// Id of no row.
     package static let none = ObjectID(rawValue: 0)
 
     public static func < (left: ObjectID, right: ObjectID) -> Bool { left.rawValue < right.rawValue }

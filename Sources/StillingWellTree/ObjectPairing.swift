@@ -1,14 +1,14 @@
-// Finds the rows that are in two lists: those whose key changed, so that a difference has them once as gone and once as
-// new. A small open-addressing table, because a dictionary's hashing costs more than the rest of the difference.
+// Finds the rows that are both deleted and inserted in a difference: rows whose key changed. Uses a small
+// open-addressing table, because the hashing of a dictionary costs more than the rest of the difference.
 
 enum ObjectPairing {
-    /// For each of `deleted`: the place in `inserted` of the row with the same object id. Expected O(k).
+    /// Returns for each of `deleted` the index in `inserted` of the row with the same object id, or nil. Expected O(k).
     static func partners(of deleted: [TreeDifference.Row], in inserted: [TreeDifference.Row]) -> [Int?] {
-        // By far most often it is one, of which no list need be made to grow.
+        // Most common case: one row, without growing an array.
         if deleted.count == 1 { return [inserted.firstIndex { $0.key.id == deleted[0].key.id }] }
         if deleted.isEmpty || inserted.isEmpty { return Array(repeating: nil, count: deleted.count) }
         if inserted.count <= 8 { return deleted.map { row in inserted.firstIndex { $0.key.id == row.key.id } } }
-        // At most half full, so that a probe ends soon.
+        // At most half full, to keep probes short.
         let bits = Int.bitWidth - (inserted.count * 2 - 1).leadingZeroBitCount
         let mask = 1 << bits - 1
         var table = [Int](repeating: -1, count: 1 << bits)
@@ -27,7 +27,8 @@ enum ObjectPairing {
         }
     }
 
-    /// Multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4): ids ascend, so neighbours must scatter.
+    /// Returns the first slot of an id by multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4). Ids
+    /// ascend, so neighbours must scatter.
     private static func home(of id: UInt64, bits: Int) -> Int {
         Int(truncatingIfNeeded: (id &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - bits))
     }

@@ -1,23 +1,22 @@
-// The one way to change a ranked tree: an edit copies each node it touches at most once, works on the copies in place,
-// and gives out the next tree when it is over. Used by one thread; it cannot be copied, and nothing of it can be seen
-// from outside before `finish`.
+// The only way to change a ranked tree. An edit copies each node it touches at most once, changes the copies in place,
+// and returns the next tree when it is finished. Used by one thread; noncopyable; invisible to others before `finish`.
 //
-// Why a node is written only by the edit whose id it carries, not where its reference count is one: the answer then does
-// not depend on who happens to hold an old tree, and needs no reading of a count that other threads write.
+// A node is written only by the edit whose id it carries. Testing for a reference count of one instead would depend on
+// who holds an old tree, and would read a count that other threads write.
 import Synchronization
 
-/// Every edit of the process has its own id; 0 is nobody's.
+/// Id of the last edit in the process; 0 belongs to no edit.
 private let lastEdit = Atomic<UInt64>(0)
 
 /// A change of a tree in progress. Every operation is O(log n).
 package struct RankedEdit: ~Copyable {
     private let id: UInt64
     private let shape: RankedTree.Shape
-    /// One reference is ours.
+    /// Root of the tree so far. The edit owns one reference.
     private(set) var root: RankedNode
-    /// What an insertion reports upwards: the right half of the node it has just split.
+    /// Right half of the node that an insertion has just split, for its caller.
     private var splitOff: RankedNode?
-    /// The measures of the entry that is being inserted.
+    /// Measures of the entry that is being inserted.
     private var values: UnsafePointer<UInt64>?
 
     init(_ tree: RankedTree) {
@@ -31,15 +30,15 @@ package struct RankedEdit: ~Copyable {
 
     deinit { root.release() }
 
-    /// Ends the edit: the tree as it now is, immutable from here on.
+    /// Ends the edit and returns the tree, which is immutable from then on.
     consuming func finish() -> RankedTree {
         let tree = RankedTree(RankedTree.Root(root, shape: shape))
         discard self
         return tree
     }
 
-    /// Adds an entry; where the key is present already, only its stamp and its measures are set.
-    /// - Parameter values: of a tree with measures the words of the entry's; nil makes them zeros.
+    /// Adds an entry. If the key exists, sets only its stamp and measures.
+    /// - Parameter values: words of the entry's measures; nil sets zeros.
     /// - Returns: whether the key is new.
     @discardableResult
     package mutating func insert(_ entry: RankedEntry, values: UnsafePointer<UInt64>? = nil) -> Bool {
@@ -50,14 +49,14 @@ package struct RankedEdit: ~Copyable {
     }
 
     /// Removes the entry with `key`.
-    /// - Returns: whether there was one. If not, nothing has been copied.
+    /// - Returns: whether there was one. If not, no node was copied.
     @discardableResult
     package mutating func remove(_ key: RankedKey) -> Bool { withExtendedLifetime(key) { removeAtRoot(BareKey(key)) } }
 
-    /// `node`, if this edit made it; otherwise a copy that this edit may write to.
+    /// Returns `node` if this edit made it, otherwise a copy that this edit may write to.
     private func owned(_ node: RankedNode) -> RankedNode { node.edit == id ? node : node.copy(edit: id) }
 
-    /// The same, of a format that holds all of it.
+    /// Same as `owned(_:)`, with a format that can hold all entries.
     private func owned(_ node: RankedNode, _ format: LeafFormat) -> RankedNode {
         node.edit == id && node.format == format ? node : node.copy(edit: id, format)
     }
@@ -79,8 +78,8 @@ package struct RankedEdit: ~Copyable {
     }
 
     /// Inserts below `node`.
-    /// - Returns: what stands in its place now; the caller owns it if it is another node. `splitOff` is a new node to the
-    ///   right of it, if there is one.
+    /// - Returns: the node that replaces it, owned by the caller if it is another node. `splitOff` is its new right
+    ///   neighbour, if any.
     private mutating func insert(_ key: BareKey, _ stamp: UInt64, below node: RankedNode) -> RankedNode {
         if node.isLeaf { return insert(key, stamp, intoLeaf: node) }
         let index = node.childIndex(for: key)
@@ -119,8 +118,8 @@ package struct RankedEdit: ~Copyable {
         half.insert(child: child, at: place)
     }
 
-    /// Splits a full node off to the right; what was to come to `index` belongs into the half that is returned. Rows that arrive
-    /// in ascending order would leave half-full nodes behind them if the split were always in the middle.
+    /// Splits a full node. Returns the half that an insertion at `index` belongs to, and the place in it. An insertion
+    /// at the end splits off a quarter only: otherwise rows that arrive in ascending order would leave half-full nodes.
     private mutating func split(_ node: RankedNode, insertingAt index: Int) -> (half: RankedNode, place: Int) {
         let middle = index == node.used ? node.used - node.used / 4 : node.used / 2
         let right = node.split(at: middle)
@@ -140,7 +139,7 @@ package struct RankedEdit: ~Copyable {
     }
 
     /// Removes below `node`.
-    /// - Returns: what stands in its place now, as for insertion; nil where the key is absent.
+    /// - Returns: the node that replaces it, as for insertion; nil if there is no such key.
     private func remove(_ key: BareKey, below node: RankedNode) -> RankedNode? {
         if node.isLeaf {
             let index = node.lowerBound(key)
@@ -163,7 +162,7 @@ package struct RankedEdit: ~Copyable {
         return mine
     }
 
-    /// Joins the child at `index` with a neighbour, or evens the two out where one node cannot hold both.
+    /// Joins the child at `index` with a neighbour, or evens both out if one node cannot hold them.
     private func rebalance(_ node: RankedNode, at index: Int) {
         let leftIndex = index > 0 ? index - 1 : 0
         let format = node.children[leftIndex].format.joined(with: node.children[leftIndex + 1].format)
@@ -194,7 +193,7 @@ package struct RankedEdit: ~Copyable {
 }
 
 extension RankedTree {
-    /// Changes the tree by one edit, whatever `body` does in it. If `body` throws, the tree is as before.
+    /// Changes the tree by one edit. If `body` throws, the tree is unchanged.
     @discardableResult
     package mutating func edit<Result>(_ body: (inout RankedEdit) throws -> Result) rethrows -> Result {
         var edit = RankedEdit(self)

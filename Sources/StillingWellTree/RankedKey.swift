@@ -1,5 +1,5 @@
-// What a ranked tree is ordered by: the row's sort key as order-preserving bytes, then its object id. This file only
-// compares; turning columns into bytes is the query's sort-key encoding. All types here are immutable once made.
+// The order of a ranked tree: the row's sort key as order-preserving bytes, then its object id. Columns are encoded by
+// the query. All types here are immutable once made.
 import Glibc
 
 /// The bytes of a sort key behind its first eight, looked at only where those tie. Immutable, so any thread may read it.
@@ -7,8 +7,8 @@ import Glibc
 /// Unchecked because of the memory that `word` may lead to: it is written in `init`, freed in `deinit` and only read between.
 @usableFromInline package final class SortKeyTail: @unchecked Sendable {
     let count: Int
-    /// Of up to eight bytes these themselves, the first of them the most significant; of more, where they are: most keys are two
-    /// numbers, and memory for each of them was a tenth of a first evaluation.
+    /// Up to eight bytes: the bytes themselves, most significant first. More: their address. Most keys are two numbers,
+    /// and allocating memory for each tail took a tenth of a first evaluation.
     private let word: UInt64
 
     /// Copies `source`, which is not empty: a key of up to eight bytes has no tail.
@@ -26,7 +26,7 @@ import Glibc
 
     deinit { if count > 8 { free(UnsafeMutableRawPointer(bitPattern: UInt(word))) } }
 
-    /// The first eight bytes, the first of them the most significant; zeros for what is missing.
+    /// Returns the first eight bytes as a number, most significant first, padded with zeros.
     @inline(__always)
     static func number(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         if bytes.count >= 8 { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
@@ -43,7 +43,7 @@ import Glibc
         return withUnsafeBytes(of: word.bigEndian) { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
-    /// Bytewise order, a proper prefix first: negative, zero or positive.
+    /// Compares bytewise, with a proper prefix first. Returns a negative number, zero or a positive number.
     @usableFromInline
     static func order(_ left: SortKeyTail?, _ right: SortKeyTail?) -> Int {
         if left === right { return 0 }
@@ -62,14 +62,14 @@ import Glibc
     }
 }
 
-/// A place in the order of sort keys, ids left out: one end of a `TreeWindow`.
+/// A position in the order of sort keys, without ids: one end of a `TreeWindow`.
 ///
 /// Sort keys compare as bytes, but the first eight are held as one number, padded with zeros where the key is shorter.
 /// So `ab` and `ab 00` would compare equal: the encoder must not make one row's key a proper prefix of another's. A
-/// bound may well be a proper prefix of keys (it then stands before all of them).
+/// bound may be a proper prefix of keys; it then precedes all of them.
 @usableFromInline
 package struct SortKeyBound: Sendable, Equatable {
-    /// The first eight bytes, the first of them the most significant.
+    /// First eight bytes, most significant first.
     @usableFromInline package let prefix: UInt64
     @usableFromInline let tail: SortKeyTail?
 
@@ -89,7 +89,7 @@ package struct SortKeyBound: Sendable, Equatable {
     }
 }
 
-/// The full key of a row: sort key, ties broken by object id. No two rows of a tree have the same.
+/// The full key of a row: sort key, ties broken by object id. Unique within a tree.
 @usableFromInline
 package struct RankedKey: Sendable, Comparable {
     @usableFromInline package let prefix: UInt64
@@ -108,7 +108,7 @@ package struct RankedKey: Sendable, Comparable {
         self.init(prefix: sortKey.prefix, tail: sortKey.tail, id: id)
     }
 
-    // Inlined where rows are compared and sorted: there a call would cost more than numbers do.
+    // Inlined where rows are compared and sorted: a call would cost more than comparing numbers.
 
     @inlinable
     package static func == (left: RankedKey, right: RankedKey) -> Bool {
@@ -127,14 +127,14 @@ package struct RankedKey: Sendable, Comparable {
         left.tail == nil && right.tail == nil ? 0 : SortKeyTail.order(left.tail, right.tail)
     }
 
-    /// Whether a row of this key stands before a place.
+    /// Returns whether a row with this key precedes the bound.
     @inlinable
     func isBelow(_ bound: SortKeyBound) -> Bool {
         prefix != bound.prefix ? prefix < bound.prefix : SortKeyTail.order(tail, bound.tail) < 0
     }
 }
 
-/// A key that is a number: of up to eight bytes, so that there is no tail.
+/// A key of up to eight bytes, which has no tail.
 package struct RankedNumber: Sendable {
     package let prefix: UInt64
     package let id: UInt64
@@ -145,11 +145,11 @@ package struct RankedNumber: Sendable {
     }
 }
 
-/// One row of a tree.
+/// A row of a tree.
 @usableFromInline
 package struct RankedEntry: Sendable, Equatable {
     @usableFromInline package var key: RankedKey
-    /// The version that last changed an observed column of the row.
+    /// Version that last changed an observed column of the row.
     @usableFromInline package var stamp: UInt64
 
     @inlinable
@@ -194,7 +194,7 @@ struct BareKey: Comparable, @unchecked Sendable {
 }
 
 extension RankedKey {
-    /// The bytes of the sort key, padded with zeros to eight where it is shorter.
+    /// Bytes of the sort key, padded with zeros to eight.
     package var bytes: [UInt8] { BareKey(self).bytes }
 }
 
@@ -203,7 +203,7 @@ extension BareKey {
         self.init(prefix: key.prefix, id: key.id, tail: key.tail.map { Unmanaged.passUnretained($0) })
     }
 
-    /// The smallest key a row at `bound` can have, whatever its id.
+    /// Makes the smallest key that a row at `bound` can have.
     init(_ bound: SortKeyBound) {
         self.init(prefix: bound.prefix, id: 0, tail: bound.tail.map { Unmanaged.passUnretained($0) })
     }

@@ -1,24 +1,24 @@
-// Changes to one node, by the edit that made it: opening and closing slots, moving runs between nodes, copying. Nothing
-// here knows of trees, balance or order.
+// Changes to one node by the edit that made it: opening and closing slots, moving slots between nodes, copying. This
+// file knows nothing of balance or order.
 
 extension RankedNode {
-    /// A node of `edit` with the same content, owned by the caller.
+    /// Returns a node of `edit` with the same content, owned by the caller.
     func copy(edit: UInt64) -> RankedNode { copy(edit: edit, format) }
 
-    /// The same in another format, which holds all of it.
+    /// Returns a copy in another format, which must hold all entries.
     func copy(edit: UInt64, _ format: LeafFormat) -> RankedNode {
         let copy = RankedNode(edit: edit, height: height, capacity: capacity, measures: measures, format: format)
         copy.append(from: self, 0..<used)
         return copy
     }
 
-    /// Copies slots of `source`, a node of the same height, behind the used ones. The format holds them.
+    /// Copies slots of `source`, a node of the same height, behind the used ones. The format must hold them.
     func append(from source: RankedNode, _ range: Range<Int>) {
         if measures.count > 0 { copyMeasures(of: source, range, to: used) }
         appendUnmeasured(from: source, range)
     }
 
-    /// The same but for their measures.
+    /// Same as `append(from:_:)`, without measures.
     @inline(__always)
     func appendUnmeasured(from source: RankedNode, _ range: Range<Int>) {
         let first = used
@@ -47,7 +47,7 @@ extension RankedNode {
         used = first + count
     }
 
-    /// All of the entries but their tails and measures; leaves only.
+    /// Copies entries without tails and measures; leaves only.
     @inline(__always)
     private func appendEntries(from source: RankedNode, _ range: Range<Int>) {
         let first = used
@@ -66,7 +66,7 @@ extension RankedNode {
         }
     }
 
-    /// Adds an entry behind the used slots; leaves only, whose format holds it. Its measures are the caller's to set.
+    /// Appends an entry; leaves only. The format must hold it. The caller sets its measures.
     @inline(__always)
     func append(_ key: BareKey, stamp: UInt64) {
         let index = used
@@ -77,8 +77,7 @@ extension RankedNode {
         total += 1
     }
 
-    /// Adds entries without tails, all with one stamp, behind the used slots; leaves without measures only, whose format holds
-    /// them.
+    /// Appends entries without tails, all with one stamp; leaves without measures only. The format must hold them.
     func append(_ numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64) {
         let first = used
         assert(isLeaf && first + numbers.count <= capacity && tails == nil && measures.count == 0)
@@ -102,7 +101,7 @@ extension RankedNode {
         total += numbers.count
     }
 
-    /// Inserts an entry at `index`; leaves only, whose format holds it. Its measures are the caller's to set.
+    /// Inserts an entry at `index`; leaves only. The format must hold it. The caller sets its measures.
     func insert(_ key: BareKey, stamp: UInt64, at index: Int) {
         openSlot(at: index)
         setEntry(key.prefix, key.id, stamp, at: index)
@@ -110,7 +109,8 @@ extension RankedNode {
         total += 1
     }
 
-    /// Inserts `child` at `index`, taking over the caller's reference; inner nodes only. `total` grows by its entries.
+    /// Inserts `child` at `index` and takes over the caller's reference; inner nodes only. `total` grows by its
+    /// entries.
     func insert(child: RankedNode, at index: Int) {
         openSlot(at: index)
         children[index] = child
@@ -119,8 +119,8 @@ extension RankedNode {
         total += child.total
     }
 
-    /// Puts `child` in the place of the one at `index`, taking over the caller's reference and dropping the old one's.
-    /// The slot's key and count are stale until `refreshSlot`.
+    /// Replaces the child at `index` by `child`. Takes over the caller's reference and releases the old child's. The
+    /// slot's key and count are stale until `refreshSlot`.
     func replaceChild(at index: Int, by child: RankedNode) {
         let old = children[index]
         guard old != child else { return }
@@ -128,7 +128,7 @@ extension RankedNode {
         old.release()
     }
 
-    /// Takes the key, the count and the measures of the slot from its child, which is not empty; inner nodes only.
+    /// Copies the key, count and measures of a slot from its child, which is not empty; inner nodes only.
     func refreshSlot(at index: Int) {
         let child = children[index]
         if measures.count > 0 { summarize(child, at: index) }
@@ -143,7 +143,7 @@ extension RankedNode {
         }
     }
 
-    /// Removes slots and gives up what they own. `total` shrinks by their entries.
+    /// Removes slots and releases what they own. `total` shrinks by their entries.
     func remove(_ range: Range<Int>) {
         let behind = used - range.upperBound
         if isLeaf {
@@ -164,7 +164,7 @@ extension RankedNode {
         used -= range.count
     }
 
-    /// Moves the slots from `index` on to a new node of the same edit, which the caller owns.
+    /// Moves the slots from `index` on to a new node of the same edit, owned by the caller.
     func split(at index: Int) -> RankedNode {
         let right = RankedNode(edit: edit, height: height, capacity: capacity, measures: measures, format: format)
         right.append(from: self, index..<used)
@@ -184,7 +184,7 @@ extension RankedNode {
         used += 1
     }
 
-    /// Moves what slots have within the node, but for tails and measures.
+    /// Moves slots within the node, without tails and measures.
     @inline(__always)
     private func moveWords(_ from: Int, _ count: Int, to index: Int) {
         let array = format.bytes(capacity)

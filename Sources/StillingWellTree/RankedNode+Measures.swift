@@ -1,10 +1,10 @@
-// The measures in a node, behind its arrays: an entry's words per slot of a leaf, a summary per column and slot of an
-// inner node. They move with the slots. Asked for in trees with measures only.
+// The measures of a node, stored behind its arrays: the words of each entry in a leaf, a summary per slot and column in
+// an inner node. They move with the slots. Used in trees with measures only.
 
 extension RankedNode {
     private static let summaryBytes = MemoryLayout<IntegerSummary>.stride
 
-    /// How many bytes a slot has for its measures.
+    /// Returns the bytes of measures per slot.
     static func measureBytes(_ measures: MeasureKinds, height: Int) -> Int {
         height == 0 ? measures.wordsPerEntry * 8 : Int(measures.count) * summaryBytes
     }
@@ -13,7 +13,7 @@ extension RankedNode {
 
     // MARK: Moving
 
-    /// Copies the measures of slots of another node of the same height and kinds.
+    /// Copies measures from another node of the same height and kinds.
     func copyMeasures(of source: RankedNode, _ range: Range<Int>, to index: Int) {
         assert(source.measures == measures && source.height == height)
         let bytes = measureBytes
@@ -21,20 +21,20 @@ extension RankedNode {
             from: source.measureMemory + range.lowerBound * bytes, byteCount: range.count * bytes)
     }
 
-    /// Copies the measures of `count` slots within the node; they may overlap.
+    /// Moves the measures of `count` slots within the node. The ranges may overlap.
     func moveMeasures(_ from: Int, _ count: Int, to index: Int) {
         let bytes = measureBytes
         (measureMemory + index * bytes).copyMemory(from: measureMemory + from * bytes, byteCount: count * bytes)
     }
 
-    // MARK: An entry's
+    // MARK: Entries
 
-    /// The words of an entry; leaves only.
+    /// Returns the words of an entry; leaves only.
     func words(at index: Int) -> UnsafeMutablePointer<UInt64> {
         (measureMemory + index * measureBytes).assumingMemoryBound(to: UInt64.self)
     }
 
-    /// - Parameter values: as many words as an entry has; nil for zeros.
+    /// - Parameter values: the words of an entry; nil sets zeros.
     func setMeasures(_ values: UnsafePointer<UInt64>?, at index: Int) {
         let count = measures.wordsPerEntry
         if let values {
@@ -50,7 +50,7 @@ extension RankedNode {
         (measureMemory + index * measureBytes + place * Self.summaryBytes).assumingMemoryBound(to: type)
     }
 
-    /// Makes the summaries of a slot anew from what its child has; inner nodes only.
+    /// Recomputes the summaries of a slot from its child; inner nodes only.
     func summarize(_ child: RankedNode, at index: Int) {
         for place in 0..<Int(measures.count) {
             if measures.isDouble(place) {
@@ -61,7 +61,7 @@ extension RankedNode {
         }
     }
 
-    /// The integers of a column in some slots and below them.
+    /// Returns the aggregates of a column of integers in some slots and below them.
     func integers(_ place: Int, _ slots: Range<Int>) -> IntegerSummary {
         var summary = IntegerSummary()
         if !isLeaf {
@@ -78,7 +78,7 @@ extension RankedNode {
         return summary
     }
 
-    /// The doubles of a column in some slots and below them.
+    /// Returns the aggregates of a column of doubles in some slots and below them.
     func doubles(_ place: Int, _ slots: Range<Int>) -> DoubleSummary {
         var summary = DoubleSummary()
         if !isLeaf {
@@ -95,7 +95,7 @@ extension RankedNode {
     }
 
     #if DEBUG
-        /// Whether the summaries of a slot are those that its child gives.
+        /// Whether the summaries of a slot match its child.
         func hasSummary(of child: RankedNode, at index: Int) -> Bool {
             (0..<Int(measures.count)).allSatisfy { place in
                 measures.isDouble(place)

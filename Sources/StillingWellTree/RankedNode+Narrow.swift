@@ -1,7 +1,7 @@
-// The words of narrow leaves, and what two leaves have in common, whichever of them are narrow.
+// Access to the words of narrow leaves, and comparison of leaves of any format.
 
 extension RankedNode {
-    /// The lower halves of a narrow leaf's words.
+    /// Returns the lower halves of a narrow leaf's words.
     @inline(__always)
     func lowerHalves(_ word: LeafFormat.Word) -> UnsafeMutablePointer<UInt32> {
         (memory + word.rawValue * format.bytes(capacity)).assumingMemoryBound(to: UInt32.self)
@@ -33,7 +33,7 @@ extension RankedNode {
         return lowerBoundAmongTies(key, from: low)
     }
 
-    /// Of the lower halves of a prefix and an id, in a leaf without tails.
+    /// Returns the lower bound of the combined lower halves of prefix and id, in a leaf without tails.
     @inline(__always)
     private func narrowLowerBound(_ both: UInt64) -> Int {
         let (prefixes, ids) = (lowerHalves(.prefix), lowerHalves(.id))
@@ -48,7 +48,7 @@ extension RankedNode {
         return low
     }
 
-    /// The format that holds what the leaf has, and an entry with it.
+    /// Returns a format that holds the leaf's entries and one more.
     @inline(__always)
     func format(holding prefix: UInt64, _ id: UInt64, _ stamp: UInt64) -> LeafFormat {
         used == 0
@@ -56,7 +56,7 @@ extension RankedNode {
             : format.holding(prefix: prefix, id: id, stamp: stamp)
     }
 
-    /// The format that holds what the leaf has, and entries of another one.
+    /// Returns a format that holds the leaf's entries and those of another leaf.
     func format(holding source: RankedNode, _ range: Range<Int>) -> LeafFormat {
         if format == source.format { return format }
         guard used == 0 else { return .wide }
@@ -70,7 +70,7 @@ extension RankedNode {
         return narrow
     }
 
-    /// The format that holds what the leaf has, and entries that are numbers with it, in order.
+    /// Returns a format that holds the leaf's entries and `numbers`, which ascend.
     func format(holding numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64) -> LeafFormat {
         guard let first = numbers.first, let last = numbers.last else { return format }
         let format = format(holding: first.prefix, first.id, stamp)
@@ -80,8 +80,8 @@ extension RankedNode {
         return difference >> 32 == 0 ? format : .wide
     }
 
-    /// How many entries are the same in two leaves, key and stamp, from a place in each on. Of keys with tails those that share
-    /// them; who asks compares the next entry.
+    /// Returns how many entries from the given places on are equal in two leaves, including stamps. Entries with tails
+    /// count as equal only if they share the tail; the caller compares the next entry itself.
     func sameEntries(from start: Int, as other: RankedNode, from otherStart: Int) -> Int {
         let most = min(used - start, other.used - otherStart)
         let count: Int
@@ -102,7 +102,7 @@ extension RankedNode {
         return (0..<count).first { tails[start + $0]?.toOpaque() != otherTails[otherStart + $0]?.toOpaque() } ?? count
     }
 
-    /// How many places, of `most`, are the same in three pairs of arrays.
+    /// Returns how many leading elements, up to `most`, are equal in three pairs of arrays.
     @inline(__always)
     private static func same<Word: FixedWidthInteger>(
         _ most: Int, _ prefixes: UnsafePointer<Word>, _ otherPrefixes: UnsafePointer<Word>, _ ids: UnsafePointer<Word>,

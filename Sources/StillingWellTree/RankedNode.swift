@@ -1,23 +1,23 @@
-// One node of a ranked tree: a block of raw memory with its own reference count, so that walking down a tree touches no
-// count at all. This file is the layout, its lifetime and searching; RankedNode+Editing.swift changes nodes.
+// One node of a ranked tree: raw memory with its own reference count, so that walking down a tree touches no reference
+// count. This file has the layout, the lifetime and searching; RankedNode+Editing.swift changes nodes.
 //
-// Who may write: a node carries the id of the edit that made it and is written by that edit alone, before its tree is
-// published. Afterwards every field but the reference count is constant, and any thread may read it. The count is an
-// atomic; the last release happens after every read (acquire and release), so that freeing is ordered too.
+// A node carries the id of the edit that made it and is written by that edit only, before its tree is published.
+// Afterwards every field except the reference count is constant, and any thread may read it. Release is acquiring and
+// releasing, so that the memory is freed after every read.
 import Glibc
 import Synchronization
 
-/// A node of a ranked tree: a leaf holds entries, an inner node children. The memory is counted by hand: whoever stores
-/// a node owns one reference.
+/// A node of a ranked tree. A leaf holds entries, an inner node children. References are counted manually: each stored
+/// copy owns one.
 struct RankedNode: Hashable {
-    /// The fixed part; after it come the arrays, each `capacity` long: prefixes, ids, words and, in inner nodes, children; and
-    /// last, where there are any, the measures (RankedNode+Measures.swift). Of narrow leaves (LeafFormat.swift) the first three
-    /// are of 4 bytes each, else of 8.
+    /// The fixed part. The arrays follow it, each `capacity` long: prefixes, ids, words, and children in inner nodes.
+    /// Measures come last, if any (RankedNode+Measures.swift). In narrow leaves (LeafFormat.swift) the elements of the
+    /// first three arrays have 4 bytes, otherwise 8.
     private struct Header: ~Copyable {
         let references = Atomic<Int>(1)
-        /// The edit that made this node and alone may write to it.
+        /// Id of the edit that made this node. Only that edit may write to it.
         let edit: UInt64
-        /// Entries in this node and below.
+        /// Number of entries in this node and below.
         var total: Int
         var used: UInt16
         let capacity: UInt16
@@ -31,13 +31,14 @@ struct RankedNode: Hashable {
 
     private let header: UnsafeMutablePointer<Header>
 
-    /// An empty node, owned by the caller.
-    /// - Parameter format: of a leaf; inner nodes are wide.
+    /// Makes an empty node, owned by the caller.
+    /// - Parameter format: format of a leaf; inner nodes are wide.
     init(edit: UInt64, height: Int, capacity: Int, measures: MeasureKinds, format: LeafFormat) {
         assert(height == 0 || !format.isNarrow)
         var bytes = MemoryLayout<Header>.size + Self.measureOffset(height: height, capacity, format)
         if measures.count > 0 { bytes += Self.measureBytes(measures, height: height) * capacity }
-        // The allocator itself, which aligns to 16: Swift's way there asks for an alignment each time, which costs half as much again.
+        // malloc aligns to 16. Swift's allocation function requests an alignment each time, which costs half as much
+        // again.
         guard let memory = malloc(bytes) else { fatalError("no memory for a node of \(bytes) bytes") }
         header = memory.bindMemory(to: Header.self, capacity: 1)
         header.initialize(
@@ -66,18 +67,18 @@ struct RankedNode: Hashable {
     }
 
     var measures: MeasureKinds { @inline(__always) get { header.pointee.measures } }
-    /// How a leaf has its entries.
+    /// Format of a leaf's entries.
     var format: LeafFormat { @inline(__always) get { header.pointee.format } }
     var isNarrow: Bool { @inline(__always) get { header.pointee.format.isNarrow } }
-    /// The first array.
+    /// Start of the first array.
     var memory: UnsafeMutableRawPointer {
         @inline(__always) get { UnsafeMutableRawPointer(header) + MemoryLayout<Header>.size }
     }
-    /// Behind the last array.
+    /// Start of the measures, behind the last array.
     var measureMemory: UnsafeMutableRawPointer {
         memory + Self.measureOffset(height: height, capacity, format)
     }
-    /// A multiple of eight, whatever the capacity.
+    /// Returns the offset of the measures, a multiple of eight for any capacity.
     private static func measureOffset(height: Int, _ capacity: Int, _ format: LeafFormat) -> Int {
         ((height == 0 ? 3 : 4) &* format.bytes(capacity) &+ 7) & ~7
     }
@@ -87,14 +88,14 @@ struct RankedNode: Hashable {
         (memory + number * capacity * 8).assumingMemoryBound(to: type)
     }
 
-    /// First bytes of the keys: the entries' in a wide leaf, the children's smallest in an inner node.
+    /// First eight bytes of the keys: of the entries in a wide leaf, of each child's smallest key in an inner node.
     var prefixes: UnsafeMutablePointer<UInt64> { @inline(__always) get { array(0, of: UInt64.self) } }
     var ids: UnsafeMutablePointer<UInt64> { @inline(__always) get { array(1, of: UInt64.self) } }
-    /// Stamps in a wide leaf.
+    /// Stamps of the entries in a wide leaf.
     var stamps: UnsafeMutablePointer<UInt64> { @inline(__always) get { array(2, of: UInt64.self) } }
-    /// Entries below each child in an inner node; the same memory as `stamps`.
+    /// Number of entries below each child in an inner node. Same memory as `stamps`.
     var counts: UnsafeMutablePointer<Int> { @inline(__always) get { array(2, of: Int.self) } }
-    /// Owned, one reference each; inner nodes only.
+    /// Children of an inner node, one owned reference each.
     var children: UnsafeMutablePointer<RankedNode> { @inline(__always) get { array(3, of: RankedNode.self) } }
 
     @inline(__always)
@@ -107,11 +108,11 @@ struct RankedNode: Hashable {
     @inline(__always)
     func id(at index: Int) -> UInt64 { isNarrow ? narrowWord(.id, index) : ids[index] }
 
-    /// Leaves only, as `setEntry`.
+    /// Returns the stamp of an entry; leaves only.
     @inline(__always)
     func stamp(at index: Int) -> UInt64 { isNarrow ? narrowWord(.stamp, index) : stamps[index] }
 
-    /// Sets all of an entry but its tail and its measures. Its words are such as the leaf's format holds.
+    /// Sets an entry except for its tail and measures; leaves only. The leaf's format must hold it.
     @inline(__always)
     func setEntry(_ prefix: UInt64, _ id: UInt64, _ stamp: UInt64, at index: Int) {
         guard !isNarrow else { return setNarrowEntry(prefix, id, stamp, at: index) }
@@ -125,7 +126,7 @@ struct RankedNode: Hashable {
     @inline(__always)
     func retain() { header.pointee.references.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Reads the count and ignores it: loads of several nodes overlap in the memory system, additions to them do not.
+    /// Reads the count and ignores it. Reads of several nodes overlap in the memory system, atomic additions do not.
     @inline(__always)
     func prefetchForRetain() { _ = header.pointee.references.load(ordering: .relaxed) }
 
@@ -149,11 +150,11 @@ struct RankedNode: Hashable {
     }
 
     #if DEBUG
-        /// For checks of who owns what.
+        /// Reference count, for ownership checks.
         var referenceCount: Int { header.pointee.references.load(ordering: .relaxed) }
     #endif
 
-    /// The first slot whose key is not below `key`; `used` where there is none.
+    /// Returns the first slot whose key is not below `key`, or `used`.
     @inline(__always)
     func lowerBound(_ key: BareKey) -> Int {
         guard !isNarrow else { return narrowLowerBound(key) }
@@ -166,7 +167,7 @@ struct RankedNode: Hashable {
     static func lowerBound<Word: FixedWidthInteger>(_ word: Word, in words: UnsafePointer<Word>, _ used: Int) -> Int {
         var low = 0
         var length = used
-        // On the numbers alone first: no branch depends on more than one load.
+        // Compares prefixes only at first: no branch depends on more than one load.
         while length > 0 {
             let half = length >> 1
             let isBelow = words[low + half] < word
@@ -191,7 +192,7 @@ struct RankedNode: Hashable {
         return low
     }
 
-    /// The child an entry with `key` is in, or would have to be in.
+    /// Returns the index of the child that contains, or would contain, an entry with `key`.
     @inline(__always)
     func childIndex(for key: BareKey) -> Int {
         let index = lowerBound(key)
@@ -199,7 +200,7 @@ struct RankedNode: Hashable {
         return max(index - 1, 0)
     }
 
-    /// Entries below the children before `index`.
+    /// Returns the number of entries below the children before `index`.
     @inline(__always)
     func countBefore(_ index: Int) -> Int {
         let counts = counts

@@ -1,8 +1,9 @@
-// Trees made in one go: from sorted rows, or from a tree and so many changes that streaming through its leaves is cheaper
-// than a descent per change. Leaves without a change are shared with the old tree, so that a difference still skips them.
+// Trees built in one pass: from sorted rows, or from a tree and so many changes that streaming all leaves is cheaper
+// than one descent per change. Leaves without a change are shared with the old tree, so that a difference still skips
+// them.
 
 extension RankedTree {
-    /// A tree of `entries`, which ascend strictly by key. O(n).
+    /// Makes a tree of `entries`, which ascend strictly by key. O(n).
     @inlinable
     package init(sorted entries: some Sequence<RankedEntry>, shape: Shape = Shape()) {
         var stream = LeafStream(shape: shape)
@@ -10,7 +11,7 @@ extension RankedTree {
         self.init(stream)
     }
 
-    /// A tree of rows whose keys are numbers, which ascend strictly, and whose stamps are one. O(n).
+    /// Makes a tree of rows with keys of up to eight bytes, which ascend strictly, and one common stamp. O(n).
     package init(sorted numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64, shape: Shape = Shape()) {
         precondition(shape.measures.isEmpty, "rows that are numbers bring no measures")
         var stream = LeafStream(shape: shape)
@@ -24,13 +25,13 @@ extension RankedTree {
         root = Root(stream.finish(), shape: shape)
     }
 
-    /// Removes and inserts rows, in the way that costs less.
+    /// Removes and inserts rows by the cheaper of two algorithms.
     ///
-    /// All removals come before all insertions; a key that is not there is not removed, and inserting one that is there
-    /// sets its stamp. So a row whose key stays belongs to `insertions` alone. Neither array need be sorted; no key may be
-    /// twice in one of them.
-    /// - Parameter values: of a tree with measures the words of the insertions', one after the other; without them the tree
-    ///   knows no measures any more.
+    /// Removals come before insertions. Removing a missing key does nothing. Inserting an existing key sets its stamp,
+    /// so a row that keeps its key belongs to `insertions` only. The arrays need not be sorted. No key may occur twice
+    /// in one of them.
+    /// - Parameter values: words of the insertions' measures, one entry after another. If nil and the tree has
+    ///   measures, the tree forgets them.
     package mutating func apply(removals: [RankedKey], insertions: [RankedEntry], values: [UInt64]? = nil) {
         if !measures.isEmpty { return applyMeasured(removals, insertions, values) }
         apply(removals, insertions, values: nil)
@@ -52,8 +53,8 @@ extension RankedTree {
         let rows = max(removals.count, insertions.count)
         guard rows > 0 else { return }
         let words = values == nil ? 0 : measures.wordsPerEntry
-        // Measured: streaming through all leaves begins to beat a descent per change at one row in 100 of 10 000 and of
-        // 100 000, and at one in 64 of a million.
+        // Streaming all leaves is faster from one changed row in 100 on (trees of 10,000 and 100,000 rows), or one in
+        // 64 (1,000,000 rows).
         if rows * 64 < count {
             edit { edit in
                 for key in removals { edit.remove(key) }
@@ -68,7 +69,7 @@ extension RankedTree {
         }
     }
 
-    /// As `apply`, by sorting the changes and streaming through the leaves. O(n + k log k).
+    /// Same as `apply`, by sorting the changes and streaming through the leaves. O(n + k log k).
     mutating func mergeRebuild(
         removing removals: [RankedKey], inserting insertions: [RankedEntry], values: UnsafePointer<UInt64>? = nil
     ) {
@@ -80,11 +81,11 @@ extension RankedTree {
     }
 }
 
-/// Walks the leaves of a tree beside two sorted arrays of changes, whose owner keeps the keys' tails alive.
+/// Walks the leaves of a tree together with two sorted arrays of changes. Its caller keeps the keys' tails alive.
 private struct LeafMerge {
     private struct Insertion {
         let key: BareKey
-        /// Its place in `entries`.
+        /// Index in `entries`.
         let number: Int
     }
 
@@ -103,7 +104,7 @@ private struct LeafMerge {
         entries = insertions
         self.values = values
         wordsPerEntry = shape.measures.wordsPerEntry
-        // Sorted without ownership: moving keys about would otherwise count references.
+        // Sorted without ownership, because moving owned keys would count references.
         self.removals = removals.map { BareKey($0) }.sorted()
         self.insertions = insertions.enumerated().map { Insertion(key: BareKey($1.key), number: $0) }
             .sorted { $0.key < $1.key }
@@ -120,7 +121,7 @@ private struct LeafMerge {
         return output.finish()
     }
 
-    /// The first key that something happens at.
+    /// Next key at which a row is removed or inserted.
     private var nextChange: BareKey? {
         let removal = removed < removals.count ? removals[removed] : nil
         let insertion = inserted < insertions.count ? insertions[inserted].key : nil
@@ -152,13 +153,13 @@ private struct LeafMerge {
     }
 }
 
-/// Collects entries in ascending order into leaves, and builds the levels above them.
+/// Collects ascending entries into leaves and builds the levels above them.
 @usableFromInline
 struct LeafStream {
     private let edit = RankedEdit.nextID()
     fileprivate let shape: RankedTree.Shape
     private let fill: Int
-    /// Each owned.
+    /// Finished leaves, each owned.
     private var leaves: [RankedNode] = []
     private var current: RankedNode
 
@@ -182,7 +183,7 @@ struct LeafStream {
         if current.measures.count > 0 { current.setMeasures(values, at: current.used - 1) }
     }
 
-    /// Adds many at once, leaf by leaf.
+    /// Appends many rows, leaf by leaf.
     fileprivate mutating func append(_ numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64) {
         var rest = numbers[...]
         while !rest.isEmpty {
@@ -206,7 +207,7 @@ struct LeafStream {
         }
     }
 
-    /// The rest of a leaf; a whole leaf is shared, if that leaves no node behind that is too small.
+    /// Appends the rest of a leaf. A whole leaf is shared, unless that would leave an undersized node before it.
     mutating func append(_ leaf: RankedNode, from index: Int) {
         if index == 0 && leaf.used >= shape.minimum(height: 0)
             && (current.used == 0 || current.used >= shape.minimum(height: 0))
@@ -221,11 +222,11 @@ struct LeafStream {
 
     private mutating func close() {
         leaves.append(current)
-        // Most likely that of the next entries too.
+        // The next entries most likely have the same format.
         current = shape.node(edit: edit, format: current.format)
     }
 
-    /// Goes on with a leaf of this format.
+    /// Converts the current leaf to this format if needed.
     @inline(__always)
     private mutating func take(_ format: LeafFormat) {
         if current.format != format { change(to: format) }
@@ -238,7 +239,7 @@ struct LeafStream {
         current = next
     }
 
-    /// The root, owned by the caller. The stream is of no use afterwards.
+    /// Returns the root, owned by the caller. The stream must not be used afterwards.
     mutating func finish() -> RankedNode {
         guard let last = leaves.last else { return current }
         if current.used == 0 {
@@ -252,7 +253,7 @@ struct LeafStream {
         return root()
     }
 
-    /// Adds what two neighbouring leaves hold as one leaf, or as two of the same size.
+    /// Adds the content of two neighbouring leaves as one leaf, or as two of equal size.
     private mutating func evenOut(_ left: RankedNode, _ right: RankedNode) {
         let sum = left.used + right.used
         let format = left.format.joined(with: right.format)
@@ -281,7 +282,7 @@ struct LeafStream {
             let groups = (level.count + fill - 1) / fill
             level = (0..<groups).map { group in
                 let node = shape.node(edit: edit, height: height)
-                // Even groups: the last one is as full as the others.
+                // Groups of equal size, so that the last one is as full as the others.
                 for index in level.count * group / groups..<level.count * (group + 1) / groups {
                     node.insert(child: level[index], at: node.used)
                 }

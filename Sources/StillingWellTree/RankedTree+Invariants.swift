@@ -1,7 +1,7 @@
-// What must hold of every tree, checked as a whole. Tests call it after each step; release builds do not have it.
+// Checks of the invariants of a whole tree. Tests call them after each step; release builds omit them.
 #if DEBUG
     extension RankedTree {
-        /// The first violated rule, in words; nil where all hold. O(n).
+        /// Returns a description of the first violated invariant, or nil. O(n).
         func checkInvariants() -> String? {
             withExtendedLifetime(root) { check(root.node, isRoot: true) ?? checkOrder() }
         }
@@ -44,8 +44,9 @@
             return nil
         }
 
-        /// Whether each node below `trees`, which must be all trees that share nodes with them, is counted once for every
-        /// place it is stored in. Fewer would free it too early, more never. In words; nil where all are. O(n).
+        /// Checks that each node below `trees` has as many references as places that store it. With fewer it would be
+        /// freed too early, with more never. `trees` must be all trees that share their nodes. Returns a description of
+        /// a violation, or nil. O(n).
         static func checkReferences(from trees: [RankedTree]) -> String? {
             var expected: [RankedNode: Int] = [:]
             func visit(_ node: RankedNode) {
@@ -62,7 +63,7 @@
     }
 
     extension RankedEdit {
-        /// The nodes above the first entry as they are now, from the root; shows which of them have been copied.
+        /// Nodes from the root to the first leaf, which shows which of them have been copied.
         var pathToFirstLeaf: [RankedNode] {
             var path = [root]
             while let last = path.last, !last.isLeaf { path.append(last.children[0]) }

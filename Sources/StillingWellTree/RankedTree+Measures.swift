@@ -1,10 +1,11 @@
-// The measures of a tree: asked for runs of rows, and given to a tree that had none, or others.
+// The measures of a tree: aggregates over ranges of rows, and adding measures to a tree.
 
 extension RankedTree {
-    /// What the tree knows the values of.
+    /// Columns whose values the tree stores.
     package var measures: Measures { root.shape.measures }
 
-    /// The numbers of a column in the rows with `ranks`; nil where the tree does not know them. O(log n).
+    /// Returns the aggregates of a column over the rows with `ranks`, or nil if the tree does not store the column.
+    /// O(log n).
     package func summary(of column: Int, in ranks: Range<Int>) -> MeasureSummary? {
         guard let place = measures.place(of: column) else { return nil }
         precondition(
@@ -21,7 +22,7 @@ extension RankedTree {
         }
     }
 
-    /// Calls `body` with runs of slots that have the rows with `ranks`, and no others, in and below them.
+    /// Calls `body` with ranges of slots that together cover exactly the rows with `ranks`.
     private static func forEachRun(
         of ranks: Range<Int>, below node: RankedNode, _ body: (RankedNode, Range<Int>) -> Void
     ) {
@@ -46,7 +47,7 @@ extension RankedTree {
         if !whole.isEmpty { body(node, whole) }
     }
 
-    /// The words of the entry at `rank`, which is below `count`. O(log n).
+    /// Returns the words of the entry at `rank`, which is below `count`. O(log n).
     package func words(at rank: Int) -> [UInt64] {
         withExtendedLifetime(root) {
             let (leaf, index) = leaf(at: rank)
@@ -54,8 +55,8 @@ extension RankedTree {
         }
     }
 
-    /// The same rows with other measures, or none. The trees beside it are left out. O(n).
-    /// - Parameter fill: writes the words of the entry with this id.
+    /// Returns the same rows with other measures, or none. Accompanying trees are dropped. O(n).
+    /// - Parameter fill: writes the words of the entry with the given id.
     package func measured(_ measures: Measures, _ fill: (UInt64, UnsafeMutablePointer<UInt64>) -> Void) -> RankedTree {
         withExtendedLifetime(root) {
             var shape = root.shape
@@ -84,7 +85,7 @@ extension RankedTree {
         return copy
     }
 
-    /// Knows no measures from here on; their room stays.
+    /// Marks the measures as no longer maintained. Their memory stays.
     mutating func forgetMeasures() {
         var shape = root.shape
         shape.measures = shape.measures.forgotten
@@ -92,7 +93,8 @@ extension RankedTree {
         self = RankedTree(Root(root.node, shape: shape, groups: groups, sections: sections))
     }
 
-    /// What makes of these rows those of another tree: keys to remove, and entries to insert. O(nodes not shared).
+    /// Returns the changes from these rows to another tree's: keys to remove, and entries to insert. O(nodes not
+    /// shared).
     package func changes(to other: RankedTree) -> (removals: [RankedKey], insertions: [RankedEntry]) {
         let difference = TreeDifference(from: self, to: other)
         return withExtendedLifetime(difference) {

@@ -1,10 +1,10 @@
-// A sorted collection that is cheap to change, to index and to keep old states of: a counted B+tree whose nodes are
-// shared between versions. A tree is an immutable value; RankedEdit makes the next one. Reading needs no lock.
+// A sorted collection with cheap changes, indexing and old versions: a counted B+tree whose nodes are shared between
+// versions. A tree is an immutable value; RankedEdit makes the next one. Reading needs no lock.
 
-/// Rows in the order of their keys, with ranks. Any number of threads may read one tree; a copy costs one retain.
+/// Rows ordered by key, with ranks. Any number of threads may read one tree; a copy costs one retain.
 @usableFromInline
 package struct RankedTree: Sendable {
-    /// Slots per node. The default is what the store uses; tests use small nodes, so that small trees are deep.
+    /// The number of slots per node. The store uses the default; tests use small nodes, so that small trees are deep.
     @usableFromInline
     package struct Shape: Sendable, Equatable {
         var leafCapacity: Int
@@ -18,13 +18,13 @@ package struct RankedTree: Sendable {
             self.measures = measures
         }
 
-        /// Fuller nodes save memory, but the next insertion must not split every one of them.
+        /// Returns the slots to fill when a tree is built. Fuller nodes would be split by the next insertion.
         func fill(height: Int) -> Int { capacity(height: height) * 7 / 8 }
-        /// Below it a node is merged with its neighbour. A quarter rather than a half, so that a row that comes and goes
-        /// does not split and merge each time.
+        /// Returns the size below which a node is merged with its neighbour. A quarter instead of a half of the
+        /// capacity, so that a row that comes and goes does not split and merge each time.
         func minimum(height: Int) -> Int { max(capacity(height: height) / 4, height == 0 ? 1 : 2) }
         func capacity(height: Int) -> Int { height == 0 ? leafCapacity : innerCapacity }
-        /// An empty node, owned by the caller.
+        /// Returns an empty node, owned by the caller.
         func node(edit: UInt64, height: Int = 0, format: LeafFormat = .wide) -> RankedNode {
             RankedNode(
                 edit: edit, height: height, capacity: capacity(height: height), measures: measures.kinds, format: format
@@ -39,14 +39,14 @@ package struct RankedTree: Sendable {
     @usableFromInline package final class Root: @unchecked Sendable {
         let node: RankedNode
         let shape: Shape
-        /// The tree's entries, where another module reads it without a call.
+        /// Number of entries, readable by other modules without a call.
         @usableFromInline let count: Int
-        /// Trees that travel with this one, so that whoever is handed a root can go on from there: a connection puts its own
-        /// writes on what it was delivered. What they are for is TreeForm's business.
+        /// Trees that accompany this one, so that the holder of a root can continue from there: a connection applies
+        /// its own writes to the delivered root. TreeForm defines their use.
         let groups: RankedTree?
         let sections: RankedTree?
 
-        /// Takes over the caller's reference.
+        /// Takes over the caller's reference to `node`.
         init(_ node: RankedNode, shape: Shape, groups: RankedTree? = nil, sections: RankedTree? = nil) {
             self.node = node
             self.shape = shape
@@ -62,7 +62,7 @@ package struct RankedTree: Sendable {
 
     init(_ root: Root) { self.root = root }
 
-    /// An empty tree.
+    /// Makes an empty tree.
     package init(shape: Shape = Shape()) {
         precondition(
             shape.leafCapacity >= 4 && shape.innerCapacity >= 4 && max(shape.leafCapacity, shape.innerCapacity) < 4096,
@@ -73,23 +73,23 @@ package struct RankedTree: Sendable {
     @inlinable package var count: Int { root.count }
     package var isEmpty: Bool { count == 0 }
 
-    /// The same root object, or one of the same nodes, hence the same rows; says nothing where false. O(1).
+    /// Returns true if both have the same root, and so the same rows. If false, the rows may still be equal. O(1).
     @inlinable
     package func isIdentical(to other: RankedTree) -> Bool { root === other.root || sharesNodes(with: other) }
 
     @usableFromInline
     func sharesNodes(with other: RankedTree) -> Bool { root.node == other.root.node }
 
-    /// How many entries stand before `key`, whether or not the tree has it. O(log n).
+    /// Returns the number of entries before `key`, which need not be in the tree. O(log n).
     package func lowerBound(of key: RankedKey) -> Int { withExtendedLifetime(key) { place(of: BareKey(key)).rank } }
 
-    /// How many entries have a sort key below `bound`. O(log n).
+    /// Returns the number of entries with a sort key below `bound`. O(log n).
     @usableFromInline
     package func lowerBound(of bound: SortKeyBound) -> Int {
         withExtendedLifetime(bound) { place(of: BareKey(bound)).rank }
     }
 
-    /// The rank of the entry with `key`; nil where there is none. O(log n).
+    /// Returns the rank of the entry with `key`, or nil. O(log n).
     package func rank(of key: RankedKey) -> Int? {
         withExtendedLifetime(key) {
             let place = place(of: BareKey(key))
@@ -97,7 +97,7 @@ package struct RankedTree: Sendable {
         }
     }
 
-    /// The stamp of the entry with `key`; nil where there is none. O(log n).
+    /// Returns the stamp of the entry with `key`, or nil. O(log n).
     package func stamp(of key: RankedKey) -> UInt64? {
         withExtendedLifetime(key) {
             let place = place(of: BareKey(key))
@@ -105,7 +105,7 @@ package struct RankedTree: Sendable {
         }
     }
 
-    /// Where the entry with `key` stands, or would have to. Valid as long as the tree is.
+    /// Returns the place of the entry with `key`, or where it would be inserted. Valid as long as the tree is.
     @inline(__always)
     func place(of key: BareKey) -> (leaf: RankedNode, index: Int, rank: Int, isPresent: Bool) {
         withExtendedLifetime(root) {
@@ -121,7 +121,7 @@ package struct RankedTree: Sendable {
         }
     }
 
-    /// The entry at `rank`, which is below `count`. O(log n).
+    /// Returns the entry at `rank`, which is below `count`. O(log n).
     @usableFromInline
     package func entry(at rank: Int) -> RankedEntry {
         withExtendedLifetime(root) {
@@ -130,7 +130,7 @@ package struct RankedTree: Sendable {
         }
     }
 
-    /// The id of the entry at `rank`, which is below `count`. O(log n).
+    /// Returns the id of the entry at `rank`, which is below `count`. O(log n).
     package func id(at rank: Int) -> UInt64 {
         withExtendedLifetime(root) {
             let (leaf, index) = leaf(at: rank)
@@ -138,7 +138,7 @@ package struct RankedTree: Sendable {
         }
     }
 
-    /// The leaf that has `rank`, and the place in it. Valid as long as the tree is.
+    /// Returns the leaf that contains `rank`, and the index in it. Valid as long as the tree is.
     func leaf(at rank: Int) -> (leaf: RankedNode, index: Int) {
         var node = root.node
         precondition(rank >= 0 && rank < node.total, "rank \(rank) is outside of a tree of \(node.total) entries")
@@ -157,14 +157,14 @@ package struct RankedTree: Sendable {
 }
 
 extension RankedTree {
-    /// All rows by group, where only the first of each group is shown.
+    /// All rows by group, for a query that shows only the first row of each group.
     package var groups: RankedTree? { root.groups }
-    /// The tree that has every row, under its base key (TreeForm.swift).
+    /// Tree of all rows, under their base keys (TreeForm.swift).
     package var base: RankedTree { groups ?? self }
-    /// One entry per section, its id being 0.
+    /// Tree of sections: one entry each, with id 0.
     package var sections: RankedTree? { root.sections }
 
-    /// The same rows with other trees beside them. An edit of a tree loses those, so this comes after it.
+    /// Returns the same rows with other accompanying trees. An edit drops these, so this comes after it.
     package func with(groups: RankedTree?, sections: RankedTree?) -> RankedTree {
         root.node.retain()
         return RankedTree(Root(root.node, shape: root.shape, groups: groups, sections: sections))

@@ -1,13 +1,13 @@
-// Where the sections of a tree begin, and which one a rank is in: from the tree of section keys that is kept beside it.
+// The ranks of a tree's sections, found by the tree of section keys that accompanies it.
 
-/// A row of a sectioned collection.
+/// The position of a row in a sectioned collection.
 public struct RowPath: Sendable, Hashable, Comparable {
     /// Index of the section.
     public let section: Int
     /// Index within the section.
     public let row: Int
 
-    /// The row at an index in the section at an index.
+    /// Makes the path of a row in a section.
     public init(section: Int, row: Int) {
         self.section = section
         self.row = row
@@ -18,13 +18,13 @@ public struct RowPath: Sendable, Hashable, Comparable {
     }
 }
 
-/// The sections of one tree. Keeps the last section looked at, so that ascending ranks cost little.
+/// The sections of one tree. Caches the section used last, so that ascending ranks cost little.
 package struct SectionPlaces {
     package let rows: RankedTree
     private let sections: RankedTree
     private var last: (section: Int, ranks: Range<Int>)?
 
-    /// - Parameter rows: a tree that is kept with sections.
+    /// - Parameter rows: a tree with sections.
     package init(_ rows: RankedTree) {
         self.rows = rows
         sections = rows.sections ?? RankedTree()
@@ -33,27 +33,27 @@ package struct SectionPlaces {
     package var count: Int { sections.count }
     package func key(of section: Int) -> RankedKey { sections.entry(at: section).key }
 
-    /// O(log n).
+    /// Returns the ranks of a section's rows. O(log n).
     package func ranks(of section: Int) -> Range<Int> { start(of: section)..<start(of: section + 1) }
 
     private func start(of section: Int) -> Int {
         section == count ? rows.count : rows.lowerBound(of: sections.entry(at: section).key)
     }
 
-    /// O(log n), O(1) in the section looked at last.
+    /// Returns the path of the row at `rank`. O(log n); O(1) in the section used last.
     package mutating func path(ofRank rank: Int) -> RowPath {
         if let last, last.ranks.contains(rank) {
             return RowPath(section: last.section, row: rank - last.ranks.lowerBound)
         }
         let key = rows.entry(at: rank).key
-        // The last section that does not stand behind the row.
+        // The last section whose key does not follow the row's.
         let section = sections.lowerBound(of: key) - 1
         let ranks = ranks(of: section)
         last = (section, ranks)
         return RowPath(section: section, row: rank - ranks.lowerBound)
     }
 
-    /// The sections that are in one tree only, each in indices of its own tree.
+    /// Returns the sections that are in one tree only, each as an index in its own tree.
     static func changes(from old: SectionPlaces, to new: SectionPlaces) -> (deleted: [Int], inserted: [Int]) {
         let difference = TreeDifference(from: old.sections, to: new.sections)
         return (difference.deleted.map(\.rank), difference.inserted.map(\.rank))

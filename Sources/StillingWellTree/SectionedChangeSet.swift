@@ -1,6 +1,6 @@
-// What an observer of sections is told: a change set in paths of section and row. A plain value.
+// The change of a sectioned collection in paths of section and row. A plain value.
 
-/// One row of a sectioned collection that changed its place or its section.
+/// A row of a sectioned collection that changed its place or its section.
 public struct SectionedMove: Sendable, Hashable {
     /// Path in the old collection.
     public let from: RowPath
@@ -11,17 +11,17 @@ public struct SectionedMove: Sendable, Hashable {
 /// The difference of two states of a sectioned collection.
 ///
 /// `deletedSections`, `deletions` and `modifications` count in the **old** collection; `insertedSections`, `insertions`
-/// and `modificationsNew` in the **new** one. All arrays ascend. Apply in this order: remove the rows at `deletions`, then
-/// the sections at `deletedSections` (each from the last to the first), insert empty sections at `insertedSections`, then
-/// rows at `insertions` (ascending), and reload those at `modificationsNew`. The rows of a section that goes or comes are
-/// listed too.
+/// and `modificationsNew` in the **new** one. All arrays ascend. Apply in this order: remove the rows at `deletions`,
+/// then the sections at `deletedSections` (each from the last to the first), insert empty sections at
+/// `insertedSections`, then rows at `insertions` (ascending), and reload those at `modificationsNew`. Rows of a deleted
+/// or inserted section are listed too.
 ///
-/// A row that moved, to another section or within its own, is in `moves`, and its ends are in `deletions` and
-/// `insertions` as well.
+/// A row that moved, within its section or to another, is in `moves`. Its old and new path are also in `deletions` and
+/// `insertions`.
 public struct SectionedChangeSet: Sendable, Equatable {
-    /// Old indices of sections that are gone.
+    /// Old indices of deleted sections.
     public internal(set) var deletedSections: [Int] = []
-    /// New indices of sections that were not there.
+    /// New indices of inserted sections.
     public internal(set) var insertedSections: [Int] = []
     /// Old paths of rows that left the collection, or moved.
     public internal(set) var deletions: [RowPath] = []
@@ -31,17 +31,17 @@ public struct SectionedChangeSet: Sendable, Equatable {
     public internal(set) var modifications: [RowPath] = []
     /// New paths of the same rows, in the same order.
     public internal(set) var modificationsNew: [RowPath] = []
-    /// Ascending by `from`.
+    /// Rows that were written and changed their place, ascending by `from`.
     public internal(set) var moves: [SectionedMove] = []
-    /// The rows that left the collection, in the order of `deletions`.
+    /// Ids of the rows that left the collection, moved ones excluded, in the order of `deletions`.
     public internal(set) var deletedIDs: [ObjectID] = []
 
-    /// Nothing changed. A section comes and goes with its rows.
+    /// Whether nothing changed. Sections change only together with rows.
     public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
 
 extension SectionedChangeSet {
-    /// The changes of the whole run of rows, in paths. O(k log n).
+    /// Converts a change set of all rows to paths. O(k log n).
     package init(_ changes: ChangeSet, from old: SectionedRows, to new: SectionedRows) {
         if let before = old.sections, let after = new.sections {
             (deletedSections, insertedSections) = SectionPlaces.changes(from: before, to: after)

@@ -1,13 +1,13 @@
-// The parts that sort keys begin with, as far as a tree has to know them: where they end. What they mean is known to whoever
-// makes the keys.
+// The leading parts of sort keys, as far as a tree needs them: their lengths. Their meaning is known to the encoder of
+// the keys.
 
-/// What stands at the start of keys. Immutable.
+/// The structure of the start of keys. Immutable.
 package struct SortKeyPrefix: Sendable, Hashable {
-    /// One value. A part that is not ascending has all its bytes complemented.
+    /// One encoded value. A descending part has all its bytes complemented.
     package struct Part: Sendable, Hashable {
-        /// How many bytes a value takes; nil for one that goes on to its end mark: 00 01, a zero of its own being 00 FF.
+        /// Bytes of a value. nil for variable length with the end mark 00 01; a zero byte within is encoded as 00 FF.
         package var width: Int?
-        /// Whether a byte comes first that is 00 where there is no value.
+        /// Whether the part begins with a byte that is 00 if there is no value.
         package var isOptional: Bool
         package var ascending: Bool
 
@@ -22,7 +22,8 @@ package struct SortKeyPrefix: Sendable, Hashable {
 
     package init(_ parts: [Part]) { self.parts = parts }
 
-    /// How many of `bytes` the parts take. Keys shorter than eight bytes are padded with zeros: no part reads those.
+    /// Returns how many of `bytes` the parts take. Keys shorter than eight bytes are padded with zeros, which no part
+    /// reads.
     package func length(in bytes: UnsafeRawBufferPointer) -> Int {
         var start = 0
         for part in parts {
@@ -35,10 +36,10 @@ package struct SortKeyPrefix: Sendable, Hashable {
 }
 
 extension SortKeyPrefix.Part {
-    /// What a byte is complemented with.
+    /// Mask that complements the bytes of a descending part.
     package var mask: UInt8 { ascending ? 0 : 0xff }
 
-    /// How many bytes the part takes that `bytes` begin with.
+    /// Returns how many leading bytes of `bytes` this part takes.
     package func length(in bytes: ArraySlice<UInt8>) -> Int {
         bytes.withUnsafeBytes { min(length(in: $0), bytes.count) }
     }
@@ -58,7 +59,7 @@ extension SortKeyPrefix.Part {
                 index += 1
                 continue
             }
-            // A zero is followed by FF, the end by 01.
+            // A zero byte is followed by FF, the end mark by 01.
             index += 2
             if bytes[index - 1] == mask ^ 1 { break }
         }

@@ -1,17 +1,17 @@
-// From the difference of two trees to the change set of one window. The difference is computed once and clipped for each
-// window; a window nothing happened in costs a few comparisons.
+// Converts the difference of two trees to the change set of a window. The difference is computed once and clipped for
+// each window. A window without changes costs a few comparisons.
 
 extension TreeDifference {
-    /// What changed in `window`, which lies within the difference's limits: rows that cross its bounds are insertions or
-    /// deletions.
+    /// Returns the changes in `window`, which lies within the difference's limits. Rows that cross its bounds are
+    /// insertions or deletions.
     ///
-    /// O(log n + k log k) for k rows that differ within the window; O(log K) where there are none, of K in all.
+    /// O(log n + k log k) for k changed rows in the window. O(log K) if there are none, with K changed rows in all.
     package func changeSet(in window: TreeWindow = .all) -> ChangeSet {
         if window.limit != nil { return changeSet(from: old.ranks(in: window), to: new.ranks(in: window)) }
         let parts = parts(between: WindowEnds(window))
         if parts.isEmpty { return ChangeSet() }
         let oldStart = window.lower.map { old.lowerBound(of: $0) } ?? 0
-        // With everything listed, the window's new start follows; otherwise it has to be looked up.
+        // Without limits, the new start follows from the lists. Otherwise it is looked up.
         let newStart =
             limits.lower == nil
             ? oldStart - parts.gone.lowerBound + parts.added.lowerBound
@@ -19,8 +19,9 @@ extension TreeDifference {
         return clip(parts, oldStart, newStart, window.sections)
     }
 
-    /// The same for a difference without limits and a window without a limit, where it is known which ranks the window shows
-    /// of the old tree: so is then, without a look at either tree, which it shows of the new one. O(log K + k log k).
+    /// Same as `changeSet(in:)`, for a difference without limits and a window without a row limit. Given the ranks that
+    /// the window shows of the old tree, it computes those of the new one without reading either tree. O(log K + k log
+    /// k).
     package func changeSet(
         in window: TreeWindow, _ ends: WindowEnds, showing oldRanks: Range<Int>
     ) -> (changes: ChangeSet, newRanks: Range<Int>) {
@@ -32,7 +33,7 @@ extension TreeDifference {
         return (clip(parts, oldRanks.lowerBound, newStart, window.sections), newRanks)
     }
 
-    /// Which of the listed rows are in a window.
+    /// Index ranges of the listed rows that are in a window.
     private struct Parts {
         let gone: Range<Int>
         let added: Range<Int>
@@ -55,13 +56,14 @@ extension TreeDifference {
             newStart: newStart, sections: sections)
     }
 
-    /// What changed from the rows `oldRanks` of the old tree to the rows `newRanks` of the new one, for windows whose
-    /// bounds have moved too. Where the same untouched rows are in both it costs as much as the other form; otherwise
-    /// O(rows in both ranges). With a lower limit, both ranges begin there.
+    /// Returns the changes from `oldRanks` of the old tree to `newRanks` of the new one, for windows whose bounds have
+    /// moved too. If the same untouched rows are in both it costs as much as `changeSet(in:)`, otherwise O(rows in both
+    /// ranges). With a lower limit, both ranges begin there.
     func changeSet(from oldRanks: Range<Int>, to newRanks: Range<Int>) -> ChangeSet {
         let gone = Self.indices(of: deleted, in: oldRanks) { $0.rank }
         let added = Self.indices(of: inserted, in: newRanks) { $0.rank }
-        // Places among the rows that are in both trees under the same key; those below the limit are the same in both.
+        // Positions among the rows that are in both trees under the same key. Rows below the limit are the same in
+        // both.
         let oldFirst = limits.lower == nil ? 0 : oldRanks.lowerBound
         let newFirst = limits.lower == nil ? 0 : newRanks.lowerBound
         let oldKept =
@@ -82,8 +84,8 @@ extension TreeDifference {
             restamped, written, oldStart: oldRanks.lowerBound, newStart: newRanks.lowerBound)
     }
 
-    /// `rows`, and with them those rows of `ranks` that both trees have but the other window does not show. `places` are
-    /// those of the rows that both have.
+    /// Returns `rows` merged with those rows of `ranks` that are in both trees but not in the other window. `places`
+    /// are positions among the rows in both trees.
     private static func adding(
         to rows: ArraySlice<Row>, from tree: RankedTree, _ ranks: Range<Int>, _ places: Range<Int>,
         keptOutside shown: Range<Int>
@@ -120,14 +122,15 @@ extension TreeDifference {
     }
 }
 
-/// The part of a difference that lies in one window. Borrows its rows: slices of arrays would count references, which took half
-/// of what a window costs.
+/// The part of a difference in one window. Borrows its rows: slices of arrays would count references, half the cost of
+/// a window.
 private struct Clip {
     private let deleted: UnsafeBufferPointer<TreeDifference.Row>
     private let inserted: UnsafeBufferPointer<TreeDifference.Row>
-    /// For each of `deleted` its place in `inserted`; may lie outside of it, at a row that left the window.
+    /// For each of `deleted` the index of the same object in `inserted`. May lie outside, for a row that left the
+    /// window.
     private let partners: UnsafeBufferPointer<Int?>
-    /// How many rows stand before `inserted`, for which `partners` counts as well.
+    /// Number of rows before `inserted`, by which the indices in `partners` are offset.
     private let partnersFrom: Int
     private let restamped: UnsafeBufferPointer<TreeDifference.Restamped>
     private let oldStart: Int
@@ -138,8 +141,8 @@ private struct Clip {
         let inserted: Int
     }
 
-    /// The change set of some of the listed rows.
-    /// - Parameter partners: of all of `deleted`.
+    /// Returns the change set of some of the listed rows.
+    /// - Parameter partners: partners of all of `deleted`.
     static func changeSet(
         _ deleted: [TreeDifference.Row], _ gone: Range<Int>, _ inserted: [TreeDifference.Row], _ added: Range<Int>,
         _ partners: [Int?], _ restamped: [TreeDifference.Restamped], _ written: Range<Int>, oldStart: Int,
@@ -163,11 +166,11 @@ private struct Clip {
         }
     }
 
-    /// A row whose key changed is said to have moved only if it has to be.
+    /// Returns the change set. A row whose key changed is reported as moved only if necessary.
     ///
-    /// Without the deleted and the inserted rows both sides are the same sequence. A row may keep its place if it stands
-    /// in the same gap of that sequence on both sides, and if the rows that keep their place in one gap have the same
-    /// order on both; across gaps the order follows. So the largest set that may stay is a longest increasing
+    /// Without the deleted and the inserted rows both sides are the same sequence. A row may keep its place if it is in
+    /// the same gap of that sequence on both sides, and if the rows that keep their place in one gap have the same
+    /// order on both. Across gaps the order follows. So the largest set that may stay is a longest increasing
     /// subsequence of the new places, over the rows whose gap is the same, in old order.
     private func changeSet(_ sections: SortKeyPrefix?) -> ChangeSet {
         let staying = stayingPairs(sections)
@@ -201,8 +204,8 @@ private struct Clip {
         return result
     }
 
-    /// The same of at most one row that is gone and one that is new, as in most steps. Lists that grow or that room is made in, here and
-    /// where the rows are listed, were 6 % of the upkeep of a hundred filters.
+    /// Same result for at most one deleted and one inserted row, the usual case. Growing and reserving arrays, here and
+    /// where the rows are listed, took 6 % of the upkeep of a hundred filters.
     private func changeSetOfOne(_ staying: [Pair]) -> ChangeSet {
         var result = ChangeSet()
         if staying.isEmpty, let gone = deleted.first {
@@ -228,7 +231,7 @@ private struct Clip {
         var candidates: [Pair] = []
         for index in deleted.indices {
             guard let partner = partner(of: index) else { continue }
-            // Untouched rows before it, on either side: the number of its gap.
+            // Number of untouched rows before it on either side: the number of its gap.
             let oldGap = deleted[index].rank - oldStart - index
             let newGap = inserted[partner].rank - newStart - partner
             if oldGap == newGap, isInOneSection(deleted[index].key, inserted[partner].key, sections) {
@@ -247,8 +250,8 @@ private struct Clip {
             == newBytes.prefix(sections.length(in: newBytes[...]))
     }
 
-    /// Rows written in place and rows that stay although their key changed; both ascend on both sides. A key changes
-    /// without a new stamp where its column is not among the observed ones.
+    /// Adds rows written in place and rows that keep their place although their key changed. Both ascend on both sides.
+    /// A key can change without a new stamp if its column is not observed.
     private func addModifications(_ staying: [Pair], to result: inout ChangeSet) {
         let most = restamped.count + staying.count
         if most == 0 { return }
@@ -279,12 +282,12 @@ private struct Clip {
 }
 
 extension ChangeSet {
-    /// What changed in `window` from `old` to `new`; for several windows take one `TreeDifference`.
+    /// Returns the changes in `window` from `old` to `new`. For several windows, use one `TreeDifference`.
     package static func between(_ old: RankedTree, _ new: RankedTree, in window: TreeWindow = .all) -> ChangeSet {
         old.isIdentical(to: new) ? ChangeSet() : TreeDifference(from: old, to: new, in: window).changeSet(in: window)
     }
 
-    /// What turned the rows of `oldWindow` in `old` into those of `newWindow` in `new`.
+    /// Returns the changes from the rows of `oldWindow` in `old` to those of `newWindow` in `new`.
     package static func between(
         _ old: RankedTree, _ oldWindow: TreeWindow, _ new: RankedTree, _ newWindow: TreeWindow
     ) -> ChangeSet {

@@ -1,9 +1,9 @@
-// What an edit has changed, found by the rows that it was given: a descent or two for each. For a few rows that is a tenth of a walk
-// over both trees, which compares whole leaves.
+// The difference made by an edit, found from the rows it was given: one or two descents per row. For a few rows this
+// takes a tenth of the time of walking both trees, which compares whole leaves.
 
 extension TreeDifference {
-    /// What `apply(removals:insertions:)` of these has made of `old`, which is `new`. A row that is inserted anew under another
-    /// key is among the removals. O(k log n).
+    /// Makes the difference between `old` and `new`, which is the result of `apply(removals:insertions:)` on `old`. A
+    /// row inserted under another key must be among the removals. O(k log n).
     package convenience init(
         from old: RankedTree, to new: RankedTree, removing removals: [RankedKey], inserting insertions: [RankedEntry]
     ) {
@@ -12,12 +12,12 @@ extension TreeDifference {
         var restamped: [Restamped] = []
         for key in removals {
             let place = withExtendedLifetime(key) { old.place(of: BareKey(key)) }
-            // The key as the tree has it: what was given may go.
+            // The tree's own copy of the key, because the given one may be freed.
             if place.isPresent { deleted.add(Row(place)) }
         }
         for entry in insertions {
             let after = withExtendedLifetime(entry) { new.place(of: BareKey(entry.key)) }
-            // A row stands in a tree once: one that was removed stood elsewhere.
+            // A row is in a tree once, so a removed row was under another key.
             if removals.contains(where: { $0.id == entry.key.id }) {
                 inserted.add(Row(after))
                 continue
@@ -38,7 +38,8 @@ extension TreeDifference {
 }
 
 extension Array {
-    /// Appends; the first as the only one, for which a list that grows would ask for memory twice. Most of these have one element.
+    /// Appends. The first element is stored as an array of one, because growing would allocate twice. Most lists have
+    /// one element.
     @inline(__always)
     fileprivate mutating func add(_ element: Element) {
         if isEmpty { self = [element] } else { append(element) }

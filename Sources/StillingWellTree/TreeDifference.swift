@@ -1,42 +1,42 @@
-// What lies between two trees: two cursors walk both, skip every subtree that is the same object in both, and merge the
-// rest. The cost is that of the nodes in which the trees differ, not of the trees. Clipping it to a window and turning it into a
-// change set is in TreeDifference+ChangeSet.swift.
+// The difference of two trees. Two cursors walk both, skip every subtree that is the same object in both, and merge the
+// rest. The cost is that of the differing nodes, not of the trees. TreeDifference+ChangeSet.swift clips it to a window.
 
-/// All rows in which two trees differ, each list in ascending order. A class, because it is asked for one window after another.
+/// All rows in which two trees differ, each list ascending. A class, because it is used for one window after another.
 package final class TreeDifference: Sendable {
-    /// A row that stands in one of the trees only, under this key.
+    /// A row that is in only one of the trees under this key.
     struct Row: Sendable {
         let rank: Int
         let key: BareKey
         let stamp: UInt64
     }
 
-    /// A row that stands in both trees under the same key, with different stamps.
+    /// A row that is in both trees under the same key, with different stamps.
     struct Restamped: Sendable {
         let oldRank: Int
         let newRank: Int
         let key: BareKey
     }
 
-    // Both trees are kept: the rows' keys point to tails they own.
+    // Both trees are retained, because the rows' keys point to tails that the trees own.
     package let old: RankedTree
     package let new: RankedTree
 
-    /// Ranks in `old`.
+    /// Rows of `old` only, with ranks in `old`.
     let deleted: [Row]
-    /// Ranks in `new`.
+    /// Rows of `new` only, with ranks in `new`.
     let inserted: [Row]
     let restamped: [Restamped]
-    /// For each of `deleted`: where in `inserted` the same object is; nil where it is gone.
+    /// For each of `deleted` the index of the same object in `inserted`, or nil.
     let partners: [Int?]
 
-    /// Where the rows looked at begin and end; rows outside of it may differ without being listed.
+    /// Window that was compared. Differences outside of it are not listed.
     let limits: TreeWindow
 
-    /// Compares the rows of `limits`, or all. What lies outside costs nothing, however much it differs: a window that
-    /// nothing happened in for a long time is compared with a tree that has changed everywhere else.
+    /// Compares the rows of `limits`, or all. Rows outside cost nothing, so that a window without changes is compared
+    /// cheaply with a tree that has changed everywhere else.
     ///
-    /// O(log n + nodes not shared + k), k rows that differ within the limits; at worst O(n), for trees that share nothing.
+    /// O(log n + nodes not shared + k) for k differing rows within the limits. At worst O(n), for trees that share
+    /// nothing.
     package convenience init(from old: RankedTree, to new: RankedTree, in limits: TreeWindow = .all) {
         var walk = DifferenceWalk()
         if !old.isIdentical(to: new) { walk.compare(old, new, in: limits) }
@@ -44,7 +44,7 @@ package final class TreeDifference: Sendable {
             from: old, to: new, in: limits, deleted: walk.deleted, inserted: walk.inserted, restamped: walk.restamped)
     }
 
-    /// Takes what is known to differ. Keys are those of the trees' own entries.
+    /// Makes a difference from known lists. The keys must be those of the trees' own entries.
     init(
         from old: RankedTree, to new: RankedTree, in limits: TreeWindow = .all, deleted: [Row], inserted: [Row],
         restamped: [Restamped]
@@ -54,13 +54,13 @@ package final class TreeDifference: Sendable {
         partners = ObjectPairing.partners(of: deleted, in: inserted)
     }
 
-    /// Whether it is the difference of these two.
+    /// Whether this is the difference between these two trees.
     package func isBetween(_ old: RankedTree, _ new: RankedTree) -> Bool {
         self.old.isIdentical(to: old) && self.new.isIdentical(to: new)
     }
 }
 
-/// The rows that two cursors find to differ.
+/// The walk of two cursors that lists the differing rows.
 private struct DifferenceWalk {
     var deleted: [TreeDifference.Row] = []
     var inserted: [TreeDifference.Row] = []
@@ -120,7 +120,7 @@ private struct DifferenceWalk {
         let leftUsed = left.node.used
         let rightUsed = right.node.used
         while true {
-            // Most of two leaves is the same.
+            // Fast path: most entries of two leaves are equal.
             let same = left.node.sameEntries(from: left.index, as: right.node, from: right.index)
             left.step(same)
             right.step(same)
@@ -154,20 +154,20 @@ private struct DifferenceWalk {
     }
 }
 
-/// A place in a tree: at the start of a node of any height, or inside a leaf. Borrows the nodes.
+/// A position in a tree: at the start of a node of any height, or inside a leaf. Borrows the nodes.
 private struct NodeCursor {
     private struct Frame {
         let node: RankedNode
         var child: Int
     }
 
-    /// The inner nodes above `node`, with the child each descended to.
+    /// Inner nodes above `node`, with the child taken in each.
     private let path: UnsafeMutablePointer<Frame>
     private var depth = 0
     private(set) var node: RankedNode
-    /// Within a leaf; 0 in an inner node.
+    /// Index within a leaf; 0 in an inner node.
     private(set) var index = 0
-    /// Entries before this place.
+    /// Number of entries before this position.
     private(set) var rank = 0
     private(set) var isAtEnd: Bool
 
@@ -191,19 +191,19 @@ private struct NodeCursor {
 
     var isAtStart: Bool { index == 0 }
 
-    /// The entry at this place of a leaf.
+    /// Entry at this position of a leaf.
     var row: TreeDifference.Row {
         TreeDifference.Row(rank: rank, key: node.key(at: index), stamp: node.stamp(at: index))
     }
 
-    /// To the next entry of the leaf, or further.
+    /// Moves forward within the leaf.
     mutating func step(_ count: Int = 1) {
         index += count
         rank += count
     }
 
-    /// Past the children that two nodes share, one behind the other, from where both cursors stand at one; false where there is
-    /// no node above. Goes to the first that differs, or where one of the nodes ends.
+    /// Moves both cursors past consecutive children that their parents share. Each stops at the first difference, or
+    /// after its node's last child. Returns false, without moving, if there is no parent.
     static func skipSame(_ left: inout NodeCursor, _ right: inout NodeCursor) -> Bool {
         guard left.depth > 0, right.depth > 0 else { return false }
         let (first, second) = (left.path[left.depth - 1], right.path[right.depth - 1])
@@ -218,21 +218,21 @@ private struct NodeCursor {
         return true
     }
 
-    /// Past so many children of the node above, which hold so many entries.
+    /// Moves past `children` children of the parent, which hold `entries` entries.
     private mutating func pass(_ children: Int, _ entries: Int) {
         rank += entries
         path[depth - 1].child += children - 1
         leave()
     }
 
-    /// To the start of the first child.
+    /// Moves to the start of the first child.
     mutating func descend() {
         (path + depth).initialize(to: Frame(node: node, child: 0))
         depth += 1
         node = node.children[0]
     }
 
-    /// From the root to the first entry that is not below `key`.
+    /// Moves from the root to the first entry that is not below `key`.
     mutating func seek(to key: BareKey) {
         while !node.isLeaf {
             let child = node.childIndex(for: key)
@@ -246,7 +246,7 @@ private struct NodeCursor {
         if index == node.used { leave() }
     }
 
-    /// Ends the walk where the next entry is not below `end`. Costs a descent, once per node left behind.
+    /// Ends the walk if the next entry is not below `end`. Costs a descent, once per node left.
     mutating func stop(at end: BareKey?) {
         guard let end, !isAtEnd else { return }
         var first = node
@@ -258,7 +258,7 @@ private struct NodeCursor {
         while !node.isLeaf { descend() }
     }
 
-    /// Past the whole node, from its start. The parent knows its count, so that a shared node is not even read.
+    /// Moves past the whole node from its start. The parent knows its count, so that a shared node is not read.
     mutating func skip() {
         if depth > 0 {
             let frame = path[depth - 1]
@@ -269,7 +269,7 @@ private struct NodeCursor {
         leave()
     }
 
-    /// To the start of what comes after the node.
+    /// Moves to the start of the next node.
     mutating func leave() {
         index = 0
         while depth > 0 {

@@ -1,22 +1,22 @@
-// The part of a ranked tree a live query shows. Many queries with the same filter and sort share one tree and differ in
-// their windows only.
+// The part of a ranked tree that a live query shows. Queries with the same filter and sort share a tree and differ in
+// their windows.
 
-/// The rows whose sort key is at least `lower` and below `upper`; nil means no bound. Object ids play no part.
+/// The rows whose sort key is at least `lower` and below `upper`. A nil bound is unlimited. Object ids do not count.
 @usableFromInline
 package struct TreeWindow: Sendable, Equatable {
     @usableFromInline package var lower: SortKeyBound?
     @usableFromInline package var upper: SortKeyBound?
-    /// How many of these rows are shown, the first ones; nil means all.
+    /// Number of rows shown, from the first one; nil for all.
     @usableFromInline package var limit: Int?
-    /// What keys begin with that no row may change and keep its place: it is in another section then.
+    /// Section keys of the query's rows. A row whose section changes is reported as moved.
     package var sections: SortKeyPrefix?
 
-    /// Every row.
+    /// Window with every row.
     package static let all = TreeWindow()
 }
 
-/// The ends of a window, without ownership, so that asking whether a row is between them counts no references. Whoever holds
-/// one keeps the window alive that it was taken from.
+/// The bounds of a window without ownership, so that testing a row counts no references. The holder must keep the
+/// window alive.
 package struct WindowEnds: Sendable {
     let lower: BareKey?
     let upper: BareKey?
@@ -26,7 +26,7 @@ package struct WindowEnds: Sendable {
         upper = window.upper.map { BareKey($0) }
     }
 
-    /// Whether a row of this key is between them.
+    /// Returns whether a row with this key is within the bounds.
     @inline(__always)
     package func contains(_ key: RankedKey) -> Bool {
         let bare = BareKey(key)
@@ -37,18 +37,18 @@ package struct WindowEnds: Sendable {
 }
 
 extension RankedTree {
-    /// The ranks of the rows in `window`; an index within the window counts from their start. O(log n).
+    /// Returns the ranks of the rows in `window`. Indices in the window count from their start. O(log n).
     package func ranks(in window: TreeWindow) -> Range<Int> {
         let lower = window.lower.map { lowerBound(of: $0) } ?? 0
         let upper = window.upper.map { lowerBound(of: $0) } ?? count
         return lower..<max(lower, min(upper, window.limit.map { lower + $0 } ?? upper))
     }
 
-    /// The rows that `window` shows. O(log n).
+    /// Returns the rows that `window` shows. O(log n).
     package func slice(_ window: TreeWindow) -> TreeSlice { TreeSlice(self, ranks(in: window)) }
 }
 
-/// Some successive rows of a tree: what a window shows, or a section.
+/// Consecutive rows of a tree: those of a window or a section.
 @usableFromInline
 package struct TreeSlice: Sendable {
     @usableFromInline package let tree: RankedTree
@@ -59,18 +59,18 @@ package struct TreeSlice: Sendable {
 
     @inlinable package var count: Int { ranks.count }
 
-    /// The id of the row at an index, which is below `count`. O(log n).
+    /// Returns the id of the row at `index`, which is below `count`. O(log n).
     package func id(at index: Int) -> UInt64 {
         precondition(index >= 0 && index < count, "index \(index) is outside of \(count) rows")
         return tree.id(at: ranks.lowerBound + index)
     }
 
-    /// Of all rows, in order. O(n).
+    /// Ids of all rows, in order. O(n).
     package var ids: [UInt64] { tree.ids(in: ranks) }
 }
 
 extension TreeWindow {
-    /// Whether a row of this key is shown.
+    /// Returns whether a row with this key is within the bounds.
     @inlinable
     package func contains(_ key: RankedKey) -> Bool {
         if let lower, key.isBelow(lower) { return false }

@@ -1,5 +1,5 @@
-// How a queue is called back by its run loop in one mode: by a source when it comes round, by an observer before it
-// sleeps. On the queue's thread.
+// Callbacks of a notification queue from its run loop, in one mode: from a source in the next pass, or from an observer
+// before the loop sleeps. On the queue's thread.
 import CoreFoundation
 import Foundation
 import StillingWellSync
@@ -26,7 +26,7 @@ final class Outlet {
             signal?.signal()
         case .whenIdle:
             if idleObserver == nil { addIdleObserver() }
-            // A handler that is called before sleep asks for the next time; the loop must come round for that.
+            // A handler that runs before the loop sleeps may request again. The loop must make another pass for that.
             CFRunLoopWakeUp(loop)
         }
     }
@@ -49,7 +49,7 @@ final class Outlet {
         body(.whenIdle)
     }
 
-    /// Whether the loop is in a mode in which it calls back here.
+    /// Whether the loop runs in a mode in which it calls this outlet.
     var isServed: Bool { signal?.isServed ?? false }
 
     func end() {

@@ -1,12 +1,12 @@
-// Notifications that wait in a queue, in order, found by type, by poster and by both: so that coalescing with what
-// waits costs the same however much waits. Plain data of one thread.
+// Waiting notifications of a queue, in order, found by type, by poster and by both. So coalescing costs the same
+// however many wait. Plain data of one thread.
 import Foundation
 
 struct PendingNotifications {
     struct Entry {
         let notification: any TypedNotification
         let type: ObjectIdentifier
-        /// Kept, so that what lies at its address is the poster for as long as the entry waits.
+        /// Retained, so that its address identifies the poster while the entry waits.
         let poster: AnyObject
         let timing: NotificationTiming
         let modes: Set<RunLoop.Mode>
@@ -38,8 +38,8 @@ struct PendingNotifications {
         byBoth.append(slot, to: Pair(type: entry.type, poster: ObjectIdentifier(entry.poster)))
     }
 
-    /// Removes what a new notification coalesces with; nothing if it does with nothing. O(1) for each that is removed.
-    /// - Returns: what was removed, for its user's objects to be released by the caller.
+    /// Removes the entries that a new notification coalesces with, if any. O(1) for each of them.
+    /// - Returns: the removed entries, so that the caller releases user objects.
     mutating func removeAll(
         matching coalescing: NotificationCoalescing, _ type: ObjectIdentifier, _ poster: ObjectIdentifier
     ) -> [Entry] {
@@ -59,8 +59,8 @@ struct PendingNotifications {
         }
     }
 
-    /// Removes and returns the first entry of a timing and mode of those that were added before `end`, counted from the
-    /// first one ever. O(entries for other modes).
+    /// Removes and returns the first entry of a timing and mode with a number below `end`. Numbers count all entries
+    /// ever added. O(entries for other modes).
     mutating func takeFirst(_ timing: NotificationTiming, in mode: RunLoop.Mode, before end: Int) -> Entry? {
         var next = byTiming.first(timing)
         while let slot = next, let (entry, number) = slots[slot], number < end {
@@ -70,7 +70,7 @@ struct PendingNotifications {
         return nil
     }
 
-    /// Whether anything of a timing waits for a mode. O(entries for other modes).
+    /// Returns whether an entry of a timing waits for a mode. O(entries for other modes).
     func contains(_ timing: NotificationTiming, in mode: RunLoop.Mode) -> Bool {
         var next = byTiming.first(timing)
         while let slot = next, let (entry, _) = slots[slot] {

@@ -1,11 +1,11 @@
-// One subscriber's interest in one type. Immutable but for `isActive`, what waits for a run loop and the weak
-// references, which only the runtime clears: any thread.
+// A subscription to one type. Immutable except `isActive`, the actions waiting for a run loop, and the weak references,
+// which only the runtime clears. Any thread.
 import Dispatch
 import StillingWellSync
 import Synchronization
 
 final class Registration: Sendable {
-    /// What stands behind it: an object that is held weakly, or a block that is held until the subscription ends.
+    /// The receiver: an object that is held weakly, or a block that is held until the subscription ends.
     enum Target {
         case object(WeakSubscriber)
         case block(wantsPoster: Bool, @Sendable (any TypedNotification, NotificationPoster) -> Void)
@@ -19,7 +19,7 @@ final class Registration: Sendable {
 
     private let target: Target
     private let way: Way
-    /// The only poster that counts; nil counts all.
+    /// Only poster to report. nil for all.
     private let poster: WeakObject?
     private let isActive = Atomic<Bool>(true)
 
@@ -33,11 +33,11 @@ final class Registration: Sendable {
         }
     }
 
-    /// Whether it belongs to nobody any more, and may be dropped.
+    /// Whether the subscription has ended, or its subscriber or poster was released.
     var isOver: Bool {
         if !isActive.load(ordering: .acquiring) { return true }
         if case .object(let subscriber) = target, subscriber.object == nil { return true }
-        // An object that comes to lie at the same address is another poster.
+        // Ends too: another object may get the poster's address.
         if let poster, poster.object == nil { return true }
         return false
     }
@@ -47,16 +47,16 @@ final class Registration: Sendable {
         return false
     }
 
-    /// No call starts after this has returned. One that has started goes on.
+    /// Ends the subscription. No call starts after this returns. A running call continues.
     func end() {
         isActive.store(false, ordering: .sequentiallyConsistent)
         if case .runLoop(let loop) = way { loop.invalidate() }
     }
 
-    /// Hands a notification over, or tells it at once where that is the way.
+    /// Delivers a notification: directly, or through the queue or run loop.
     func send(_ notification: any TypedNotification, from poster: AnyObject) {
         if let wanted = self.poster, wanted.object !== poster { return }
-        // On its way somewhere else it is kept only for who wants it.
+        // Retained on the way only if the receiver takes the poster.
         let poster = NotificationPoster(wantsPoster ? poster : nil)
         switch way {
         case .direct: tell(notification, poster)
@@ -95,7 +95,7 @@ final class WeakObject: @unchecked Sendable {
 /// Unchecked because subscribers are of any class: they are called where they asked to be.
 final class WeakSubscriber: @unchecked Sendable {
     private(set) weak var object: (any NotificationSubscriber)?
-    /// The same object, if it wants to know who posts. Asked once: a cast costs more than telling.
+    /// Same object, if it takes the poster. Found once, because a cast costs more than a delivery.
     private weak var posterSubscriber: (any PosterSubscriber)?
     let wantsPoster: Bool
 

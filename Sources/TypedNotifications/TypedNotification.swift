@@ -1,17 +1,17 @@
-// What is posted, who may post it, and who is told. No state that changes.
+// Notifications, their posters and their subscribers. No mutable state.
 import Dispatch
 
-/// A notification that is identified by its type: what it carries are its properties, and who handles it switches over
-/// types instead of comparing names.
+/// A notification identified by its type, with its content as properties. Handlers switch over types instead of
+/// comparing names.
 ///
 ///     struct TideTurned: TypedNotification {
 ///         typealias Poster = Harbour
 ///         let heightMm: Int
 ///     }
 ///
-/// The type is the static one, that of the expression given to `post` or `enqueue`. Between structures there is no
-/// difference. A class that notifications inherit from is a type of its own beside theirs: who subscribes to it is told of
-/// what is posted *as* that class, and who subscribes to one that inherits from it of what is posted as that one.
+/// The type is the static type of the expression passed to `post` or `enqueue`. For structures there is no difference.
+/// A class and its subclasses are separate types: subscribers of a class receive notifications posted *as* that class,
+/// subscribers of a subclass those posted as the subclass.
 ///
 ///     class Weather: TypedNotification, @unchecked Sendable { typealias Poster = Harbour }
 ///     final class Storm: Weather, @unchecked Sendable {}
@@ -19,13 +19,13 @@ import Dispatch
 ///     center.post(Storm(), by: harbour)             // told to subscribers of Storm, not to those of Weather
 ///     center.post(Storm() as Weather, by: harbour)  // told to subscribers of Weather, as a Storm; not to those of Storm
 public protocol TypedNotification: Sendable {
-    /// The class whose instances post it. Nobody else can: posting takes one of them.
+    /// Class whose instances post the notification. `post` requires an instance.
     associatedtype Poster: AnyObject
 }
 
-/// Somebody who is told of notifications. Held weakly: a subscriber that is gone is told nothing, and need not say so.
+/// A receiver of notifications. Held weakly: a released subscriber receives nothing and need not unsubscribe.
 public protocol NotificationSubscriber: AnyObject {
-    /// Called where the subscription says, for every notification of a type subscribed to.
+    /// Called in the place of the subscription, for every notification of a subscribed type.
     ///
     ///     switch notification {
     ///     case let turned as TideTurned: show(turned.heightMm)
@@ -34,9 +34,9 @@ public protocol NotificationSubscriber: AnyObject {
     func handle(_ notification: any TypedNotification)
 }
 
-/// A subscriber that is told who has posted, too.
+/// A subscriber that also receives the poster.
 public protocol PosterSubscriber: NotificationSubscriber {
-    /// Called where the subscription says, for every notification of a type subscribed to.
+    /// Called in the place of the subscription, for every notification of a subscribed type.
     ///
     ///     switch notification {
     ///     case let turned as TideTurned where poster.isIdentical(to: home): show(turned.heightMm)
@@ -46,7 +46,7 @@ public protocol PosterSubscriber: NotificationSubscriber {
 }
 
 extension PosterSubscriber {
-    /// For a call by hand: from nobody.
+    /// For direct calls, which have no poster.
     public func handle(_ notification: any TypedNotification) { handle(notification, from: NotificationPoster(nil)) }
 }
 
@@ -54,19 +54,19 @@ extension PosterSubscriber {
 ///
 /// For any thread, whatever the class. Unchecked because it can be compared only, and had only where the class is `Sendable`.
 public struct NotificationPoster: @unchecked Sendable {
-    /// Never used but for its identity, or as what is Sendable.
+    /// Used only by its identity, or as a Sendable type.
     let object: AnyObject?
 
     init(_ object: AnyObject?) { self.object = object }
 
-    /// Whether it is this very object. O(1).
+    /// Returns whether the poster is this object. O(1).
     public func isIdentical(to object: AnyObject) -> Bool { self.object === object }
 
-    /// The poster, where it is of this class. O(1).
+    /// Returns the poster if it is of this class, else nil. O(1).
     public func object<Poster: AnyObject & Sendable>(as type: Poster.Type) -> Poster? { object as? Poster }
 }
 
-/// Where a subscriber is told.
+/// The place where a subscriber is called.
 public enum NotificationPlace: Sendable {
     /// On the thread that posts, before `post` returns. No lock is held meanwhile.
     case poster

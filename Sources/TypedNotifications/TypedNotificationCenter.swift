@@ -1,37 +1,37 @@
-// The centre: who subscribes to which type. Posting takes the subscribers of a type under the lock and calls them
-// without it, so a handler may post, subscribe and unsubscribe.
+// The notification center: subscribers by type. Posting copies the subscribers of a type under the lock and calls them
+// without it, so that a handler may post, subscribe and unsubscribe.
 //
-// The lock is a leaf; arrays of registrations are never changed in place while somebody goes through them.
+// The lock is a leaf. Arrays of registrations are never changed in place during an iteration.
 import StillingWellSync
 
-/// Brings notifications from those who post them to those who subscribed to their type.
+/// Delivers notifications to the subscribers of their type.
 ///
-/// Any thread. No lock is held while a subscriber is told, so whatever a handler waits for, the centre is not part of it.
+/// Any thread. No lock is held while a subscriber is called, so that the center cannot be part of a deadlock.
 public final class TypedNotificationCenter: Sendable {
-    /// The centre of the program.
+    /// Default center of the program.
     public static let `default` = TypedNotificationCenter()
 
-    /// By type, in the order of subscribing.
+    /// Registrations by type, in the order of subscribing.
     let registrations = Guarded<[ObjectIdentifier: [Registration]]>("notification centre", [:])
 
-    /// A centre of its own.
+    /// Makes a separate center.
     public init() {}
 
     // MARK: Subscribing
 
-    /// Has a subscriber told of a type of notifications until it is gone or unsubscribes. Subscribing twice is being told
-    /// twice.
+    /// Subscribes an object to a type of notifications, until it is released or unsubscribes. Each subscription is
+    /// called, also a second one of the same object.
     /// - Parameters:
     ///   - subscriber: held weakly.
-    ///   - poster: tells of this one's notifications only, by identity, and is held weakly; nil tells of everybody's.
-    ///   - place: where it is told; with `.runLoop`, call this on the thread that is to be told.
+    ///   - poster: the only object whose notifications are delivered, held weakly; nil for all posters.
+    ///   - place: where it is called. With `.runLoop`, subscribe on the thread to be called.
     public func subscribe<Notification: TypedNotification>(
         _ subscriber: any NotificationSubscriber, to type: Notification.Type, from poster: Notification.Poster? = nil,
         on place: NotificationPlace = .poster
     ) { add(Registration(.object(WeakSubscriber(subscriber)), from: poster, on: place), to: type) }
 
-    /// Has a block told, for as long as the subscription that is returned is kept. A block of two parameters is told who
-    /// has posted as well.
+    /// Subscribes a block, while the returned subscription is held. A block with two parameters also receives the
+    /// poster.
     public func subscribe<Notification: TypedNotification>(
         to type: Notification.Type, from poster: Notification.Poster? = nil, on place: NotificationPlace = .poster,
         _ body: @escaping @Sendable (Notification) -> Void
@@ -39,8 +39,8 @@ public final class TypedNotificationCenter: Sendable {
         added(type, from: poster, on: place, wantsPoster: false) { notification, _ in body(notification) }
     }
 
-    /// As `subscribe` with a block of one parameter, with who has posted as the second. The poster is kept until the block
-    /// has been called, which may be on another thread: its class is `Sendable`.
+    /// Same as `subscribe` with a block of one parameter, with the poster as the second. The poster is retained until
+    /// the block has been called, which may be on another thread. So its class must be `Sendable`.
     public func subscribe<Notification: TypedNotification>(
         to type: Notification.Type, from poster: Notification.Poster? = nil, on place: NotificationPlace = .poster,
         _ body: @escaping @Sendable (Notification, Notification.Poster) -> Void
@@ -50,20 +50,20 @@ public final class TypedNotificationCenter: Sendable {
         }
     }
 
-    /// Ends a subscriber's subscriptions to a type. No call starts after this has returned.
+    /// Ends a subscriber's subscriptions to a type. No call starts after this returns.
     public func unsubscribe(_ subscriber: any NotificationSubscriber, from type: (some TypedNotification).Type) {
         end(ObjectIdentifier(type)) { $0.isOf(subscriber) }
     }
 
-    /// Ends all of a subscriber's subscriptions. O(types).
+    /// Ends all subscriptions of a subscriber. O(types).
     public func unsubscribe(_ subscriber: any NotificationSubscriber) {
         for type in registrations.withLock({ Array($0.keys) }) { end(type) { $0.isOf(subscriber) } }
     }
 
     // MARK: Posting
 
-    /// Tells everybody who subscribed to the type: before it returns, those who are told where it is posted; the others
-    /// in their own time. In the order of subscribing. O(subscribers of the type).
+    /// Delivers to all subscribers of the type, in the order of subscribing. Returns after those with place `.poster`
+    /// were called; others are called later. O(subscribers of the type).
     public func post<Notification: TypedNotification>(_ notification: Notification, by poster: Notification.Poster) {
         deliver(notification, type: ObjectIdentifier(Notification.self), from: poster)
     }
@@ -97,10 +97,10 @@ public final class TypedNotificationCenter: Sendable {
         return NotificationSubscription { [weak self] in self?.end(type) { $0 === registration } }
     }
 
-    /// Takes registrations out and ends them. What they hold is released without the lock.
+    /// Removes registrations and ends them. What they hold is released without the lock.
     private func end(_ type: ObjectIdentifier, _ isMeant: (Registration) -> Bool) {
         guard let all = registrations.withLock({ $0[type] }) else { return }
-        // Asked without the lock: a weak reference that is read may turn out to be the last strong one.
+        // Evaluated without the lock: reading a weak reference may release the last strong one.
         let ended = all.filter(isMeant)
         if ended.isEmpty { return }
         for registration in ended { registration.end() }
@@ -112,7 +112,7 @@ public final class TypedNotificationCenter: Sendable {
     }
 }
 
-/// A block's subscription: it ends when this does.
+/// The subscription of a block, which ends when it is released.
 public final class NotificationSubscription: Sendable {
     private let end: @Sendable () -> Void
 
@@ -120,6 +120,6 @@ public final class NotificationSubscription: Sendable {
 
     deinit { end() }
 
-    /// Ends it. No call starts after this has returned. Any thread; again is harmless.
+    /// Ends the subscription. No call starts after this returns. Any thread; may be repeated.
     public func cancel() { end() }
 }

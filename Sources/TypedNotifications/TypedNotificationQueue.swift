@@ -1,43 +1,43 @@
-// The queue of one thread: notifications wait here for the end of the run loop's turn, or for it to be idle, and those
-// that say the same become one. It has no lock: it is used on its thread only.
+// The notification queue of one thread. Notifications wait for the run loop's next pass or for it to be idle, and equal
+// ones are coalesced. No lock: used on its thread only.
 import CoreFoundation
 import Foundation
 import StillingWellBasis
 import StillingWellSync
 
-/// When a queued notification is posted.
+/// The time at which a queued notification is posted.
 public enum NotificationTiming: Sendable, Hashable {
-    /// At once, before `enqueue` returns; in a mode it is not for, as soon as possible in one of its own.
+    /// Before `enqueue` returns. If the loop is in another mode, as soon as possible in a requested one.
     case now
-    /// When the run loop comes round next.
+    /// In the run loop's next pass.
     case asSoonAsPossible
-    /// When the run loop has nothing to do and is about to sleep.
+    /// When the run loop is idle and about to sleep.
     case whenIdle
 }
 
-/// Which of the notifications that wait a new one replaces. With both, those of the same type *and* poster.
+/// The waiting notifications that a new one replaces. With both options, those of the same type *and* poster.
 public struct NotificationCoalescing: OptionSet, Sendable {
     public let rawValue: Int
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Those of the same type, whoever posts them.
+    /// Notifications of the same type, from any poster.
     public static let onType = NotificationCoalescing(rawValue: 1)
-    /// Those of the same poster, of whatever type.
+    /// Notifications of the same poster, of any type.
     public static let onPoster = NotificationCoalescing(rawValue: 2)
 }
 
-/// Puts off and coalesces what one thread posts, and posts it through a centre on that thread's run loop.
+/// Delays and coalesces the notifications of one thread, and posts them through a center on that thread's run loop.
 ///
-/// Belongs to the thread it was made on, whose run loop something must run; a call from another thread is stopped with a
-/// message that says so. Enqueuing costs the same however many wait.
+/// Belongs to the thread that made it, whose run loop must be run. A call from another thread stops the program with a
+/// message. The cost of enqueuing does not depend on the number of waiting notifications.
 public final class TypedNotificationQueue {
     private let center: TypedNotificationCenter
     private let loop: CFRunLoop
     private var pending = PendingNotifications()
     private var outlets: [RunLoop.Mode: Outlet] = [:]
 
-    /// The queue of the current thread that posts through the default centre.
+    /// Queue of the current thread, which posts through the default center.
     public static var current: TypedNotificationQueue {
         let key = "TypedNotifications.queue"
         if let known = Thread.current.threadDictionary[key] as? TypedNotificationQueue { return known }
@@ -46,7 +46,7 @@ public final class TypedNotificationQueue {
         return queue
     }
 
-    /// A further queue of the current thread.
+    /// Makes another queue of the current thread.
     public init(_ center: TypedNotificationCenter = .default) {
         self.center = center
         loop = CFRunLoopGetCurrent()
@@ -54,14 +54,13 @@ public final class TypedNotificationQueue {
 
     deinit { for outlet in outlets.values { outlet.end() } }
 
-    /// How many notifications wait.
+    /// Number of waiting notifications.
     public var count: Int { pending.count }
 
-    /// Adds a notification, at the end, in place of those that wait and say the same. O(1) and O(1) for each of those.
+    /// Appends a notification, replacing waiting ones that it coalesces with. O(1), and O(1) for each of these.
     /// - Parameters:
-    ///   - coalescing: which of the waiting ones it replaces; `[]` replaces none.
-    ///   - modes: it is posted while the run loop is in one of these. The order is kept among notifications for the
-    ///     same modes.
+    ///   - coalescing: the waiting notifications to replace; `[]` for none.
+    ///   - modes: run-loop modes in which it may be posted. Order is kept among notifications with the same modes.
     public func enqueue<Notification: TypedNotification>(
         _ notification: Notification, by poster: Notification.Poster, _ timing: NotificationTiming,
         coalescing: NotificationCoalescing = [.onType, .onPoster], modes: Set<RunLoop.Mode> = [.default]
@@ -77,8 +76,8 @@ public final class TypedNotificationQueue {
         for mode in modes { outlet(mode).request(timing) }
     }
 
-    /// Takes back what waits of a type and poster; of every poster where it is nil.
-    /// - Returns: how many were taken back.
+    /// Removes waiting notifications of a type and poster; nil means every poster.
+    /// - Returns: the number removed.
     @discardableResult
     public func dequeue<Notification: TypedNotification>(
         _ type: Notification.Type, by poster: Notification.Poster? = nil
@@ -91,8 +90,8 @@ public final class TypedNotificationQueue {
         return removed.count
     }
 
-    /// Takes back everything that a poster has waiting.
-    /// - Returns: how many were taken back.
+    /// Removes all waiting notifications of a poster.
+    /// - Returns: the number removed.
     @discardableResult
     public func dequeue(by poster: AnyObject) -> Int {
         checkThread()
@@ -101,11 +100,12 @@ public final class TypedNotificationQueue {
 
     // MARK: Posting
 
-    /// Posts what waits of a timing, in a mode that the loop is in. What handlers add meanwhile waits for the next turn.
+    /// Posts the waiting notifications of a timing in the loop's current mode. Those added meanwhile wait for the next
+    /// pass.
     private func post(_ timing: NotificationTiming, in mode: RunLoop.Mode) {
         let end = pending.addedCount
         while let entry = pending.takeFirst(timing, in: mode, before: end) {
-            // A handler may run the loop again, which then goes on here with what is left.
+            // A handler may run the loop itself. That pass then posts the rest.
             if pending.contains(timing, in: mode) { outlet(mode).request(timing) }
             center.deliver(entry.notification, type: entry.type, from: entry.poster)
         }
