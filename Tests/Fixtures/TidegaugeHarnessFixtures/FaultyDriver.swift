@@ -31,15 +31,15 @@ public enum Fault: String, Sendable, CaseIterable {
     case staleCollection = "stale-collection"
     case wrongContents = "wrong-contents"
     case lostCommit = "lost-commit"
-    /// A read finds only one of a transaction's two audited rows.
+    /// A read shows the first of the audited rows with its previous stamp.
     case tornRead = "torn-read"
     /// Delivers whole values. Half of its callbacks claim the version after that of their rows.
     case versionAhead = "version-ahead"
     /// Inside a callback, one of the rows it names still has its old value. After the callback it has the new one.
     case halfApplied = "half-applied"
-    /// A touched row shows the text of the previous change.
+    /// Outside of callbacks, a changed row shows a fixed wrong text.
     case staleText = "stale-text"
-    /// The rows of a query have their bytes exchanged.
+    /// Each row of a query has the bytes of the row before it.
     case swappedBytes = "swapped-bytes"
     /// In a callback, a row's counterpart has the values of the previous commit.
     case tornCounterpart = "torn-counterpart"

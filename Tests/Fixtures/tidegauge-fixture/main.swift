@@ -1,5 +1,5 @@
 // Tidegauge with faulty stores, for tests of the parent process. It also has a correct store whose commits an
-// environment variable slows down, and a relay that simulates a bad connection to a host.
+// environment variable slows down, an agent with a faster clock, and a relay that simulates a bad connection to a host.
 import Foundation
 import TidegaugeCLI
 import TidegaugeHarnessFixtures

@@ -5,7 +5,7 @@ import Testing
 enum DamagedFile {
     private static let pageBytes = 4_096
 
-    /// Replaces `text` by another text of equal length in each used part of a page.
+    /// Replaces `text` by another text of equal length everywhere behind the two meta pages.
     /// - Returns: number of replacements.
     @discardableResult
     static func replace(_ text: String, by other: String, in path: String) throws -> Int {

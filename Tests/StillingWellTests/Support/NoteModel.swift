@@ -166,7 +166,7 @@ struct NoteModel: Sendable {
         notes[key] = nil
     }
 
-    /// Sets one to three columns. The score is always set, so that the row counts as written.
+    /// Sets the score, so that the row counts as written, and one other column.
     private static func fill(_ note: Note, _ value: inout NoteValue, _ random: inout SeededRandom) {
         if random.oneIn(2) { value.score = random.below(100) }
         note.score = value.score
