@@ -1,4 +1,4 @@
-// Which file a path leads to, or a descriptor has open.
+// Identity of a file, found by its path or descriptor.
 import Glibc
 
 /// Device and inode of a file.
@@ -11,15 +11,15 @@ struct FileIdentity: Equatable, Sendable {
     private init(_ status: stat) { self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) }
 
     /// Identity of an open file.
-    /// - Throws: `cannotOpen` if the system does not tell.
+    /// - Throws: `cannotOpen` if a system call fails.
     init(of file: Int32, _ path: String) throws(StoreError) {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw FolderLock.failure("look at", path) }
         self.init(status)
     }
 
-    /// Identity of the file at a path; nil if there is none.
-    /// - Throws: `cannotOpen` if the system does not tell.
+    /// Identity of the file at a path, or nil if there is none.
+    /// - Throws: `cannotOpen` if a system call fails.
     static func at(_ path: String) throws(StoreError) -> FileIdentity? {
         let (identity, code) = look(path)
         errno = code
@@ -27,8 +27,8 @@ struct FileIdentity: Equatable, Sendable {
         return identity
     }
 
-    /// Identity of the file of a name in a folder; nil if there is none.
-    /// - Throws: `cannotOpen` if the system does not tell.
+    /// Identity of the file with a name in a folder, or nil if there is none.
+    /// - Throws: `cannotOpen` if a system call fails.
     static func at(_ folder: String, _ name: String) throws(StoreError) -> FileIdentity? {
         var status = stat()
         let code = FolderLock.look(folder, name, &status)
@@ -38,7 +38,7 @@ struct FileIdentity: Equatable, Sendable {
         throw FolderLock.failure("look at", "\(folder)/\(name)")
     }
 
-    /// Identity of the file at a path; nil if there is none, or if the system does not tell and says why by an error number.
+    /// Identity of the file at a path, or nil if there is none. If a system call fails, nil and an error number.
     static func look(_ path: UnsafePointer<CChar>) -> (identity: FileIdentity?, code: Int32) {
         var status = stat()
         if lstat(path, &status) == 0 { return (FileIdentity(status), 0) }

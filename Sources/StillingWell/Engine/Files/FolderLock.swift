@@ -1,11 +1,11 @@
-// The lock of a store's folder: held by the one process that opens the store, or removes it. Waits with patience, not
-// for ever, and sees to it that the folder that was locked is the one that is there.
+// The lock of a store's folder, held by the one process that opens or removes the store. Waiting has a deadline. After
+// waiting, checks that the locked folder is still the one at the path.
 import CStillingWellPlatform
 import Glibc
 
-/// A file of the kernel's, read line by line: a file of unknown length comes in pieces.
+/// Reader for files of the kernel, line by line, because their length is not known.
 enum KernelFile {
-    /// What `body` makes of the fields of a line, for the first line that it makes something of.
+    /// Calls `body` with the fields of each line and returns its first result that is not nil.
     static func first<Result>(_ path: String, _ body: ([Substring]) -> Result?) -> Result? {
         guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }
@@ -21,8 +21,8 @@ enum KernelFile {
 
 enum FolderLock {
     /// Opens and locks the folder.
-    /// - Parameter makesFolder: whether to make it again if it is removed meanwhile.
-    /// - Returns: its file descriptor, which holds the lock.
+    /// - Parameter makesFolder: whether to make the folder again if it is removed meanwhile.
+    /// - Returns: the folder's file descriptor, which holds the lock.
     static func take(
         _ directory: String, _ modes: FileModes = .owner, deadlineNs: Int64, makesFolder: Bool = true
     ) throws(StoreError) -> Int32 {
@@ -42,8 +42,9 @@ enum FolderLock {
         }
     }
 
-    /// Whether an open folder or file is the one that the path leads to. It may have been removed since it was opened, and
-    /// another one made in its place: a lock of the old one says nothing about who uses the new one.
+    /// Returns whether an open folder or file is still the one at a path. A lock of an old one does not protect a new
+    /// one
+    /// that was made in its place.
     static func isPresent(_ file: Int32, at path: String) -> Bool {
         var opened = stat()
         var present = stat()
@@ -51,14 +52,14 @@ enum FolderLock {
             && opened.st_dev == present.st_dev
     }
 
-    /// Gives a lock back and closes its file. Closing alone is not enough: a process that is being started holds the file
-    /// too, until its program begins.
+    /// Unlocks a file and closes it. Closing alone is not enough: a process being started also holds the file until its
+    /// program begins.
     static func release(_ file: Int32) {
         flock(file, LOCK_UN)
         close(file)
     }
 
-    /// Locks a file, trying again every two milliseconds; false, and an error number, once the deadline has passed.
+    /// Locks a file, trying every 2 ms. Returns false and sets `errno` once the deadline has passed.
     static func lock(_ file: Int32, _ operation: Int32, deadlineNs: Int64) -> Bool {
         while flock(file, operation | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { return false }
@@ -71,27 +72,27 @@ enum FolderLock {
         return true
     }
 
-    /// A process that holds a lock of the file, as the kernel lists it; nil where it does not tell.
-    /// - Parameter other: a process that is not asked for.
+    /// A process that holds a lock of the file according to the kernel, or nil if unknown.
+    /// - Parameter other: a process to leave out.
     static func holder(of file: Int32, besides other: pid_t? = nil) -> pid_t? {
         let error = errno
         defer { errno = error }
         var status = stat()
         guard fstat(file, &status) == 0 else { return nil }
-        // number: FLOCK ADVISORY WRITE process major:minor:inode start end; one that waits has "->" for its kind
+        // number: FLOCK ADVISORY WRITE process major:minor:inode start end. A waiting process has "->" as its kind.
         return KernelFile.first("/proc/locks") { fields in
             guard fields.count >= 6, fields[1] == "FLOCK", fields[5].hasSuffix(":\(status.st_ino)") else { return nil }
             return pid_t(fields[4]).flatMap { $0 > 0 && $0 != other ? $0 : nil }
         }
     }
 
-    /// `lstat` of the file of a name in a folder.
+    /// Calls `lstat` for the file with a name in a folder.
     /// - Returns: 0 or an error number.
     static func look(_ folder: String, _ name: String, _ status: inout stat) -> Int32 {
         folder.withCString { folder in name.withCString { cp_look_in(folder, $0, &status) } }
     }
 
-    /// The error of the last call that failed, with what to do about it.
+    /// Error for the last failed system call, with a remedy.
     static func failure(_ what: String, _ path: String, lockedBy holder: pid_t? = nil) -> StoreError {
         let reason = String(cString: strerror(errno))
         let remedy =

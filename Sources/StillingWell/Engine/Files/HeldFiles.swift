@@ -1,5 +1,6 @@
-// The files that a process has open for a store, by device and inode. A path may lead to other files later: the store's folder was
-// moved or removed, or a file of it replaced. What is written to the open files then is lost with the last process that has them.
+// Files that a process has open for a store, by device and inode. Other files may later be at their paths: the store's
+// folder was
+// moved or removed, or a file replaced. Writes to the open files are then lost when the last process closes them.
 import CStillingWellPlatform
 import Glibc
 import Synchronization
@@ -9,24 +10,24 @@ final class HeldFiles: Sendable {
     /// Comparison of the open files with those at their paths.
     enum State: Equatable {
         case present
-        /// None of the open files is at its path.
+        /// No open file is at its path.
         case gone
-        /// Some are, and the file of this name is not.
+        /// Some files are at their paths, but the file with this name is not.
         case mixed(String)
     }
 
-    /// The file at each index. A store that is never flushed has no record, which is the last.
+    /// Name of the file at each index. The record of flushes comes last, because a store without flushes has none.
     static let names = [StoreFolder.data, StoreFolder.lock, StoreFolder.shared, StoreFolder.durable]
 
-    /// Commits between two looks at the paths, in a store that is never flushed.
+    /// Commits between two checks of the paths, in a store without flushes.
     private static let lookEvery = 64
 
     let directory: String
-    /// The data file, open as long as the storage is there.
+    /// Descriptor of the data file, open as long as the storage exists.
     private let descriptor: Int32
     // Constant, and freed with this object.
     nonisolated(unsafe) private let listed: UnsafeMutableBufferPointer<cp_file_at>
-    /// Whether the last look found other files at the paths.
+    /// Whether the last check found other files at the paths.
     private let wereReplaced = Atomic(false)
     private let unseen = Atomic(0)
 
@@ -38,7 +39,7 @@ final class HeldFiles: Sendable {
         descriptor = data
         listed = .allocate(capacity: hasRecord ? Self.names.count : Self.names.count - 1)
         listed.initialize(repeating: cp_file_at())
-        // The opening process holds the lock of the folder, so the files that are there are those that were opened just now.
+        // The opening process holds the folder's lock, so the files at the paths are those that it has just opened.
         let descriptors = [data, -1, page.descriptor, -1]
         for index in listed.indices {
             let code = directory.withCString { folder in
@@ -60,8 +61,9 @@ final class HeldFiles: Sendable {
         FileIdentity(device: listed[index].device, inode: listed[index].inode)
     }
 
-    /// Looks at the paths. Takes a system call for each file. A process that has given up the right to look there learns from the open
-    /// data file only whether that has a name.
+    /// Checks the paths, with one system call per file. If the process has lost access to them, only checks whether the
+    /// open
+    /// data file still has a name.
     func state() throws(StoreError) -> State {
         var missing: [String] = []
         for index in listed.indices {
@@ -84,31 +86,31 @@ final class HeldFiles: Sendable {
         return fstat(descriptor, &status) == 0 && status.st_nlink > 0
     }
 
-    /// Looks at the paths.
-    /// - Throws: `replaced` if one of the files is not there any more.
+    /// Checks the paths.
+    /// - Throws: `replaced` if one of the files is no longer there.
     func check() throws(StoreError) {
         if cp_are_files_at(listed.baseAddress, listed.count) { return wereReplaced.store(false, ordering: .relaxed) }
         if try state() != .present { throw .replaced(path: directory) }
     }
 
-    /// Looks at the paths if the last look found other files there, so that a folder that was moved back is used again.
+    /// Checks the paths if the last check found other files, so that a folder that was moved back is used again.
     @inline(__always)
     func checkAgain() throws(StoreError) { if wereReplaced.load(ordering: .relaxed) { try check() } }
 
-    /// Looks at the paths once in 64 calls. With the write lock.
+    /// Checks the paths once in 64 calls. Requires the write lock.
     func checkSometimes() throws(StoreError) {
         let count = unseen.load(ordering: .relaxed) + 1
         unseen.store(count % Self.lookEvery, ordering: .relaxed)
         if count == Self.lookEvery { try check() }
     }
 
-    /// Whether any data file is at the path.
+    /// Whether a data file is at the path.
     func isPathTaken() throws(StoreError) -> Bool { try FileIdentity.at(directory + "/" + StoreFolder.data) != nil }
 
-    /// Whether one of the files is among others, at the same index.
+    /// Whether one of the files has the same identity as the one at its index in `others`.
     func overlap(_ others: [FileIdentity?]) -> Bool { listed.indices.contains { others[$0] == identity($0) } }
 
-    /// The store's files that a folder has, at the indices of their names.
+    /// Identities of the store's files in a folder, at the indices of their names.
     static func identities(in folder: String) throws(StoreError) -> [FileIdentity?] {
         try names.map { (name) throws(StoreError) in try FileIdentity.at(folder, name) }
     }

@@ -1,17 +1,20 @@
-// Where stores in memory have their files whose own folder lies on a disk: a folder per user on the memory file system,
-// which everybody may write to. So the user's folder is used only if it is the user's and nobody else may enter it; below
-// it a store's folder is named after its path, so that all processes of the user find the same one.
+// Folders for stores in memory whose own folder is on a disk: one folder per user on the memory file system, which any
+// user may
+// write to. It is used only if it belongs to the user and no other user may enter it. In it, a store's folder is named
+// after the store's path, so that all processes of the user find the same one.
 //
-// A store's folder goes with its last process. One whose processes were all killed is swept by the next to open a store
-// there. Whether a folder is in use is asked of its locks, which the system gives back, never of process ids. A folder is
-// removed by who holds its lock; one that waits for the lock of a folder that is gone makes it anew.
+// The last process of a store removes its folder. If all processes were killed, the next opening of any store removes
+// it. File
+// locks, which the system releases, tell whether a folder is in use; process ids are not trusted. The holder of its
+// lock
+// removes a folder. A process that waited for the lock of a removed folder makes the folder again.
 import Glibc
 
 enum MemoryFolder {
     private static let longestName = 255
 
-    /// The folder of the store with this canonical path, made if it is not there.
-    /// - Parameter root: on a memory file system; anybody may write to it.
+    /// Folder of the store with this canonical path, made if necessary.
+    /// - Parameter root: a folder on a memory file system that any user may write to.
     static func take(for path: String, root: String = "/dev/shm") throws(StoreError) -> String {
         let user = "\(root)/stillingwell-\(geteuid())"
         if mkdir(user, 0o700) != 0, errno != EEXIST { throw FolderLock.failure("make folder", user) }
@@ -27,14 +30,14 @@ enum MemoryFolder {
         }
         sweep(user, but: name)
         let folder = "\(user)/\(name)"
-        // One that is swept at once is made again by whoever waits for its lock.
+        // A folder that another process sweeps at once is made again while its lock is taken.
         if mkdir(folder, FileModes.owner.folder) != 0, errno != EEXIST {
             throw FolderLock.failure("make folder", folder)
         }
         return folder
     }
 
-    /// The folder of the store with this canonical path; nil if there is none.
+    /// Folder of the store with this canonical path, or nil if there is none.
     static func existing(for path: String, root: String = "/dev/shm") throws(StoreError) -> String? {
         let (user, name) = ("\(root)/stillingwell-\(geteuid())", name(of: path))
         guard name.utf8.count <= longestName, try FileIdentity.at("\(user)/\(name)") != nil else { return nil }
@@ -42,13 +45,13 @@ enum MemoryFolder {
         return "\(user)/\(name)"
     }
 
-    /// The path as one name; two paths never have the same.
+    /// The path as a single name, unique for each path.
     static func name(of path: String) -> String {
         path.replacing("%", with: "%25").replacing("=", with: "%3D").replacing("/", with: "=")
     }
 
-    /// Throws unless the folder is the user's, and nobody else can change what is in it. It is not opened: the folder of another user
-    /// could not be.
+    /// Throws unless the folder belongs to the user and only the user can change it. Does not open it, which could
+    /// fail.
     private static func checkOwner(_ folder: String) throws(StoreError) {
         var status = stat()
         guard lstat(folder, &status) == 0 else { throw FolderLock.failure("look up folder", folder) }
@@ -68,7 +71,7 @@ enum MemoryFolder {
         }
     }
 
-    /// Removes the folders of stores that nobody has open or is opening.
+    /// Removes folders of stores that no process has open or is opening.
     private static func sweep(_ user: String, but name: String) {
         guard let list = opendir(user) else { return }
         defer { closedir(list) }
@@ -87,15 +90,15 @@ enum MemoryFolder {
         removeIfUnused(file, at: folder)
     }
 
-    /// - Parameter file: the folder, opened at some time before.
+    /// - Parameter file: descriptor of the folder, which may have been removed since it was opened.
     static func removeIfUnused(_ file: Int32, at folder: String) {
-        // Held by one that opens, or that removes it already.
+        // Locked by a process that opens or removes the store.
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return }
-        // Removed since it was opened, as by its last process: what has its path now may be in use.
+        // The folder was removed since it was opened. The one now at its path may be in use.
         guard FolderLock.isPresent(file, at: folder) else { return }
         let shared = openat(file, StoreFolder.shared, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         defer { if shared >= 0 { FolderLock.release(shared) } }
-        // Held by all that have the store open; not there where somebody was killed while he made the folder.
+        // Held by all processes with the store open. Missing if a process was killed while making the folder.
         guard shared >= 0 ? flock(shared, LOCK_EX | LOCK_NB) == 0 : errno == ENOENT else { return }
         StoreFolder.remove(StoreFolder.all, in: folder)
         rmdir(folder)

@@ -1,10 +1,11 @@
-// The identities of the files that all processes of a store have open, in the page that they share. Written by the process that opens
-// the store alone, before others are admitted.
+// Identities of the files that all processes of a store have open, in their shared page. Written by the process that
+// opens the store
+// alone, before others are admitted.
 import CStillingWellPlatform
 import Glibc
 
 extension SharedPage {
-    /// The files that must be the same for all processes: the first ones of `HeldFiles`.
+    /// Files that must be the same for all processes: the first ones of `HeldFiles`.
     private static let names = HeldFiles.names.prefix(2)
 
     private func words(_ index: Int) -> (device: UnsafeMutablePointer<UInt64>, inode: UnsafeMutablePointer<UInt64>) {
@@ -12,7 +13,7 @@ extension SharedPage {
         return (longWord(offset), longWord(offset + 8))
     }
 
-    /// Notes the files that this process has just opened alone.
+    /// Stores the identities of the files that this process has opened alone.
     func note(_ files: HeldFiles) {
         for index in Self.names.indices {
             cp_store64(words(index).device, files.identity(index).device)
@@ -20,12 +21,12 @@ extension SharedPage {
         }
     }
 
-    /// Refuses files that are not those which other processes have open. Before the engine opens them: it would make what is missing.
-    /// - Throws: `cannotOpen`.
+    /// Throws `cannotOpen` for files that other processes do not have open. Called before LMDB, which would make
+    /// missing ones.
     func checkFiles(in directory: String) throws(StoreError) {
         for (index, name) in Self.names.enumerated() {
             let noted = FileIdentity(device: cp_load64(words(index).device), inode: cp_load64(words(index).inode))
-            // 0 where whoever opened the store alone was killed before it noted them.
+            // The inode is 0 if the first process was killed before it stored the identities.
             if noted.inode == 0 { continue }
             if try FileIdentity.at(directory, name) == noted { continue }
             throw .cannotOpen(

@@ -1,10 +1,14 @@
 // The page that every process of a store maps: the write lock, the bell, and one slot per process that follows the
-// change log. It holds no data: whoever opens the store alone makes it anew.
+// change log. It holds
+// no data: a process that opens the store alone initialises it.
 //
-// Guards: `mutex` is robust and process-shared, used by WriteLock alone, as are the words about turns; `flushMutex` likewise by
-// Flushing, whose words are written with it but for the one that wakes its threads. These, the bells
-// and the slots are atomics. A slot is claimed by compare-and-exchange of its pid. Nothing in the page is a count that
-// a killed process could leave too high for good, and no value found there is trusted to be sound.
+// Guards: `mutex` is robust and process-shared. WriteLock alone uses it and the words about turns. Flushing uses
+// `flushMutex` in the
+// same way; its words are written with that mutex, except the one that wakes flush threads. That word, the bells and
+// the slots
+// are atomics. A slot is claimed by compare-and-exchange of its pid. A killed process cannot leave a count too high for
+// good, and
+// no value in the page is trusted.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync
@@ -38,29 +42,31 @@ final class SharedPage: @unchecked Sendable {
         static let bytes = 4096
     }
 
-    /// A follower's version that holds nothing back.
+    /// Version of a slot that keeps no log entries.
     static let noVersion = UInt64.max
-    /// What a thread that waits for a commit waits for, in traces.
+    /// Resource of the bells in traces.
     private static let bellResource = TracedResource(.signal, "store bell")
 
     let base: UnsafeMutableRawPointer
     private let generation = cp_fork_generation()
-    /// An atomic, as the bells in the page are; of this instance alone.
+    /// Bell of this instance, an atomic like those in the page.
     private let ownBell: UnsafeMutablePointer<UInt32>
-    /// −1 in a forked child that has opened the store again.
+    /// Descriptor of the page's file. −1 in a forked child that has opened the store again.
     private var file: Int32
-    /// The folder, locked while this process opens the store; −1 afterwards.
+    /// Descriptor of the folder, locked while this process opens the store, else −1.
     private var folder: Int32
-    /// True when no other process had the store open: what a killed machine left behind has been wiped.
+    /// Whether no other process had the store open. Data left by a crash has then been erased.
     let wasAlone: Bool
-    /// Whether what was written by those before, who had it open together, did not come to the disk.
+    /// Whether a flush of the processes that had the store open before has failed.
     let hadFailedFlush: Bool
 
     /// Maps the page of the store in `directory`, and keeps other processes from opening it until `admitOthers`.
     ///
-    /// Two locks: the folder's is held by the one process that opens, the page's is shared by all that have it open.
-    /// With one alone, a process that waits while another one is killed in the middle of opening would take the page for
-    /// made, and find there what a crashed machine has left.
+    /// There are two locks. The opening process holds the folder's lock; all processes that have the store open share
+    /// that of the page.
+    /// With only one lock, a process that waits while the opening one is killed would take the page as initialised, and
+    /// use what a
+    /// crash has left there.
     /// - Parameter deadlineNs: until when to wait for a process that is opening the store, perhaps migrating it.
     init(_ directory: String, _ modes: FileModes, deadlineNs: Int64) throws(StoreError) {
         let path = directory + "/" + StoreFolder.shared
@@ -71,7 +77,7 @@ final class SharedPage: @unchecked Sendable {
             for file in files { FolderLock.release(file) }
             return error
         }
-        // Not by its path, which may lead to another folder by now, and not through a link.
+        // Relative to the folder, because its path may lead to another folder by now. Follows no symbolic link.
         var file = openat(folder, StoreFolder.shared, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, modes.file)
         if file >= 0 {
             fchmod(file, modes.file)
@@ -107,13 +113,13 @@ final class SharedPage: @unchecked Sendable {
             base.storeBytes(of: Layout.magic, toByteOffset: Layout.magicOffset, as: UInt64.self)
         }
         guard base.load(fromByteOffset: Layout.magicOffset, as: UInt64.self) == Layout.magic else {
-            // What is mapped and open goes with this instance: all of it is initialised.
+            // All properties are set, so `deinit` unmaps and closes.
             throw .cannotOpen(
                 path: path, reason: "another version of the library has it open; close that process first")
         }
     }
 
-    /// Lets other processes in, once this one has set the store up. Called once, before other threads have the page.
+    /// Admits other processes after this one has set the store up. Called once, before other threads have the page.
     func admitOthers() {
         flock(file, LOCK_SH)
         FolderLock.release(folder)
@@ -121,13 +127,14 @@ final class SharedPage: @unchecked Sendable {
     }
 
     /// Runs `body`, which removes the store's files, if no other process has the store open or is opening it. The last
-    /// thing that is done with the page, when its files are in use here no more.
+    /// use of the page,
+    /// when this process does not use its files any more.
     func ifAlone(in directory: String, _ body: () -> Void) {
-        // Of two processes that close at once the second waits for the first; one that opens is left in peace.
+        // Of two processes that close at once, the second waits for the first. An opening process is left alone.
         let deadlineNs = monotonicNs() + 100_000_000
         guard let folder = try? FolderLock.take(directory, deadlineNs: deadlineNs, makesFolder: false) else { return }
         defer { FolderLock.release(folder) }
-        // Where somebody has removed the folder, what has its path now is another process's store.
+        // If the folder was removed, a store of another process may be at its path now.
         guard FolderLock.isPresent(file, at: "\(directory)/\(StoreFolder.shared)") else { return }
         if flock(file, LOCK_EX | LOCK_NB) == 0 {
             body()
@@ -136,13 +143,13 @@ final class SharedPage: @unchecked Sendable {
         }
     }
 
-    /// Another process that has the store open; nil if there is none, or the system does not tell.
+    /// Another process that has the store open, or nil if there is none or it is unknown.
     var holder: pid_t? { FolderLock.holder(of: file, besides: getpid()) }
 
-    /// The page's file; negative in a forked child.
+    /// Descriptor of the page's file, negative in a forked child.
     var descriptor: Int32 { file }
 
-    /// In a forked child: gives back what it shares with its parent, which keeps its lock.
+    /// Closes the file in a forked child. The parent keeps its lock.
     func closeInChild() {
         if file >= 0 { close(file) }
         file = -1
@@ -151,7 +158,7 @@ final class SharedPage: @unchecked Sendable {
     deinit {
         munmap(base, Layout.bytes)
         ownBell.deallocate()
-        // In a forked child both locks are the parent's.
+        // In a forked child both locks belong to the parent, so they are not released.
         let giveBack = generation == cp_fork_generation() ? FolderLock.release : { _ = close($0) }
         if file >= 0 { giveBack(file) }
         if folder >= 0 { giveBack(folder) }
@@ -170,33 +177,35 @@ final class SharedPage: @unchecked Sendable {
 
     // MARK: Writers' turns
 
-    /// How many writers wait.
+    /// Number of waiting writers.
     var waiting: UnsafeMutablePointer<UInt32> { word(Layout.waiting) }
-    /// Counts turns as they begin.
+    /// Number of turns that have begun.
     var turn: UnsafeMutablePointer<UInt32> { word(Layout.turn) }
-    /// Whose turn it is, how many commits it has had in it, and since when it has lasted. Written by its owner.
+    /// Thread that has the turn, its number of commits in it, and its start in nanoseconds. Written by the owner.
     var turnOwner: UnsafeMutablePointer<UInt64> { longWord(Layout.turnOwner) }
     var turnCommits: UnsafeMutablePointer<UInt32> { word(Layout.turnCommits) }
     var turnStart: UnsafeMutablePointer<UInt64> { longWord(Layout.turnStart) }
 
     // MARK: The bell
 
-    /// Counts commits (and local wake-ups). A reader that starts a snapshot compares it before and after.
+    /// Number of commits and local wake-ups. A reader compares it before and after it starts a snapshot.
     var bellCount: UInt32 { count(.everyCommit) }
 
-    /// Who rings less often: `slow` is for processes in which nobody observes. They only have to let go of old versions. `own` is for
-    /// those that hold none: no commit rings it, nor anybody elsewhere.
+    /// Bell to wait for. `slow` is for processes without observers, which only have to release old versions. `own` is
+    /// for those that
+    /// hold no version: neither commits nor other processes ring it.
     enum Bell {
         case everyCommit, slow, own
 
-        /// Commits between two rings of the slow bell. What a version pins is written anew elsewhere, on pages that are in no
-        /// cache: at 256 a commit that nobody hears of took 3.4 µs more than in a store that nobody watches, at 64 2.4, at
-        /// 32 no less.
+        /// Commits between two rings of the slow bell. Pages freed meanwhile are replaced by others that are in no
+        /// cache. At 256, a commit
+        /// without observers took 3.4 µs longer than in a store without upkeep; at 64 2.4 µs, at 32 the same.
         static let slowInterval: UInt64 = 64
     }
 
-    /// A count of rings in the upper 31 bits, and in the lowest whether somebody may sleep: set by whoever goes to sleep,
-    /// cleared by the next ring, so that nobody who is killed leaves it set for long.
+    /// Number of rings in the upper 31 bits. The lowest bit says that a thread may sleep. It is set before sleeping and
+    /// cleared by the
+    /// next ring, so a killed process leaves it set only until then.
     private func word(of bell: Bell) -> UnsafeMutablePointer<UInt32> {
         switch bell {
         case .everyCommit: word(Layout.bell)
@@ -207,22 +216,24 @@ final class SharedPage: @unchecked Sendable {
 
     func count(_ bell: Bell) -> UInt32 { cp_load32(word(of: bell)) >> 1 }
 
-    /// Announces the commit of `version`. Called before the write lock is given back, so that a writer killed right after
-    /// its commit is at worst one poll period late.
+    /// Announces the commit of `version`. Called before the write lock is released, so that a writer killed after its
+    /// commit
+    /// delays it by at most one poll period.
     func ring(committed version: UInt64) {
         ring(.everyCommit)
         if version % Bell.slowInterval == 0 { ring(.slow) }
     }
 
-    /// Wakes every process's upkeep that hears of commits, and this one's whatever it waits for.
+    /// Wakes the upkeep of every process that waits for commits, and this process's own in any case.
     func ringAll() {
         ring(.everyCommit)
         ring(.slow)
         ring(.own)
     }
 
-    /// Rings every bell and wakes every sleeper, even one whose mark in the shared page has been overwritten. For a thread that is
-    /// about to be joined. Three system calls.
+    /// Rings every bell and wakes every sleeper, even if its mark was overwritten. For a thread about to be joined.
+    /// Three
+    /// system calls.
     func wakeAll() {
         ringAll()
         for bell in [Bell.everyCommit, .slow, .own] { _ = cp_futex_wake_all(word(of: bell)) }
@@ -233,10 +244,10 @@ final class SharedPage: @unchecked Sendable {
         if cp_ring_bell32(word) { cp_futex_wake_all(word) }
     }
 
-    /// Whether somebody may sleep until a bell rings.
+    /// Whether a thread may sleep until a bell rings.
     func isAwaited(_ bell: Bell) -> Bool { cp_load32(word(of: bell)) & 1 != 0 }
 
-    /// Sleeps until the bell has rung since it read `seen`, or until the time is over.
+    /// Sleeps until the bell has rung since its count was `seen`, or the time has passed.
     func wait(for bell: Bell, since seen: UInt32, timeoutNs: Int64) {
         let word = word(of: bell)
         if Tracing.isOn {
@@ -256,8 +267,9 @@ final class SharedPage: @unchecked Sendable {
         return (start, start + 1)
     }
 
-    /// Takes a slot for this process; nil when all are taken, and then the log's hard cap alone protects this
-    /// process, which falls back to comparing snapshots.
+    /// Takes a slot for this process. Returns nil if all are taken: the log is then kept for this process only up to
+    /// its hard cap,
+    /// and the process falls back to comparing snapshots.
     func claimSlot() -> Int? {
         let pid = UInt64(getpid())
         for index in 0..<Layout.slotCount {
@@ -280,7 +292,7 @@ final class SharedPage: @unchecked Sendable {
         cp_store64(slot(index).pid, 0)
     }
 
-    /// The oldest version a living follower still stands at. Frees the slots of dead processes.
+    /// Oldest version of the slots of living processes. Frees the slots of dead processes.
     func oldestFollowedVersion() -> UInt64 {
         var oldest = Self.noVersion
         for index in 0..<Layout.slotCount {

@@ -1,17 +1,17 @@
-// Which folder a store's files are in: the one that the program names, or, of a store in memory, one on a memory file system.
+// The folder of a store's files: the one that the program names or, for a store in memory, one in memory.
 import CStillingWellPlatform
 import Foundation
 
-/// Where a store's files are.
+/// Location of a store's files.
 struct StoreDirectory {
-    /// Canonical.
+    /// Canonical path of the folder.
     let path: String
     /// Whether the library has made the folder for itself.
     let isOwn: Bool
     let modes: FileModes
 
     /// Makes the folder.
-    /// - Parameter place: as the program names it.
+    /// - Parameter place: the path that the program names.
     init(_ place: String, _ durability: Durability, _ modes: FileModes) throws {
         try StoreFolder.make(place, modes, isDurable: durability != .memory)
         let path = try Self.canonical(place)
@@ -31,7 +31,7 @@ struct StoreDirectory {
         isOwn = true
     }
 
-    /// A folder that is there.
+    /// Describes an existing folder.
     init(_ path: String, _ modes: FileModes) { (self.path, self.modes, isOwn) = (path, modes, false) }
 
     static func canonical(_ path: String) throws -> String {

@@ -1,5 +1,4 @@
-// Limits of time as callers give them, in seconds: any number is one. In the past: tried once. Without end, or further
-// away than a clock counts: none.
+// Time limits in seconds, as callers give them. A limit of 0 or less tries once, an infinite or too large one is none.
 import Glibc
 
 /// Nanoseconds on a monotonic clock.
@@ -9,23 +8,23 @@ func monotonicNs(_ clock: clockid_t = CLOCK_MONOTONIC) -> Int64 {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// How long to wait for something.
+/// A limit for waiting.
 struct TimeLimit {
     static let none = TimeLimit(ns: nil)
 
-    /// From now on; 0 tries once, nil is no limit.
+    /// Nanoseconds from now. 0 tries once, nil is no limit.
     private let ns: Int64?
 
-    /// Longer is as good as for ever: two centuries, so that no sum with a clock overflows.
+    /// Largest finite limit, two centuries, so that a sum with a clock cannot overflow.
     private static let mostSeconds = 6e9
 
     private init(ns: Int64?) { self.ns = ns }
 
-    /// What is left until a point in time.
+    /// The time left until a deadline.
     init(untilNs deadlineNs: Int64) { ns = deadlineNs == .max ? nil : max(0, deadlineNs - monotonicNs()) }
 
-    /// - Parameter name: the argument, for the error.
-    /// - Throws: `invalidTimeout` where it is no number.
+    /// - Parameter name: name of the argument, for the error.
+    /// - Throws: `invalidTimeout` if the value is not a number.
     init(seconds: Double?, _ name: String) throws(StoreError) {
         let seconds = seconds ?? .infinity
         if seconds.isNaN { throw .invalidTimeout(name: name) }
@@ -34,6 +33,6 @@ struct TimeLimit {
 
     var seconds: Double { ns.map { Double($0) / 1e9 } ?? .infinity }
 
-    /// The point in time at which it is over.
+    /// Deadline on the monotonic clock, counted from now.
     var deadlineNs: Int64 { ns.map { monotonicNs() + $0 } ?? .max }
 }

@@ -1,26 +1,32 @@
 // The write lock (level 0): one writer at a time over all threads and processes, robust against killed owners, and
-// fair. A mutex alone lets whoever released it take it again at once, and handing it on at every commit costs two
-// switches of threads each. So writers take turns: a turn ends after so many commits or so much time, if somebody waits.
-// Whoever comes when others wait lets as many turns begin as there are waiting; the last of them is the one before its
-// own, and only then does it compete for the mutex, with nobody but that turn's owner.
+// fair.
 //
-// `page.mutex` is the lock; who has it writes `turnOwner`, `turnCommits` and `turnStart`. `page.waiting` counts who
-// waits. A writer killed meanwhile leaves it too high, and those behind it wait for a turn that never comes: whoever
-// sees nothing happen for `patienceNs` takes it out of the count, which may be a living one that has not come to run. So
-// nobody subtracts from 0, and who waits and finds 0 counts itself again.
+// With a mutex alone, a thread can take it again right after releasing it; a handover at every commit costs two thread
+// switches. So
+// writers take turns: if others wait, a turn ends after a number of commits or some time. A writer that finds others
+// waiting first
+// waits until as many turns have begun. Then it competes for the mutex with the owner of the last of these turns only.
+//
+// `page.mutex` is the lock. Its owner writes `turnOwner`, `turnCommits` and `turnStart`. `page.waiting` counts waiting
+// writers. A
+// killed one leaves the count too high, and writers behind it would wait for a turn that never comes. A writer that
+// sees no progress
+// for `patienceNs` decrements the count, perhaps for a living writer that has not run yet. So the count is never
+// decremented below
+// 0, and a waiting writer that finds 0 increments it again.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync
 
 final class WriteLock: Sendable {
-    /// A turn's length while others wait: whichever is reached first.
+    /// Length of a turn while others wait: the limit that is reached first.
     private static let commitsPerTurn: UInt32 = 256
     private static let turnNs: UInt64 = 4_000_000
-    /// How long nothing happens before somebody is missed.
+    /// Time without progress after which a waiting writer is taken for dead.
     private static let patienceNs: Int64 = 1_000_000
-    /// More than this is no count of writers: what is found in the page is not trusted.
+    /// Largest plausible count of waiting writers. A larger one in the page is corrected.
     private static let maxWaiting: UInt32 = 4_096
-    /// How often a writer that competes makes sure that it is counted.
+    /// Interval at which a competing writer checks that it is counted.
     private static let countingNs: Int64 = 10_000_000
 
     private let page: SharedPage
@@ -36,17 +42,17 @@ final class WriteLock: Sendable {
 
     deinit { threadEnd.deallocate() }
 
-    /// The write of this process that a host thread holds the lock for: whether the caller is inside of it. Nil while there is none.
+    /// Returns whether the caller is inside the write of the host thread that holds the lock; nil without one.
     private let hosted = Guarded<(@Sendable () -> Bool)?>("hosted write", nil)
-    /// A host thread between two writes.
+    /// Host thread kept between two writes.
     private let idleHost = Guarded<HostThread?>("host of writes", nil)
 
-    /// Ends the idle host thread. The last use.
+    /// Ends the idle host thread. The last use of the lock.
     func end() { idleHost.withLock { $0.take() }?.end() }
 
-    /// Waits for the lock, as long as `limit` allows.
-    /// - Returns: true when the previous owner was killed holding it.
-    /// - Throws: `writeInsideWrite` when the calling thread holds it, `writeTimedOut`.
+    /// Waits for the lock within `limit`.
+    /// - Returns: whether the previous owner was killed while it held the lock.
+    /// - Throws: `writeInsideWrite` if the calling thread holds the lock; `writeTimedOut`.
     func lock(_ limit: TimeLimit = .none) throws(StoreError) -> Bool {
         try traced { () throws(StoreError) in try lockUntraced(limit) }
     }
@@ -78,11 +84,11 @@ final class WriteLock: Sendable {
 
     // MARK: Writes that any thread may end
 
-    /// Waits for the lock on a host thread, which owns it, and runs `body` there. The lock is kept if `body` returns.
+    /// Takes the lock on a host thread, which owns it, and runs `body` there. The lock is kept unless `body` throws.
     /// - Parameters:
-    ///   - isInside: whether a caller is inside of this write, and so must not wait for it.
-    ///   - body: is told whether the previous owner was killed holding the lock.
-    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `noThread`, and what `body` throws.
+    ///   - isInside: returns whether a caller is inside of this write, and must not wait for it.
+    ///   - body: gets whether the previous owner was killed while it held the lock.
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `noThread`, and errors of `body`.
     func lockOnHost<Result>(
         _ limit: TimeLimit, isInside: @escaping @Sendable () -> Bool,
         _ body: (_ ownerDied: Bool) throws(StoreError) -> Result
@@ -109,7 +115,7 @@ final class WriteLock: Sendable {
         }
     }
 
-    /// Runs `body` on the host thread of a write, and gives the lock back there. Any thread, but one at a time.
+    /// Runs `body` on the host thread of a write and releases the lock there. Any thread, one at a time.
     func unlock(_ host: HostThread, _ body: () -> Void) {
         Tracing.note(.released, on: resource)
         hosted.withLock { $0 = nil }
@@ -163,13 +169,13 @@ final class WriteLock: Sendable {
         return error
     }
 
-    /// Whether it is this thread's turn, and stays so for a further commit.
+    /// Whether this thread has the turn and may make another commit in it.
     private func hasTurn(_ thread: UInt64) -> Bool {
         cp_load64(page.turnOwner) == thread && cp_load32(page.turnCommits) < Self.commitsPerTurn
             && UInt64(monotonicNs()) &- cp_load64(page.turnStart) < Self.turnNs
     }
 
-    /// Waits until so many turns have begun.
+    /// Waits until a number of turns have begun.
     private func letPass(_ turns: UInt32, until deadlineNs: Int64) {
         var toPass = turns
         var seen = cp_load32(page.turn)
@@ -190,8 +196,8 @@ final class WriteLock: Sendable {
         }
     }
 
-    /// Waits until those who wait now have had their turns, all but the last of them to its end. Not holding the lock.
-    /// - Parameter ns: for so long at most.
+    /// Waits until the turns of the currently waiting writers have begun. Must not be called with the lock held.
+    /// - Parameter ns: maximum wait in nanoseconds.
     func letWaitingPass(ns: Int64) {
         let waiting = cp_load32(page.waiting)
         guard waiting > 0, waiting <= Self.maxWaiting else { return }
@@ -205,7 +211,7 @@ final class WriteLock: Sendable {
         }
     }
 
-    /// Waits for the mutex itself.
+    /// Waits for the mutex.
     private func compete(until deadlineNs: Int64, _ ownerDied: inout Bool) -> Int32 {
         while true {
             let remainingNs = max(0, deadlineNs - monotonicNs())
@@ -217,7 +223,7 @@ final class WriteLock: Sendable {
 
     private func countAgain() { if cp_load32(page.waiting) == 0 { _ = cp_add32(page.waiting, 1) } }
 
-    /// Holding the mutex: begins a turn, or counts a further commit in.
+    /// Begins a turn, or counts a further commit in it. Requires the mutex.
     private func noteTurn(of thread: UInt64, isNew: Bool) {
         guard isNew else {
             cp_store32(page.turnCommits, cp_load32(page.turnCommits) &+ 1)
@@ -232,12 +238,13 @@ final class WriteLock: Sendable {
 
     private static func bit(ofTurn turn: UInt32) -> UInt32 { 1 << (turn % 32) }
 
-    /// Tells this thread from every other one, of other processes too: where its record lies, which is aligned to 64
-    /// bytes below 2^47, and its process.
+    /// Identity of this thread among all processes: its process, and the address of its control block, which is aligned
+    /// to
+    /// 64 bytes and below 2^47.
     private var currentThread: UInt64 { UInt64(pthread_self()) >> 6 | process << 41 }
     private let process = UInt64(getpid())
 
-    /// The process of the writer that had the last turn.
+    /// Process of the writer that had the last turn.
     var lastOwner: pid_t? {
         let process = pid_t(cp_load64(page.turnOwner) >> 41)
         return process == 0 ? nil : process

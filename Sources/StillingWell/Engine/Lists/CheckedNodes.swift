@@ -1,13 +1,13 @@
-// Which nodes of lists' orders, and which large values, have been checked against their checksum in this process, so that one that is
-// read again costs a test. Remembered is not that it is checked but what was found in it: its key with the checksum that it
-// carries. One that somebody has written anew carries another one. Any thread: each slot is one atomic number.
+// Nodes of list orders, and large values, that this process has checked. An entry mixes the key with the checksum
+// found, so a node
+// that another process writes again does not match. Any thread: each slot is one atomic.
 import StillingWellBasis
 import Synchronization
 
 final class CheckedNodes: Sendable {
     /// Whether the lists of a property were found to have as many elements as there are element rows.
     let areCounted = Atomic(false)
-    /// One that is put where another is remembered takes its place.
+    /// Slots by hash. A new entry replaces the one in its slot.
     private let slots = InlineArray<512, Atomic<UInt64>> { _ in Atomic(0) }
 
     @inline(__always)

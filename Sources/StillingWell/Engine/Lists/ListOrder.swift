@@ -1,19 +1,21 @@
-// The order of lists as the store keeps it: of each object's list a counted tree from ranks to elements and back, so that neither
-// takes reading the list. Positions in the elements' rows stay what the order is by; the tree follows them in the transaction
-// that changes them. Constant while the store is open; read under whatever guards the transaction it is read with.
+// Stored order of lists: for each object's list a counted tree between ranks and elements, so that neither lookup reads
+// the whole
+// list. Positions in the elements' rows define the order. The tree is updated in the transaction that changes them.
+// Constant
+// while the store is open. Reads follow the locking of the transaction that they use.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
 import StillingWellTree
 
 struct ListOrder: Sendable {
-    /// That of the elements.
+    /// Table number of the elements.
     let table: UInt32
     let handle: MDB_dbi
-    /// The rows of the elements.
+    /// LMDB table with the rows of the elements.
     private let rows: MDB_dbi
     private let checked = CheckedNodes()
-    /// Nodes of all lists of a property that are gone over to count their elements: half a million instructions.
+    /// Maximum number of nodes of a property's lists that are read to count elements, which takes 500,000 instructions.
     private static let mostCounted = 4_096
 
     init(table: UInt32, handle: MDB_dbi, rows: MDB_dbi) {
@@ -22,7 +24,7 @@ struct ListOrder: Sendable {
 
     // MARK: Nodes
 
-    /// A node; nil where there is none under this number.
+    /// Node with a key, or nil if there is none.
     @inline(__always)
     func node(_ key: RankKey, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
         var value = MDB_val()
@@ -56,7 +58,7 @@ struct ListOrder: Sendable {
         try outcome.get()
     }
 
-    /// Checks that a scan of all nodes of a list has met each.
+    /// Checks that a scan of a list's nodes has met every node.
     func requireWhole(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) {
         let outcome = RankKey(owner, 0).with { first in
             RankKey(owner, .max).with { last in
@@ -68,9 +70,10 @@ struct ListOrder: Sendable {
         try outcome.get()
     }
 
-    /// The root of a list that is read; nil if the list is empty.
-    /// - Throws: if there is none, and the elements of all lists are more or fewer than there are rows of them. They are counted once
-    ///   per process, where they are not too many. Between changes of the transaction.
+    /// Root of a list for reading, or nil if the list is empty.
+    /// - Throws: if there is no root and the lists' elements are more or fewer than the element rows. They are counted
+    ///   once per process,
+    /// if there are at most `mostCounted` nodes. Called between changes of the transaction.
     private func shownRoot(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
         if let root = try root(owner, transaction) { return root }
         if checked.areCounted.load(ordering: .relaxed) { return nil }
@@ -83,7 +86,7 @@ struct ListOrder: Sendable {
         return nil
     }
 
-    /// How many elements all lists have. O(nodes).
+    /// Number of elements of all lists. O(nodes).
     private func listed(_ transaction: LMDBTransaction) throws(EngineFailure) -> Int {
         let cursor = try LMDB.openCursor(transaction, handle)
         defer { mdb_cursor_close(cursor) }
@@ -100,14 +103,14 @@ struct ListOrder: Sendable {
         return Int(truncatingIfNeeded: total)
     }
 
-    /// Notes a node that has been checked, or has just been written.
+    /// Remembers a node that was checked or written.
     func noteWhole(_ node: RankNode, _ key: RankKey) { checked.insert(key, node.sum) }
 
     func root(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
         try node(RankKey(owner, 0), transaction)
     }
 
-    /// What hangs below an entry of an inner node.
+    /// Child node of an entry of an inner node.
     @inline(__always)
     func child(
         _ index: Int, of node: RankNode, _ owner: UInt64, _ transaction: LMDBTransaction
@@ -128,7 +131,7 @@ struct ListOrder: Sendable {
         Int(truncatingIfNeeded: try shownRoot(owner, transaction)?.total ?? 0)
     }
 
-    /// Visits the elements at some ranks in order. O(log n + elements).
+    /// Visits the elements in a range of ranks in order. O(log n + elements).
     func forEach(
         of owner: UInt64, in ranks: Range<Int>, _ transaction: LMDBTransaction,
         _ body: (_ position: UnsafeRawBufferPointer, _ element: ObjectID) -> Void
@@ -136,7 +139,7 @@ struct ListOrder: Sendable {
         if let root = try shownRoot(owner, transaction) { try visit(root, owner, ranks, transaction, body) }
     }
 
-    /// - Parameter ranks: counted from the node's first element; may begin before it and end behind its last one.
+    /// - Parameter ranks: relative to the node's first element. May extend beyond the node at both ends.
     private func visit(
         _ node: RankNode, _ owner: UInt64, _ ranks: Range<Int>, _ transaction: LMDBTransaction,
         _ body: (UnsafeRawBufferPointer, ObjectID) -> Void
@@ -159,7 +162,7 @@ struct ListOrder: Sendable {
         }
     }
 
-    /// The elements beside a rank: those of its leaf, with the rank of the first one. O(log n).
+    /// Elements around a rank: those of its leaf, with the rank of the first. O(log n).
     func run(
         around rank: Int, of owner: UInt64, _ transaction: LMDBTransaction
     ) throws(EngineFailure) -> ListRun {
@@ -179,7 +182,7 @@ struct ListOrder: Sendable {
         return ListRun(count: count, first: first, ids: node.copyWords(0..<node.count))
     }
 
-    /// The rank of an element, by its position, and its neighbours; nil where the list has it not there. O(log n).
+    /// Rank of an element, found by its position, and its neighbours. Returns nil if it is not there. O(log n).
     func rank(
         of element: ObjectID, at position: UnsafeRawBufferPointer, of owner: UInt64, _ transaction: LMDBTransaction
     ) throws(EngineFailure) -> (rank: Int, run: ListRun)? {
@@ -197,11 +200,11 @@ struct ListOrder: Sendable {
     }
 }
 
-/// Neighbours in a list.
+/// Adjacent elements of a list.
 struct ListRun: Sendable {
-    /// How long the list is.
+    /// Number of elements of the whole list.
     let count: Int
-    /// The rank of the first one here.
+    /// Rank of the first element of the run.
     let first: Int
     let ids: [UInt64]
 

@@ -1,8 +1,8 @@
-// Makes the orders of lists from the rows of their elements: of a file that has none, and after a migration. Pure, but for `put`.
+// Builds list orders from the rows of the elements, if the file has none or after a migration. Pure, except `put`.
 import StillingWellTree
 
 enum RankBuilding {
-    /// Where an element stands.
+    /// Place of an element in a list.
     struct Element {
         let owner: UInt64
         let position: [UInt8]
@@ -21,7 +21,7 @@ enum RankBuilding {
         }
     }
 
-    /// Makes the nodes of all lists of a table.
+    /// Builds the nodes of all lists of a table.
     static func build(
         _ elements: [Element], _ put: (RankKey, RankEntries) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -1,21 +1,21 @@
-// The entries of a node of a list's order while they are changed. Pure.
+// Entries of a node of a list order while they are changed. Pure.
 import Glibc
 
 struct RankEntries {
-    /// What a node has room for; two of so many bytes, with their keys, share a page of the engine's.
+    /// Capacity of a node. Two nodes of this many bytes, with their keys, share an LMDB page.
     private static let (mostEntries, mostBytes) = (64, 2_000)
-    /// A node of fewer is put together with a neighbour, if both have no more than `fullEntries`.
+    /// Number of entries below which a node is merged with a neighbour, if both have at most `fullEntries`.
     private static let fewEntries = 16
-    /// As far as nodes are filled that are not to be split soon.
+    /// Fill level up to which nodes are filled without an imminent split.
     private static let (fullEntries, fullBytes) = (48, 1_500)
-    /// Fewer are not split, however long their positions are.
+    /// Number of entries up to which a node is not split, however long its positions are.
     private static let leastEntries = 4
 
     let level: Int
-    /// Of a root: the number of the next new node.
+    /// Number of the next new node. Only used in a root.
     var next: UInt64 = 0
     private var ids: [UInt64] = []
-    /// Of an inner node: how many elements each child has below it.
+    /// Number of elements below each child. Only used in inner nodes.
     private var counts: [UInt64] = []
     private var ends: [UInt32] = []
     private var positions: [UInt8] = []
@@ -37,9 +37,9 @@ struct RankEntries {
     var isTooLarge: Bool {
         count > Self.mostEntries || byteCount > Self.mostBytes && count > Self.leastEntries
     }
-    /// Whether a neighbour should take it over.
+    /// Whether the node should be merged with a neighbour.
     var isSmall: Bool { count < Self.fewEntries }
-    /// Whether no more should be put in where there is a choice.
+    /// Whether entries should go to another node if possible.
     var isFull: Bool { count >= Self.fullEntries || byteCount >= Self.fullBytes }
 
     func id(_ index: Int) -> UInt64 { ids[index] }
@@ -50,7 +50,7 @@ struct RankEntries {
 
     // MARK: Changing
 
-    /// - Parameter below: how many elements it stands for; of a leaf's nothing is kept.
+    /// - Parameter below: number of elements below the entry. Not kept in a leaf.
     mutating func insert(_ id: UInt64, _ below: UInt64, _ position: UnsafeRawBufferPointer, at index: Int) {
         let start = index == 0 ? 0 : Int(ends[index - 1])
         ids.insert(id, at: index)
@@ -75,8 +75,8 @@ struct RankEntries {
 
     mutating func setBelow(_ below: UInt64, at index: Int) { counts[index] = below }
 
-    /// Gives its end away.
-    /// - Parameter place: where the entry was put in that made it too large: who adds at an end leaves full nodes behind.
+    /// Moves the end of the node to a new node.
+    /// - Parameter place: index of the entry that made the node too large. Adding at an end leaves full nodes behind.
     mutating func split(after place: Int) -> RankEntries {
         let first = place == count - 1 ? count - 1 : place == 0 ? 1 : count / 2
         let start = Int(ends[first - 1])
@@ -94,16 +94,16 @@ struct RankEntries {
         return other
     }
 
-    /// Whether the entries of a neighbour behind it would fit in, too.
+    /// Whether the entries of the next node fit into this one.
     func hasRoom(for other: RankEntries) -> Bool {
         count + other.count <= Self.fullEntries && byteCount + other.byteCount <= Self.fullBytes
     }
 
-    /// Takes over the entries of the neighbour behind it.
-    /// - Parameter position: what nothing in that is before.
+    /// Appends the entries of the next node.
+    /// - Parameter position: lower bound of the positions in that node.
     mutating func append(contentsOf other: RankEntries, from position: [UInt8]) {
         var other = other
-        // The first child's means nothing where it was; here it does.
+        // The first child's position was unused in its node; it is needed here.
         if level > 0 {
             let (id, below) = (other.ids[0], other.counts[0])
             other.remove(at: 0)
@@ -116,7 +116,7 @@ struct RankEntries {
         ends += other.ends.map { $0 + start }
     }
 
-    /// Writes them where `byteCount` bytes are, as the node of a key.
+    /// Writes the node with this key to a buffer of `byteCount` bytes.
     func write(to base: UnsafeMutableRawPointer, _ key: RankKey, _ table: UInt32) {
         base.initializeMemory(as: UInt8.self, repeating: 0, count: RankNode.headerBytes)
         base.storeBytes(of: UInt8(level), toByteOffset: 4, as: UInt8.self)

@@ -1,20 +1,20 @@
-// A node of the counted tree that a list's order is kept in, as it lies in `ranks.T`. Pure.
+// Node of the counted tree that stores a list's order in `ranks.T`. Pure. Layout:
 //
-//     key     object that has the list (8), number of the node (8), both highest byte first; the root is number 0
-//     0       checksum (4), of everything else and of the key
+//     key     object that has the list (8), number of the node (8), both big endian; the root is number 0
+//     0       checksum of all other bytes and of the key (4)
 //     4       level (1), 0 for a leaf; zero (1); entries (2)
-//     8       of the root the number of the next new node (8), of others zero
-//     16      of a leaf its elements (8 each), of an inner node its children's numbers (8 each)
-//     then    of an inner node how many elements are below each child (8 each)
-//     then    where each position ends (4 each), from the begin of the first one
-//     then    positions: of elements their own, of a child what nothing in it is before; the first child's means nothing
+//     8       in the root: number of the next new node (8), else zero
+//     16      in a leaf: elements (8 each); in an inner node: numbers of the children (8 each)
+//     then    in an inner node: number of elements below each child (8 each)
+//     then    end of each position (4 each), relative to the begin of the first one
+//     then    positions: of the elements, or lower bounds of the children; that of the first child is unused
 import CStillingWellLMDB
 import CStillingWellPlatform
 import Glibc
 
 struct RankNode {
     static let headerBytes = 16
-    /// What no tree is as high as.
+    /// Bound of the levels, which no tree reaches.
     static let maxLevel = 32
 
     let base: UnsafeRawPointer
@@ -22,7 +22,7 @@ struct RankNode {
     let level: Int
     let count: Int
 
-    /// nil where bytes are none, or have no entry.
+    /// Returns nil if the bytes are no node, or a node without entries.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, bytes.count >= Self.headerBytes else { return nil }
         self.base = base
@@ -34,14 +34,14 @@ struct RankNode {
         }
     }
 
-    /// The same where the node is the one that was stored under a key.
+    /// Returns nil if the bytes are not the node that was stored under a key.
     init?(_ bytes: UnsafeRawBufferPointer, _ key: RankKey, _ table: UInt32) {
         guard bytes.count >= Self.headerBytes, bytes.loadUnaligned(as: UInt32.self) == Checksum.node(bytes, key, table)
         else { return nil }
         self.init(bytes)
     }
 
-    /// What it carries as its checksum.
+    /// Checksum stored in the node.
     var sum: UInt32 { base.loadUnaligned(as: UInt32.self) }
 
     var next: UInt64 { base.loadUnaligned(fromByteOffset: 8, as: UInt64.self) }
@@ -51,15 +51,15 @@ struct RankNode {
         base.loadUnaligned(fromByteOffset: Self.headerBytes &+ index &* 8, as: UInt64.self)
     }
 
-    /// The element, or the number of the child.
+    /// Element, or number of the child.
     @inline(__always)
     func id(_ index: Int) -> UInt64 { word(index) }
 
-    /// How many elements an entry stands for.
+    /// Number of elements below an entry; 1 in a leaf.
     @inline(__always)
     func below(_ index: Int) -> UInt64 { level == 0 ? 1 : word(count &+ index) }
 
-    /// How many elements there are below the node.
+    /// Number of elements below the node.
     var total: UInt64 {
         if level == 0 { return UInt64(count) }
         var total: UInt64 = 0
@@ -75,7 +75,7 @@ struct RankNode {
         Int(base.loadUnaligned(fromByteOffset: ends &+ index &* 4, as: UInt32.self))
     }
 
-    /// Empty where it does not lie in the node.
+    /// Position of an entry, empty if it lies outside of the node.
     @inline(__always)
     func position(_ index: Int) -> UnsafeRawBufferPointer {
         let (first, last) = (index == 0 ? 0 : end(index &- 1), end(index))
@@ -85,7 +85,7 @@ struct RankNode {
         return UnsafeRawBufferPointer(start: base + (positions &+ first), count: last &- first)
     }
 
-    /// Which child a position is in, or would be.
+    /// Index of the child whose range contains a position.
     func childIndex(_ position: UnsafeRawBufferPointer) -> Int {
         var (low, high) = (1, count)
         while low < high {
@@ -95,7 +95,7 @@ struct RankNode {
         return low &- 1
     }
 
-    /// The first entry that is not before a position.
+    /// Index of the first entry whose position is not less than `position`.
     func lowerBound(_ position: UnsafeRawBufferPointer) -> Int {
         var (low, high) = (0, count)
         while low < high {
@@ -105,9 +105,9 @@ struct RankNode {
         return low
     }
 
-    /// The raw parts, to be copied.
+    /// Copies ids and counts.
     func copyWords(_ range: Range<Int>) -> [UInt64] {
-        // The initializer below writes to what all empty arrays share, which ThreadSanitizer reports.
+        // The initializer below writes to the storage shared by all empty arrays, which ThreadSanitizer reports.
         if range.isEmpty { return [] }
         return [UInt64](unsafeUninitializedCapacity: range.count) { buffer, filled in
             filled = range.count
@@ -129,7 +129,7 @@ struct RankNode {
     }
 }
 
-/// Which node of which list.
+/// Key of a node: its list and its number.
 struct RankKey {
     static let bytes = 16
 
@@ -144,7 +144,7 @@ struct RankKey {
         number = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
 
-    /// Runs `body` with the key as the engine takes it.
+    /// Runs `body` with the key as an LMDB value.
     @inline(__always)
     func with<Result>(_ body: (inout MDB_val) -> Result) -> Result {
         var bytes = (owner.bigEndian, number.bigEndian)
@@ -156,7 +156,7 @@ struct RankKey {
 }
 
 extension Checksum {
-    /// Of a node of a list's order: its table and key, and its bytes, but for the four that hold this.
+    /// Checksum of a node: its table, its key and its bytes, except the four that hold the checksum.
     static func node(_ bytes: UnsafeRawBufferPointer, _ key: RankKey, _ table: UInt32) -> UInt32 {
         guard let base = bytes.baseAddress, bytes.count >= RankNode.headerBytes else { return 0 }
         let sum = cp_crc32c_entry(UInt64(table), key.owner, base + 4, UInt(bytes.count - 4))

@@ -1,5 +1,4 @@
-// The end of a refresh: upkeep signals it when the connection's mail stands at the version asked for and has all first roots. It
-// signals and goes on, and never waits for the connection.
+// Completion of a refresh. Signalled by upkeep when the connection's mail is at the version and has all first roots.
 import StillingWellSync
 
 final class CaughtUp: Sendable {

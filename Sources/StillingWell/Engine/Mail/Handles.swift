@@ -1,5 +1,4 @@
-// Queries, objects and observers of a connection as upkeep and the mailbox know them. What they are told, and by whom, is
-// the connection's (folder Connections).
+// Queries, objects and observers of a connection as upkeep and the mailbox know them. See also folder Connections.
 import Synchronization
 
 /// A query of one connection.
@@ -9,7 +8,7 @@ class QueryHandle: @unchecked Sendable {
     final let plan: QueryPlan
     final let table: Table
     final let window: TreeWindow
-    /// Place of the waiting update in the mailbox, −1 when there is none. Guarded by the mailbox's lock.
+    /// Index of the waiting update in the mailbox, −1 if there is none. Guarded by the mailbox's lock.
     final var mailSlot = -1
 
     init(_ plan: QueryPlan, _ table: Table) {
@@ -19,15 +18,15 @@ class QueryHandle: @unchecked Sendable {
     }
 }
 
-/// An object that one observer of a connection is told of.
+/// An object with one observer of a connection.
 final class ObjectHandle: Sendable {
     let table: Table
     let id: ObjectID
-    /// Backlink properties whose changes are told.
+    /// Backlink properties that are observed.
     let backlinks: [Backlink]
-    /// Changes up to this version were made before there was the observer.
+    /// Version at which the observer was added. Changes up to it are not reported.
     let since: UInt64
-    /// Place of the waiting news in the mailbox, −1 when there is none. Guarded by the mailbox's lock.
+    /// Index of the waiting update in the mailbox, −1 if there is none. Guarded by the mailbox's lock.
     let mailSlot = Atomic(-1)
 
     init(_ table: Table, _ id: ObjectID, backlinks: [Backlink], since: UInt64) {
@@ -38,10 +37,10 @@ final class ObjectHandle: Sendable {
     }
 }
 
-/// An observer that a commit names because it is not to hear of it.
+/// An observer that a write excludes from its notification (`withoutNotifying:`).
 protocol SilencedObserver: AnyObject, Sendable {
-    /// The query whose rows it is told of; nil for an observer of an object or of the store.
+    /// Observed query, or nil for an observer of an object or of the store.
     var observedQuery: QueryHandle? { get }
-    /// Whether its initial callback is still to come. Any thread.
+    /// Whether its initial callback is still pending. Any thread.
     var isWaiting: Bool { get }
 }

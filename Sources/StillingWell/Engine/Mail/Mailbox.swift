@@ -1,15 +1,15 @@
-// What upkeep has for one connection: the newest root of each query that changed, what became of each observed object, and
-// the snapshot all of it stands at. A newer root overwrites an older one, so a slow observer costs one root per query, and
-// nothing is queued or lost.
+// Mail from upkeep to one connection: the newest root of each changed query, the changes of each observed object, and
+// the snapshot at
+// their version. A newer root replaces an older one, so a slow observer costs one root per query and no update is lost.
 //
-// The lock is a leaf; roots and snapshots that are displaced under it are released after it.
+// The lock is a leaf. Replaced roots and snapshots are released after it.
 import StillingWellSync
 
-/// How one tree became another, in one window. A class, because it is handed on several times, and a change set is six arrays.
+/// Changes from one tree to another in one window. A class, because it is shared and holds six arrays.
 final class KnownChanges: Sendable {
     let from: RankedTree
     let changes: ChangeSet
-    /// The rows of the other tree that the window shows, where they are known too.
+    /// Ranks of the new tree that the window shows, or nil if unknown.
     let shown: Range<Int>?
 
     init(from: RankedTree, _ changes: ChangeSet, shown: Range<Int>? = nil) {
@@ -22,64 +22,64 @@ final class KnownChanges: Sendable {
 /// A new root of one query.
 struct RootUpdate: Sendable {
     let query: QueryHandle
-    /// Which of the query's attachments it is for; one that has ended is told nothing.
+    /// Generation of the query's attachment. Updates of an earlier one are dropped.
     let attachment: Int
     let tree: RankedTree
-    /// Computed by upkeep: how an earlier tree became this one. Of use to whoever was last told that one.
+    /// Changes from an earlier tree, computed by upkeep. Used if the observers were last told of that tree.
     var ahead: KnownChanges?
-    /// Commits that some of the query's observers are not to hear of, in order of versions; nil where there are none, as nearly
-    /// always: an empty array counts references.
+    /// Commits that exclude observers of the query, in order of versions. Mostly nil, which needs no reference
+    /// counting.
     var skips: [TreeSkip]?
 }
 
-/// The first root of a query at an older version than upkeep's: that of a connection without `autorefresh`.
+/// The first root of a query at an older version than upkeep's, for a connection without `autorefresh`.
 struct HeldRoot: Sendable {
     let update: RootUpdate
     let version: UInt64
 }
 
-/// A query that could not be evaluated.
+/// Failure to evaluate a query.
 struct QueryFailure: Sendable {
     let query: QueryHandle
     let attachment: Int
     let error: StoreError
 }
 
-/// Something observed that cannot be read any more.
+/// An observed query or object that cannot be read any more.
 enum ReadFailure: Sendable {
     case query(QueryFailure)
     case object(ObjectUpdate)
 }
 
-/// What waits for a connection, and what a turn of its scheduler finds.
+/// Mail that waits for a connection, and that a delivery takes.
 struct Mail: Sendable {
-    /// The version all of `updates` stand at; nil when upkeep has left nothing, or nothing new enough.
+    /// Snapshot at the version of `updates`. Nil if there is none, or none that is new enough.
     var snapshot: Snapshot?
     var updates: [RootUpdate] = []
     var objects: [ObjectUpdate] = []
     var storeSkips: [SkipRecord] = []
-    /// What the connection slept on, to be let go of.
+    /// Sleeping snapshot of the connection, to be released.
     fileprivate var slept: Snapshot?
     var failures: [ReadFailure] = []
     var held: [HeldRoot] = []
-    /// Queries with an observer that waits for its initial callback, their root being here already.
+    /// Queries with an observer that waits for its initial callback, and whose root was delivered before.
     var initials: [QueryHandle] = []
-    /// What has an observer that was invalidated.
+    /// Subjects with an invalidated observer.
     var sweeps: [ObservedSubject] = []
 
-    /// Whether there is nothing in it but a version to move on to.
+    /// Whether the mail is only a newer version.
     var isOffer: Bool { updates.isEmpty && objects.isEmpty && !hasRequests }
 
-    /// Whether there is something to be done besides moving on to a version.
+    /// Whether the mail has more than updates of a version.
     fileprivate var hasRequests: Bool { !failures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty }
 }
 
-/// Something of a connection that has observers.
+/// An observed subject of a connection.
 enum ObservedSubject {
     case query(QueryHandle)
     case object(ObjectHandle)
     case store
-    /// Nothing observed, but something to be done in a turn of its own.
+    /// Work without an observer, which runs in a delivery.
     case turn(Turn)
 
     fileprivate var isTurn: Bool {
@@ -96,11 +96,11 @@ final class Turn: @unchecked Sendable {
     init(_ body: @escaping () -> Void) { self.body = body }
 }
 
-/// What upkeep has for one connection at one version.
+/// Mail of one step for one connection.
 struct VersionMail {
     var updates: [RootUpdate] = []
     var objects: [ObjectUpdate] = []
-    /// Commits that observers of the whole store are not to hear of.
+    /// Silent commits that exclude observers of the whole store.
     var storeSkips: [SkipRecord] = []
 
     mutating func removeAll() {
@@ -113,15 +113,15 @@ struct VersionMail {
 final class Mailbox: Sendable {
     fileprivate struct State {
         var mail = Mail()
-        /// The scheduler has been asked for a turn that has not begun to take yet.
+        /// Whether a delivery was requested from the scheduler and has not taken mail yet.
         var isPosted = false
-        /// The scheduler has had a turn.
+        /// Whether the scheduler has run a delivery.
         var hasTurned = false
-        /// Mail below this version is held back: the connection has committed it itself.
+        /// Version below which mail is held back, because the connection has committed that version itself.
         var minimumVersion: UInt64 = 0
-        /// What the connection sleeps on, where nobody observes anything there; until mail comes.
+        /// Sleeping snapshot of a connection without observers, until mail comes.
         var sleeping: Snapshot?
-        /// The connection has ended: nothing is kept any more.
+        /// Whether the connection has ended, so that mail is dropped.
         var isClosed = false
     }
 
@@ -130,8 +130,8 @@ final class Mailbox: Sendable {
 
     init(_ scheduler: any Scheduler) { self.scheduler = scheduler }
 
-    /// Upkeep's one call per version and connection.
-    /// - Parameter mail: what it holds is taken out of it.
+    /// Adds the mail of a step. Upkeep calls this once per version and connection.
+    /// - Parameter mail: emptied by the call.
     @inline(__always)
     func put(_ newSnapshot: Snapshot, _ mail: inout VersionMail) {
         var displaced: [RootUpdate] = []
@@ -150,10 +150,10 @@ final class Mailbox: Sendable {
         if mustPost { scheduler.post() }
     }
 
-    /// Brings queries that could not be evaluated, and the end of observers of objects, at whatever version.
+    /// Adds failures of queries and of observed objects, at any version.
     func put(_ failures: [ReadFailure]) { post { $0.failures += failures } }
 
-    /// Moves waiting mail on to a newer snapshot in which its queries are the same.
+    /// Moves waiting mail to a newer snapshot that does not change its queries.
     /// - Returns: whether mail is waiting.
     func advance(_ newSnapshot: Snapshot) -> Bool {
         var oldSnapshot: Snapshot?
@@ -168,10 +168,10 @@ final class Mailbox: Sendable {
         return mustPost != nil
     }
 
-    /// Whether the connection has taken everything; upkeep computes ahead only then.
+    /// Whether the connection has taken all mail. Upkeep computes changes ahead only then.
     var isEmpty: Bool { state.withLock { $0.mail.snapshot == nil } }
 
-    /// The connection holds no version until it is used: `snapshot` says when. On the connection's scheduler.
+    /// Notes that the connection holds no version until `snapshot` is read. On the connection's scheduler.
     func sleep(on snapshot: Snapshot) {
         let before = state.withLock { state in
             defer { state.sleeping = snapshot }
@@ -180,25 +180,25 @@ final class Mailbox: Sendable {
         withExtendedLifetime(before) {}
     }
 
-    /// Whether its connection holds no version, so that a newer one is of no use to it.
+    /// Whether the connection holds no version, so that it does not need a newer one.
     var isAsleep: Bool { state.withLock { $0.sleeping?.isAsleep ?? false } }
 
-    /// Whether a turn was asked for that would be the scheduler's first.
+    /// Whether the scheduler's first delivery was requested and has not run.
     var awaitsFirstTurn: Bool { state.withLock { $0.isPosted && !$0.hasTurned } }
 
-    /// Whether the turn that was asked for comes to nothing before it is asked for again.
+    /// Whether the requested delivery will not run before it is requested again.
     var isHeldBack: Bool { (scheduler as? any RetriedScheduler)?.isHeldBack ?? false }
 
-    /// Where its connection lives, for messages.
+    /// Name of the delivery context, for messages.
     var place: String { scheduler.name }
 
-    /// Brings a first root at an older version.
+    /// Adds a first root at an older version.
     func put(_ root: HeldRoot) { post { $0.held.append(root) } }
 
-    /// Asks for the initial callback of an observer that was added to a query already delivered.
+    /// Requests the initial callback of an observer that was added to a query whose root was delivered before.
     func requestInitial(of query: QueryHandle) { post { $0.initials.append(query) } }
 
-    /// Asks for an invalidated observer to be let go. Any thread.
+    /// Requests the removal of an invalidated observer. Any thread.
     func requestSweep(of subject: ObservedSubject) { post { $0.sweeps.append(subject) } }
 
     private func post(_ add: (inout Mail) -> Void) {
@@ -210,7 +210,7 @@ final class Mailbox: Sendable {
         if mustPost { scheduler.post() }
     }
 
-    /// Keeps nothing from here on: the connection has ended. What waits is released. Any thread.
+    /// Drops waiting mail and all later mail, because the connection has ended. Any thread.
     func close() {
         let dropped = state.withLock { state in
             state.isClosed = true
@@ -220,15 +220,15 @@ final class Mailbox: Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Asks for a turn once more: the last one came at a time when nothing could be delivered.
+    /// Requests a delivery again, after one at a time at which nothing could be delivered.
     func repost() { scheduler.post() }
 
-    /// Whether there is something newer than `version`.
+    /// Whether there is mail newer than `version`.
     func hasSnapshot(after version: UInt64) -> Bool {
         state.withLock { ($0.mail.snapshot?.version ?? 0) > version }
     }
 
-    /// Takes what observers have asked for and what has failed, and leaves what upkeep has brought.
+    /// Takes requests of observers and failures. Leaves updates from upkeep.
     func takeRequests() -> Mail {
         state.withLock { state in
             var mail = state.takeRequests()
@@ -237,7 +237,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes the observers that are to be let go of, and leaves everything else for a later turn.
+    /// Takes removals of observers. Leaves everything else for a later delivery.
     func takeSweeps() -> [ObservedSubject] {
         state.withLock { state in
             state.isPosted = false
@@ -247,12 +247,12 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes what is there; roots and snapshot only if they stand at `minimum` or later. On the connection's scheduler.
+    /// Takes the mail; updates and snapshot only if their version is at least `minimum`. On the connection's scheduler.
     func take(minimum: UInt64) -> Mail { state.withLock { $0.take(minimum: minimum) } }
 }
 
 extension Mailbox.State {
-    /// Whether the scheduler has to be told, which it then counts as told.
+    /// Returns whether a delivery has to be requested, and notes the request.
     fileprivate mutating func shouldPost() -> Bool {
         if isPosted { return false }
         isPosted = mail.snapshot.map { $0.version >= minimumVersion } ?? false || mail.hasRequests
@@ -284,16 +284,17 @@ extension Mailbox.State {
 }
 
 extension Mail {
-    /// Takes new roots over. Where none wait, as nearly always, their array is taken as it is: copying an update counts five
-    /// references.
+    /// Takes over new roots. Usually none are waiting, and the array is taken as it is: copying an update is five
+    /// retains.
     fileprivate mutating func keep(_ new: inout [RootUpdate], _ displaced: inout [RootUpdate]) {
         if updates.isEmpty, Self.giveSlots(new) { return swap(&updates, &new) }
         for update in new { keep(update, &displaced) }
     }
 
-    /// Gives each query the slot of its update, where none of them has one yet.
-    /// - Returns: false where a query stands in the list twice, and none has a slot: in one turn upkeep sends a root again with
-    ///   the numbers of a column, and only the last one is told of.
+    /// Gives each query the index of its update, if no query has one yet.
+    /// - Returns: false, with no index set, if a query has two updates. Upkeep sends a root again with measures of a
+    ///   column, and
+    ///   only the last one is delivered.
     private static func giveSlots(_ updates: [RootUpdate]) -> Bool {
         for index in updates.indices {
             guard updates[index].query.mailSlot < 0 else {
@@ -314,7 +315,7 @@ extension Mail {
         }
         displaced.append(updates[slot])
         updates[slot] = update
-        // What was computed ahead starts from a root that will never be reported; what is to be skipped stays so.
+        // The changes computed ahead start from a root that will not be reported. Skips are kept.
         updates[slot].ahead = nil
         if let waiting = displaced[displaced.count - 1].skips { updates[slot].skips = waiting + (update.skips ?? []) }
     }

@@ -1,22 +1,22 @@
-// News of observed objects: what upkeep has found in the log, gathered until the connection takes it.
+// Updates of observed objects, found by upkeep and gathered until the connection takes them.
 
-/// What a commit, or several, did to one observed object.
+/// Changes of one observed object by one or several commits.
 struct ObjectChangeEntry {
-    /// The last of the versions in it.
+    /// Last version of these commits.
     var version: UInt64
     var columns: UInt64
-    /// Bit i: the objects of backlink property i are others.
+    /// Bit i: backlink property i has other objects.
     var backlinks: UInt64 = 0
     var isDeletion: Bool
-    /// Observers that are not to hear of it.
+    /// Observers that a write has excluded from the change.
     var skippedBy: [any SilencedObserver] = []
 }
 
-/// News of one observed object.
+/// Update of one observed object.
 struct ObjectUpdate {
     let object: ObjectHandle
     private(set) var entries: [ObjectChangeEntry]
-    /// Why nobody can say what else became of the object.
+    /// Error if further changes of the object cannot be read.
     private(set) var failure: StoreError?
 
     init(_ object: ObjectHandle, _ entries: [ObjectChangeEntry]) {
@@ -31,7 +31,7 @@ struct ObjectUpdate {
         self.failure = failure
     }
 
-    /// Adds later news. What nobody skips is one entry, so a slow observer costs no more than its skips.
+    /// Adds a later update. Entries that exclude no observer are merged, so a slow observer costs little.
     mutating func add(_ later: ObjectUpdate) {
         for entry in later.entries { add(entry) }
         failure = failure ?? later.failure
@@ -48,7 +48,7 @@ struct ObjectUpdate {
     }
 }
 
-/// A property that is the way back along a link or a list of links.
+/// The inverse property of a link or a list of links.
 struct Backlink: Sendable {
     let name: String
     let edge: LinkEdge

@@ -1,12 +1,12 @@
-// Silence asked for by a write: which observers are not to hear of one commit. The record enters upkeep before the commit
-// becomes visible; upkeep turns it into what it means for each tree; the observer's own delivery applies that to what the
-// observer was last told. Nobody waits for anybody.
+// Silent commits: records of the observers that a write excludes. The record enters upkeep before the commit is
+// visible. Upkeep
+// computes its effect on each tree. The observer's delivery applies that to what the observer was last told.
 //
 // Everything here is immutable.
 
-/// A commit, and the observers that are not to hear of it.
+/// A commit and the observers that it excludes.
 final class SkipRecord: Sendable {
-    /// One row the commit changed, as it was before and after.
+    /// One row that the commit changed, before and after.
     struct Row: Sendable {
         let table: UInt32
         let id: ObjectID
@@ -19,7 +19,7 @@ final class SkipRecord: Sendable {
     let tokens: [any SilencedObserver]
     let rows: [Row]
 
-    /// The record of a transaction that is about to commit. The write lock is held, so `before` is what it began with.
+    /// Makes the record of a transaction about to commit, under the write lock. `before` is the version it began with.
     init(_ transaction: WriteTransaction, _ tokens: [any SilencedObserver], tables: [UInt32: Table], before: Snapshot) {
         version = transaction.version
         self.tokens = tokens
@@ -36,7 +36,7 @@ final class SkipRecord: Sendable {
 }
 
 extension SkipRecord {
-    /// The observers of queries among those named, for each query.
+    /// Excluded observers of queries, grouped by query.
     var observersOfQueries: [(query: QueryHandle, observers: [any SilencedObserver])] {
         var found: [ObjectIdentifier: (query: QueryHandle, observers: [any SilencedObserver])] = [:]
         for observer in tokens {
@@ -48,10 +48,10 @@ extension SkipRecord {
 }
 
 extension SilencedObserver {
-    /// Whether a commit that is silent for the observer has to be a step of upkeep's own.
+    /// Whether a commit that excludes the observer has to be a separate step of upkeep.
     var needsOwnStep: Bool { dependsOnOthers || isWaiting }
 
-    /// Whether the observer's rows depend on other rows, so that those a silent commit wrote do not tell what it did.
+    /// Whether the observer's rows depend on others, so that a silent commit's rows do not show its whole effect.
     var dependsOnOthers: Bool {
         guard let query = observedQuery else { return false }
         let key = query.plan.tree
@@ -72,16 +72,16 @@ extension LogEntry {
     var key: Key { Key(table: table, id: ObjectID(rawValue: id)) }
 }
 
-/// What a skip record means for one query's tree.
+/// Effect of a skip record on the tree of one query.
 struct TreeSkip: Sendable {
     struct Row: Sendable {
         let id: ObjectID
         let isDeleted: Bool
-        /// Where the row stood in the tree before the commit; nil: nowhere.
+        /// Key of the row before the commit, or nil if it was not in the tree.
         let before: RankedKey?
-        /// Its stamp there; nil where the log was pruned under the step that crossed the commit.
+        /// Stamp of the row before the commit. Nil if the log was pruned under the step that crossed the commit.
         let beforeStamp: UInt64?
-        /// nil: the row is not in the tree any more.
+        /// Key and stamp after the commit, or nil if the row is no longer in the tree.
         let after: RankedEntry?
     }
 
@@ -91,13 +91,15 @@ struct TreeSkip: Sendable {
 }
 
 extension RankedTree {
-    /// What an observer knows that was told `self` and has itself made the changes in `skips`, which are in order of
+    /// The tree known to an observer that was told `self` and has made the changes in `skips`, which are in order of
     /// versions.
     ///
-    /// A change is applied only where the observer knew the row as it was just before it; otherwise somebody else's change
-    /// of the row is unreported, and the row is reported as a whole. A removal is applied always: a
-    /// commit that deletes the row, or takes it out of the filter. One that finds it out already has not removed it.
-    /// - Parameter keyNow: the key a row had at the last delivery, if it passed the query's filter then.
+    /// A change is applied only if the observer knew the row as it was just before. If not, an earlier change of
+    /// another writer is
+    /// unreported, and the whole row is reported. A removal is always applied: the commit deleted the row or took it
+    /// out of
+    /// the filter. A commit that finds the row out already has not removed it.
+    /// - Parameter keyNow: key of a row at the last delivery, if it passed the query's filter then.
     func applying(
         _ skips: [TreeSkip], _ form: TreeForm, in window: TreeWindow, keyNow: (ObjectID) -> RankedKey?
     ) -> RankedTree {

@@ -1,12 +1,16 @@
-// Versions that are held for long, kept in memory instead of the file.
+// Keeps versions that are held for long in memory instead of the file.
 //
-// The engine uses no page again that was freed since the oldest reader began, whether that reader needs it or not: one held
-// version costs seven pages of file per commit. So a mapping by which somebody reads a version that lies far behind is
-// retired. From then on its readers keep nothing in the file; a reader of this type's own goes after the newest version, and
-// before it moves on, the pages that were freed meanwhile are copied in the retired mapping. Each at most once: what a held
-// version costs is bounded by the file's size when it was retired, in memory of the process that holds it.
+// LMDB reuses no page freed since the oldest reader began, whether that reader needs it or not: one held version costs
+// seven pages of
+// file per commit. So a mapping with a reader that lies far behind is retired, and its readers keep nothing in the file
+// any more. An
+// own reader then follows the newest version. Before it advances, pages freed meanwhile are copied in the retired
+// mapping, each at
+// most once. The cost of a held version is bounded by the file's size at that time, in memory of the process that holds
+// it.
 //
-// The upkeep of every store that the process has opened at this path comes by, one at a time; where none runs, who writes.
+// Called by the upkeep of each store that the process has opened at this path, one at a time; without upkeep, by
+// writers.
 import CStillingWellLMDB
 import Glibc
 import Logging
@@ -15,13 +19,15 @@ import Synchronization
 
 /// Unchecked because `lock` guards everything but the count.
 final class HeldVersions: @unchecked Sendable {
-    /// How far a version lies behind before its mapping is retired: more in a large file, of which it then keeps a smaller part.
+    /// Versions that a reader may lie behind before its mapping is retired. More in a large file.
     static let patienceVersions: ClosedRange<UInt64> = 16...256
-    /// A commit keeps seven to ten pages, which may be a quarter of the file.
+    /// Pages of the file per version of lag. A commit keeps 7 to 10 pages, which may be a quarter of the file.
     private static let pagesPerVersion = 40
-    /// How long it is held before that: at most, and where fewer versions came meanwhile as much less; tests do not wait. An observer
-    /// that commits outrun lies behind by hundreds of versions, for milliseconds: one mapping after the other for it took up to four
-    /// fifths of the commits of a writer that never pauses. Where commits are rare, copies for it are a small part of the time.
+    /// Time that a version is held before its mapping is retired. Proportionally less if fewer commits came meanwhile;
+    /// tests set 0.
+    /// A slow observer can lie hundreds of versions behind for milliseconds. Retiring mappings for it took up to four
+    /// fifths of
+    /// the commits of a continuous writer. If commits are rare, copying takes little time.
     let patienceNs = Atomic<Int64>(50_000_000)
 
     private let environment: OpaquePointer
@@ -30,22 +36,22 @@ final class HeldVersions: @unchecked Sendable {
     private let directory: String
     private let lock = TracedMutex("held versions")
     private var retired: [ReadMap] = []
-    /// Read transactions of the engine: one holds what has not been copied, the other is for the next turn.
+    /// LMDB read transactions: `trail` holds what has not been copied, `spare` is for the next turn.
     private var trail: LMDBTransaction?
     private var spare: LMDBTransaction?
     private var hasWarned = false
-    /// Memory that copies of pages take.
+    /// Memory used by copies of pages, in bytes.
     let copiedBytes = Atomic<Int>(0)
 
     init(_ environment: OpaquePointer, _ page: SharedPage, _ pins: PinList, _ directory: String) {
         (self.environment, self.page, self.pins, self.directory) = (environment, page, pins, directory)
     }
 
-    /// Looks for versions that are held for long, and copies what is freed of them.
+    /// Finds versions that are held for long, and copies pages that were freed of them.
     /// - Parameters:
-    ///   - newest: the version that the caller stands at.
-    ///   - current: what snapshots read by.
-    ///   - replace: has those to come read by another mapping.
+    ///   - newest: the caller's version.
+    ///   - current: returns the mapping of new snapshots.
+    ///   - replace: gives new snapshots another mapping.
     func tend(newest: UInt64, current: () -> ReadMap, replace: () throws -> Void) {
         let problem = lock.withLock { () -> String? in
             let map = current()
@@ -58,12 +64,12 @@ final class HeldVersions: @unchecked Sendable {
             hasWarned = true
             return problem
         }
-        // The logger is somebody else's.
+        // The logger may be code of the application, so it is called without the lock.
         guard let problem else { return }
         Logger(label: "stillingwell").warning("held versions stay in the file of \(directory): \(problem)")
     }
 
-    /// Has a reader that holds nothing any more read by another mapping than a retired one. Any thread.
+    /// Moves a reader without a version from a retired mapping to the current one. Any thread.
     func leave(_ reader: SnapshotReader, for current: () -> ReadMap) {
         lock.withLock {
             let next = current()
@@ -87,35 +93,35 @@ final class HeldVersions: @unchecked Sendable {
         return heldNs >= patienceNs.load(ordering: .relaxed) / Int64(most) * Int64(min(behind, most))
     }
 
-    /// - Returns: why not all could be done.
+    /// - Returns: the failure, or nil.
     private func turn(_ current: () -> ReadMap) -> String? {
         var problem: String?
         do throws(EngineFailure) {
             try follow()
         } catch {
-            // Nothing is lost: the next turn begins where this one has.
+            // The next turn begins where this one did, so nothing is lost.
             problem = "\(error.error("copy pages", path: directory) { _ in nil })"
         }
         drop(for: current())
         return problem
     }
 
-    /// Lets go of the mappings that nobody reads by any more.
+    /// Releases mappings without readers.
     private func drop(for next: ReadMap) {
         retired.removeAll { pins.leave($0, for: next) }
         copiedBytes.store(retired.reduce(0) { $0 + $1.copiedPages } * MappedPage.bytes, ordering: .relaxed)
         if retired.isEmpty, let trail { mdb_txn_reset(trail) }
     }
 
-    /// - Returns: why it could not be done.
+    /// - Returns: the failure, or nil.
     private func retire(_ map: ReadMap, _ current: () -> ReadMap, _ replace: () throws -> Void) -> String? {
         do {
-            // From here on no snapshot begins in the old one.
+            // From here on no snapshot begins in the old mapping.
             try replace()
         } catch {
             return "\(error)"
         }
-        // Those that hold something there are pinned still, so none of their pages has been used again. There may be none any more.
+        // Readers with a version there are still pinned, so no page of theirs was reused. There may be none left.
         guard let oldest = pins.oldestPinned(by: map) else {
             _ = pins.leave(map, for: current())
             return nil
@@ -126,7 +132,7 @@ final class HeldVersions: @unchecked Sendable {
         return nil
     }
 
-    /// Copies what was freed since the last turn, and moves on.
+    /// Copies pages freed since the last turn, and advances.
     private func follow() throws(EngineFailure) {
         let next = try LMDB.beginReading(environment, again: spare, at: page)
         spare = next
@@ -150,7 +156,7 @@ final class HeldVersions: @unchecked Sendable {
         (trail, spare) = (next, trail)
     }
 
-    /// Ends its transactions. When the storage goes, and with it whoever read.
+    /// Ends the transactions. Called when the storage is closed and has no readers.
     func end() {
         for transaction in [trail, spare] { if let transaction { mdb_txn_abort(transaction) } }
     }

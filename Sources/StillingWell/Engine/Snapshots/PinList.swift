@@ -1,19 +1,19 @@
-// Who keeps old versions in the file: this process's snapshots, with the places where they were frozen, and those of
-// other processes as the engine's table of readers has them. The lock is a leaf. What a reader holds is atomic: it is written by
-// whoever opens and ends snapshots, without the lock.
+// Holders of old versions: snapshots of this process with the places where they were frozen, and readers of other
+// processes
+// from LMDB's reader table. The lock is a leaf. The version of a reader is an atomic, written without the lock.
 import CStillingWellLMDB
 import Glibc
 import StillingWellSync
 
-/// Something that keeps a version, and all that came after it, in the file.
+/// A holder of a version, which keeps this version and all later ones in the file.
 public struct VersionPin: Sendable, Equatable {
-    /// The version that is kept.
+    /// Version that is kept.
     public let version: UInt64
-    /// How long it has been held; nil for one of another process.
+    /// Seconds for which it has been held; nil for a holder in another process.
     public let ageSeconds: Double?
-    /// The process that holds it.
+    /// Id of the process that holds it.
     public let process: Int32
-    /// Where in the program it was frozen; nil if a connection, or a read that is running, holds it.
+    /// Source location at which it was frozen; nil if a connection or a running read holds it.
     public let place: String?
 }
 
@@ -25,30 +25,30 @@ final class PinList: Sendable {
 
     private let state = Guarded("pins", State())
 
-    /// Notes what holds a version, until that is removed.
+    /// Adds a holder of a version, until it is removed.
     func add(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
         state.withLock { $0.frozen[pin] = (version, file, line) }
     }
 
     func remove(_ pin: ObjectIdentifier) { state.withLock { $0.frozen[pin] = nil } }
 
-    /// Called once for each reader that is made.
+    /// Adds a reader. Called once for each new reader.
     func add(_ reader: SnapshotReader) { state.withLock { $0.readers.append(reader) } }
 
     private var readers: [SnapshotReader] { state.withLock { $0.readers } }
 
-    /// The oldest version that is read by a mapping and kept in the file, and since when.
+    /// Oldest version that readers of a mapping keep in the file, and since when they hold it.
     func oldest(readBy map: ReadMap) -> (version: UInt64, sinceNs: Int64)? {
         readers.compactMap { $0.pinned(by: map) == nil ? nil : $0.held }.min { $0.version < $1.version }
     }
 
-    /// The oldest transaction of the engine's that readers of a mapping keep in the file.
+    /// Oldest LMDB transaction that readers of a mapping keep in the file.
     func oldestPinned(by map: ReadMap) -> UInt64? { readers.compactMap { $0.pinned(by: map) }.min() }
 
-    /// Has the readers of a mapping keep nothing in the file.
+    /// Makes the readers of a mapping keep nothing in the file.
     func unpin(_ map: ReadMap) { for reader in readers { reader.unpin(map) } }
 
-    /// Whether nobody reads by a mapping any more.
+    /// Moves idle readers of `map` to `next`. Returns whether `map` has no readers left.
     func leave(_ map: ReadMap, for next: ReadMap) -> Bool {
         readers.map { $0.leave(map, for: next) }.allSatisfy(\.self)
     }
@@ -56,7 +56,7 @@ final class PinList: Sendable {
     /// Whether this process holds any version.
     var isHolding: Bool { readers.contains { $0.held != nil } }
 
-    /// The oldest version held by this process, and where it was frozen.
+    /// Oldest version held by this process, and where it was frozen.
     func oldest() -> VersionPin? {
         state.withLock { state in
             let held = state.readers.compactMap(\.held).min { $0.version < $1.version }
@@ -70,12 +70,12 @@ final class PinList: Sendable {
     }
 }
 
-/// One line of the engine's table of readers that holds something.
+/// A reader in LMDB's reader table that holds a transaction.
 struct EngineReader: Equatable {
     let process: Int32
     let transactionID: UInt64
 
-    /// Readers of all processes. The engine tells them as text: process, thread, transaction or a dash.
+    /// Readers of all processes. LMDB lists them as text: process, thread, transaction or a dash.
     static func all(_ environment: OpaquePointer) -> [EngineReader] {
         final class Lines { var readers: [EngineReader] = [] }
         let lines = Lines()

@@ -1,39 +1,39 @@
-// What processes tell each other of flushes, in the page that they share. The words are written with the flush mutex, but for the wish, the
-// failure, which stays, and what a process holds, which it writes itself.
+// Words about flushes in the page that processes share. They are written with the flush mutex held, except `flushWish`,
+// `flushFailure`, and the holds of a process, which it writes itself.
 import CStillingWellPlatform
 import Glibc
 
 extension SharedPage {
-    /// Held by who flushes.
+    /// Mutex held during a flush.
     var flushMutex: UnsafeMutablePointer<pthread_mutex_t> {
         (base + Layout.flushMutex).assumingMemoryBound(to: pthread_mutex_t.self)
     }
-    /// The engine's transaction that is recorded as being on the disk, the number of that record, and which flush it was.
+    /// LMDB transaction recorded as flushed, the number of its record, and its token.
     var flushed: UnsafeMutablePointer<UInt64> { longWord(Layout.flushed) }
     var flushNumber: UnsafeMutablePointer<UInt64> { longWord(Layout.flushNumber) }
     var flushToken: UnsafeMutablePointer<UInt64> { longWord(Layout.flushToken) }
-    /// The number of the flush that has begun last, which may have come to no end.
+    /// Number of the flush that began last, which may be unfinished.
     var flushBegun: UnsafeMutablePointer<UInt64> { longWord(Layout.flushBegun) }
-    /// Counts flushes as they end.
+    /// Number of finished flushes.
     var flushRound: UnsafeMutablePointer<UInt32> { word(Layout.flushRound) }
-    /// Counts wishes for one.
+    /// Number of requests for a flush.
     var flushWish: UnsafeMutablePointer<UInt32> { word(Layout.flushWish) }
-    /// The error number of one that has failed. It stays.
+    /// Error number of a failed flush. Stays set until the page is initialised.
     var flushFailure: UnsafeMutablePointer<UInt32> { word(Layout.flushFailure) }
 
-    /// What a process reads for the sake of flushes: the version it holds, and the one that is being flushed.
+    /// Versions that a process reads for flushes: the one it holds, and the one being flushed.
     enum HoldKind: Int, CaseIterable { case held, next }
 
     private func word(of hold: HoldKind, _ index: Int) -> UnsafeMutablePointer<UInt64> {
         slot(index).version + 1 + hold.rawValue
     }
 
-    /// Notes one of the engine's transactions; 0: none.
+    /// Stores an LMDB transaction number; 0 for none.
     func setHold(_ transaction: UInt64, _ hold: HoldKind, ofSlot index: Int) {
         cp_store64(word(of: hold, index), transaction)
     }
 
-    /// What all living processes read for the sake of flushes, and nobody for its content.
+    /// Readers of all living processes that exist only for flushes.
     var holds: [EngineReader] {
         (0..<Layout.slotCount).flatMap { index in
             HoldKind.allCases.compactMap { hold in

@@ -1,5 +1,5 @@
-// What snapshots read with, and what keeps their versions: in the file, or, of those that are held for long, in the mapping that
-// they are read by (HeldVersions.swift).
+// Reusable readers of snapshots. A reader keeps its version in the file or, if held for long, in its mapping
+// (HeldVersions.swift).
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -16,22 +16,22 @@ final class SnapshotReader: @unchecked Sendable {
     private var logCursor: LMDBCursor
     let lock = TracedMutex("snapshot")
     let roots = TableRoots()
-    /// The version held; `noVersion` while there is none.
+    /// Version held, or `noVersion`.
     private let heldVersion = Atomic<UInt64>(SharedPage.noVersion)
     private let heldSinceNs = Atomic<Int64>(0)
 
     private let pinLock = TracedMutex("pin")
-    /// Keeps pages of its version, and of all after it, from being used again. What reads where there is no other mapping.
+    /// Keeps pages of its version and all later ones from being reused. Also reads if there is no other mapping.
     private let pin: LMDBTransaction
     private let log: MDB_dbi
     private let path: String
     private enum Keeper { case nothing, inFile, inMapping }
-    /// What keeps its version. Guarded by `pinLock`.
+    /// Where the version is kept. Guarded by `pinLock`.
     private var keeper = Keeper.inFile
-    /// What is read by. Written with `pinLock`.
+    /// Mapping that is read. Written with `pinLock` held.
     private(set) var map: ReadMap
 
-    /// Takes the transaction over, which has begun.
+    /// Takes over a transaction that has begun.
     init(_ pin: LMDBTransaction, _ map: ReadMap, log: MDB_dbi, path: String) throws(StoreError) {
         (self.pin, self.map, self.log, self.path) = (pin, map, log, path)
         do throws(StoreError) {
@@ -58,7 +58,7 @@ final class SnapshotReader: @unchecked Sendable {
 
     deinit { roots.free() }
 
-    /// Ends the transactions for good. Not left to `deinit`: the environments must still be open.
+    /// Ends the transactions for good. Not left to `deinit`, because the environments must still be open.
     func end() {
         endReading()
         mdb_txn_abort(pin)
@@ -69,13 +69,13 @@ final class SnapshotReader: @unchecked Sendable {
         if transaction != pin { mdb_txn_abort(transaction) }
     }
 
-    /// Moves on to the newest content and returns its version.
-    /// - Parameter current: what snapshots read by.
+    /// Moves to the newest content and returns its version.
+    /// - Parameter current: returns the mapping of new snapshots.
     func renew(_ current: () -> ReadMap) throws(StoreError) -> UInt64 {
         try pinLock.withLock { () throws(StoreError) in
-            // Whoever retires a mapping looks at every reader afterwards, and waits for this one.
+            // A mapping is marked as retired before its readers are checked, and the check waits for this lock.
             while map.isRetired.load(ordering: .sequentiallyConsistent) { try move(to: current()) }
-            // First, so that what is read is not older.
+            // The pin comes first, so that the version that is read is not older.
             var code = mdb_txn_renew(pin)
             if code == 0, transaction != pin {
                 code = mdb_txn_renew(transaction)
@@ -93,7 +93,7 @@ final class SnapshotReader: @unchecked Sendable {
             throw LMDB.error(code, "read log", path: path)
         }
         let version = code == MDB_NOTFOUND ? 0 : key.number
-        // To a few milliseconds: a quarter of the cost of an exact reading, at every snapshot.
+        // The coarse clock is exact to a few milliseconds and costs a quarter of the exact one, at every snapshot.
         heldSinceNs.store(monotonicNs(CLOCK_MONOTONIC_COARSE), ordering: .relaxed)
         heldVersion.store(version, ordering: .releasing)
         return version
@@ -106,14 +106,14 @@ final class SnapshotReader: @unchecked Sendable {
         (self.transaction, logCursor, self.map) = (transaction, cursor, map)
     }
 
-    /// What it holds, and since when. Any thread.
+    /// Version held, and since when. Any thread.
     var held: (version: UInt64, sinceNs: Int64)? {
         let version = heldVersion.load(ordering: .acquiring)
         return version == SharedPage.noVersion ? nil : (version, heldSinceNs.load(ordering: .relaxed))
     }
 
-    /// Lets go of the content.
-    /// - Returns: whether it reads by a mapping that is retired, and gone once no reader has it.
+    /// Releases the version.
+    /// - Returns: whether its mapping is retired, and can be released once no reader uses it.
     @discardableResult
     func reset() -> Bool {
         roots.forget()
@@ -128,12 +128,12 @@ final class SnapshotReader: @unchecked Sendable {
 
     // MARK: What is held for long
 
-    /// The engine's transaction that it keeps in the file, where it reads by `map`. Any thread.
+    /// LMDB transaction that the reader keeps in the file, if it reads `map`. Any thread.
     func pinned(by map: ReadMap) -> UInt64? {
         pinLock.withLock { self.map === map && keeper == .inFile ? LMDB.number(of: pin) : nil }
     }
 
-    /// Keeps its version in the file no more, where it reads by `map`, which keeps it instead. Any thread.
+    /// Stops keeping the version in the file if the reader uses `map`, which keeps it instead. Any thread.
     func unpin(_ map: ReadMap) {
         pinLock.withLock {
             guard self.map === map, keeper == .inFile else { return }
@@ -142,7 +142,7 @@ final class SnapshotReader: @unchecked Sendable {
         }
     }
 
-    /// Whether it does not need `map` any more. Any thread.
+    /// Moves the reader to `next` if it uses `map` and is idle. Returns whether it has left `map`. Any thread.
     func leave(_ map: ReadMap, for next: ReadMap) -> Bool {
         pinLock.withLock {
             if self.map !== map { return true }
