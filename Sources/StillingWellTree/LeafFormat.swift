@@ -30,7 +30,6 @@ struct LeafFormat: Equatable {
 
     var isNarrow: Bool { @inline(__always) get { stamps & 1 == 0 } }
 
-    /// Returns the bytes that `count` words take.
     @inline(__always)
     func bytes(_ count: Int) -> Int { count &<< Int(truncatingIfNeeded: stamps & 3) }
 

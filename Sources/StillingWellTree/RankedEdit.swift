@@ -16,7 +16,6 @@ package struct RankedEdit: ~Copyable {
     private(set) var root: RankedNode
     /// Right half of the node that an insertion has just split, for its caller.
     private var splitOff: RankedNode?
-    /// Measures of the entry that is being inserted.
     private var values: UnsafePointer<UInt64>?
 
     init(_ tree: RankedTree) {

@@ -4,7 +4,6 @@
 extension RankedNode {
     private static let summaryBytes = MemoryLayout<IntegerSummary>.stride
 
-    /// Returns the bytes of measures per slot.
     static func measureBytes(_ measures: MeasureKinds, height: Int) -> Int {
         height == 0 ? measures.wordsPerEntry * 8 : Int(measures.count) * summaryBytes
     }
@@ -95,7 +94,6 @@ extension RankedNode {
     }
 
     #if DEBUG
-        /// Whether the summaries of a slot match its child.
         func hasSummary(of child: RankedNode, at index: Int) -> Bool {
             (0..<Int(measures.count)).allSatisfy { place in
                 measures.isDouble(place)

@@ -67,7 +67,6 @@ struct RankedNode: Hashable {
     }
 
     var measures: MeasureKinds { @inline(__always) get { header.pointee.measures } }
-    /// Format of a leaf's entries.
     var format: LeafFormat { @inline(__always) get { header.pointee.format } }
     var isNarrow: Bool { @inline(__always) get { header.pointee.format.isNarrow } }
     /// Start of the first array.
@@ -150,7 +149,6 @@ struct RankedNode: Hashable {
     }
 
     #if DEBUG
-        /// Reference count, for ownership checks.
         var referenceCount: Int { header.pointee.references.load(ordering: .relaxed) }
     #endif
 

@@ -85,7 +85,6 @@ extension RankedTree {
 private struct LeafMerge {
     private struct Insertion {
         let key: BareKey
-        /// Index in `entries`.
         let number: Int
     }
 
@@ -183,7 +182,6 @@ struct LeafStream {
         if current.measures.count > 0 { current.setMeasures(values, at: current.used - 1) }
     }
 
-    /// Appends many rows, leaf by leaf.
     fileprivate mutating func append(_ numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64) {
         var rest = numbers[...]
         while !rest.isEmpty {

@@ -191,12 +191,10 @@ private struct NodeCursor {
 
     var isAtStart: Bool { index == 0 }
 
-    /// Entry at this position of a leaf.
     var row: TreeDifference.Row {
         TreeDifference.Row(rank: rank, key: node.key(at: index), stamp: node.stamp(at: index))
     }
 
-    /// Moves forward within the leaf.
     mutating func step(_ count: Int = 1) {
         index += count
         rank += count
@@ -225,7 +223,6 @@ private struct NodeCursor {
         leave()
     }
 
-    /// Moves to the start of the first child.
     mutating func descend() {
         (path + depth).initialize(to: Frame(node: node, child: 0))
         depth += 1

@@ -59,7 +59,6 @@ struct ListRows {
         }
     }
 
-    /// Row ids of all elements, in order.
     var ids: [UInt64] { ids(in: 0..<count) }
 
     /// Returns the index of an element, or nil if it is not shown.

@@ -3,7 +3,6 @@
 // write.
 import StillingWellBasis
 
-/// The first rows of an order.
 struct FirstFound {
     let rows: [ScannedRow]
     /// Number of rows requested when these were found.

@@ -10,7 +10,6 @@ struct Refinement: Sendable {
     var limit: Int?
     /// List whose objects these are. nil for all objects of the table.
     var list: ListSource?
-    /// Error in the query, thrown when it is used.
     var fault: StoreError?
 }
 
@@ -34,7 +33,6 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     var known: ConnectionQuery?
     /// Count found without a tree, and the connection's epoch then.
     var counted: (count: Int, epoch: Int)?
-    /// First rows, found without a tree.
     var firstFound: FirstFound?
 
     init(_ connection: Connection, _ table: Table, _ asked: Refinement) {

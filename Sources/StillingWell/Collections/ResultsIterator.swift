@@ -15,7 +15,6 @@ public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
 
     private var found: [ScannedRow] = []
     private var nextFound = 0
-    /// Source of further rows.
     private var scan: RowScan?
     /// The connection's `rowEpoch` in which the rows are valid. nil during a write, where they may move.
     private let epoch: Int?
@@ -90,7 +89,6 @@ public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
 }
 
 extension ContiguousArray {
-    /// Collects all elements of an iterator.
     init(gathering iterator: some IteratorProtocol<Element>) {
         self.init()
         var iterator = iterator

@@ -7,7 +7,6 @@ class BlockConnection: Connection {
     private(set) final var failure: StoreError?
     private final var hasEnded = false
 
-    /// Ends the connection when its block has returned.
     final func end() {
         if transaction != nil { endOpenWrite() }
         delivered = nil

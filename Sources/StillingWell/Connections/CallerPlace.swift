@@ -37,7 +37,6 @@ struct CallerPlace: Sendable {
         label == mainQueueLabel ? "the main queue" : "queue '\(label)'"
     }
 
-    /// Description of the calling thread, such as `thread 'parser'`.
     static var thread: String { Thread.isMainThread ? "the main thread" : threadName }
 
     private static var threadName: String {

@@ -66,7 +66,6 @@ public class Connection {
     /// Whether this connection serves a frozen object or collection. It then reads one version and cannot write.
     public var isFrozen: Bool { false }
 
-    /// Whether the block that this connection belonged to has returned.
     var isOver: Bool { false }
 
     /// Error text if this connection must not be used here, or nil.
@@ -100,7 +99,6 @@ public class Connection {
     /// collection would be a wrong result, and no caller would be told.
     func noteFailure(_ error: StoreError) { stopProgram("\(error)") }
 
-    /// The rows of a query as this connection shows them now.
     func rows(_ query: ConnectionQuery) throws(StoreError) -> TreeSlice {
         if let shown = query.shown, shown.epoch == epoch { return shown.rows }
         if let fault = query.plan.fault { throw fault }
@@ -299,7 +297,6 @@ extension Connection {
         return table
     }
 
-    /// Makes an object of a class that is known to be a model.
     func makeObject<Object: StoredObject>(_ type: Object.Type, _ id: ObjectID) -> Object {
         makeObject(core.storage.tables[ObjectIdentifier(type)]!, id)
     }
@@ -315,7 +312,6 @@ extension Connection {
     /// The `rowEpoch` to store with a row position found now. nil during a write, where rows may move.
     var foundEpoch: Int? { transaction == nil ? rowEpoch : nil }
 
-    /// Makes an object for a row found by a scan.
     func makeObject<Object: StoredObject>(_ table: Table, _ found: ScannedRow, _ epoch: Int?) -> Object {
         let object: Object = makeObject(table, found.id)
         if let epoch, let shown { object.noteFound(found.row(in: shown), epoch) }

@@ -17,7 +17,6 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     private(set) var attachment = 0
     /// Columns that upkeep has been asked to aggregate, and the attachment in which it was asked.
     private var measured: (attachment: Int, columns: UInt64) = (0, 0)
-    /// The root of the last delivery.
     private(set) var delivered: RankedTree?
     /// Range of the root's rows that the window shows, if upkeep sent it.
     private var deliveredRanks: Range<Int>?
@@ -70,7 +69,6 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         return true
     }
 
-    /// Removes all observers when their connection ends.
     func end() {
         let ended = tokens
         tokens = []
@@ -176,7 +174,6 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         }
     }
 
-    /// Whether a root of this query has been delivered.
     @inline(__always)
     var isDelivered: Bool { delivered != nil }
 
@@ -267,7 +264,6 @@ final class ShownUndo {
 struct ShownState {
     /// Same meaning as in `ShownTree`.
     let (epoch, from): (Int, Int)
-    /// Number of own changes.
     let changes: Int
 
     init(epoch: Int, from: Int, changes: Int) { (self.epoch, self.from, self.changes) = (epoch, from, changes) }

@@ -15,7 +15,6 @@ final class LiveConnection: Connection {
     var observedCells: ObservedCells?
     private lazy var trackingProbe = TrackingProbe()
     var isDelivering = false
-    /// Version held before the connection went to sleep.
     private(set) var versionBeforeSleep: UInt64 = 0
     /// Whether a delivery was postponed by a write or another delivery.
     var missedDelivery = false

@@ -30,7 +30,7 @@ public struct PropertyChange: Sendable, Equatable {
 /// Unchecked because what changes is the connection's scheduler's.
 final class ObjectToken: TokenState, @unchecked Sendable {
     let object: ObjectHandle
-    /// Bit i: changes of column i are told.
+    /// Bit i: changes of column i are reported.
     private let columns: UInt64
     /// Row when the observer was added. nil once a change has been processed.
     private var known: [UInt8]?

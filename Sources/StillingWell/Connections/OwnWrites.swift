@@ -11,7 +11,6 @@ struct OwnWrites {
     /// Whether a query has used all of `changes`. Then a repeated change of the last row must be listed again.
     private var lastIsUsed = false
     private var countAtBegin = 0
-    /// Versions of own commits, ascending.
     private var versions: [UInt64] = []
     /// By table id: whether no other writer has changed the table, up to the version given.
     private var known: [UInt32: (version: UInt64, isAlone: Bool)] = [:]
@@ -29,7 +28,6 @@ struct OwnWrites {
 
     mutating func noteUsed() { lastIsUsed = true }
 
-    /// Removes the changes since `begin`.
     mutating func cancel() {
         changes.removeSubrange(countAtBegin...)
         // Shown rows may include all remaining changes.

@@ -12,7 +12,6 @@ final class Recording: Sendable {
         weak var recorder: WorkloadRecorder?
         /// Identity of that recorder. Needed while it is deinitialized, when the weak reference is already nil.
         var owner: ObjectIdentifier?
-        /// Whether a recorder is being made.
         var isReserved = false
     }
 

@@ -20,7 +20,6 @@ class TokenState: SilencedObserver, @unchecked Sendable {
     /// Whether a callback is running. It may still run after the token was invalidated.
     final var isRunning: Bool { state.load(ordering: .acquiring) & Self.running != 0 }
 
-    /// Whether a callback has ever begun.
     final var wasCalled: Bool { state.load(ordering: .acquiring) & Self.called != 0 }
 
     /// Marks a callback as running. Returns false if the token was invalidated; then no callback may start.

@@ -25,7 +25,6 @@ public final class WorkloadRecorder: Sendable {
     private let state: Guarded<State>
     private let path: String
     private let startNs: Int64
-    /// Random salt of row numbers.
     private let salt = UInt64.random(in: 0 ... .max)
     private let clock: @Sendable () -> Int64
     private let whenEnded: @Sendable (ObjectIdentifier) -> Void
@@ -104,10 +103,8 @@ public final class WorkloadRecorder: Sendable {
         return number
     }
 
-    /// Records the number of rows that a query delivered.
     func found(_ query: Int, _ count: Int) { write("found \(query) \(count)", sinceNs: nil) }
 
-    /// Records that a query is no longer observed.
     func drop(_ query: Int) { write("drop \(query)", sinceNs: nil) }
 
     // MARK: Lines

@@ -24,7 +24,6 @@ protocol AnyStored {
     /// Whether `read` returns its argument for sample values: the ends of the type's range and some between.
     static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool
     static func role(at address: UnsafeRawPointer) -> StoredRole
-    /// Offset of the ordinal within the wrapper.
     static var ordinalOffset: Int { get }
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
     /// Sets the property of a plain object to a value of unknown type. `place` names it in an error.
@@ -59,7 +58,6 @@ protocol AnyConnected: AnyStored {
 
 /// A `LinkingObjects` of any class, as the class layout sees it.
 protocol AnyBacklink: Columnless {
-    /// Class whose property links here.
     static var source: StoredObject.Type { get }
     /// Ordinal of the linking property among the stored properties of its class.
     static func ordinal(at address: UnsafeRawPointer) -> Int

@@ -37,7 +37,6 @@ extension ColumnPath {
         }
     }
 
-    /// The reason why a key path names no column.
     struct Refusal: Error {
         let text: String
     }

@@ -94,7 +94,6 @@ extension Linked: AnyConnected {
 }
 
 extension StoredObject {
-    /// Returns the object that a link of the row leads to.
     fileprivate func target<Target: StoredObject>(_ row: RowReader?, _ column: Int) -> Target? {
         guard let binding, let row, !row.isNull(column), let target = binding.table.links?.edge(column)?.target,
             let table = binding.connection.core.storage.tablesByID[target]

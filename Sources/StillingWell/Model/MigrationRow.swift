@@ -147,7 +147,6 @@ public final class MigrationRow {
         return false
     }
 
-    /// Returns the table of a list's elements.
     private func list(_ property: String, isOfLinks: Bool) -> TableSchema? {
         guard let column = column(property, .list) else { return nil }
         let schema = isOld ? rows.change.old : rows.change.schema

@@ -131,7 +131,6 @@ open class StoredObject {
         return (find(connection) ?? connection.rowForGetter(table, binding.id), column)
     }
 
-    /// Caches the row that a scan has found.
     @inline(__always)
     final func noteFound(_ row: RowReader, _ epoch: Int) { found = (row, epoch) }
 

@@ -35,7 +35,6 @@ extension Store {
 }
 
 extension StoreCore {
-    /// Records a write that has ended.
     func record(_ transaction: WriteTransaction, beganNs: Int64) {
         recording.current?.commit(transaction.entries, beganNs: beganNs) { storage.tablesByID[$0]?.schema }
     }

@@ -6,7 +6,6 @@ struct QueryConstant {
     let offset: Int
     let value: ColumnValue
     let described: String
-    /// Class of the object, if the constant is one.
     var type: String?
 }
 

@@ -226,7 +226,6 @@ extension QueryParser {
         return .path(path)
     }
 
-    /// Parses the constant of a comparison with a property.
     private mutating func rightSide() throws(QueryTextFault) -> QueryConstant {
         if case .word = tokens.current.kind, tokens.keyword == nil {
             throw tokens.fault(
