@@ -1,23 +1,22 @@
-// A file and those that it extends, as one tree. A scenario that `extends` another has all its keys: sections and profiles
-// are gone through key by key, everything else is replaced as a whole, and `without` takes away what has no meaning any more.
-// Every node keeps the file that it comes from, for what is said about it. Pure.
+// Merges a file with the files that it `extends` into one tree. Sections and profiles are merged key by key, other
+// values are replaced as a whole, and `without` removes keys. Every node keeps its file for error messages. Pure.
 import TidegaugeSpec
 
 struct ExtendedFile {
     let root: YAMLNode
-    /// Of the file, then of the one it extends, and so on: what its hash is made of.
+    /// Bytes of the file and of all files that it extends, for the scenario's hash.
     let bytes: [UInt8]
 
-    /// Longer than anybody's chain of thought.
+    /// Maximum length of a chain of `extends`.
     private static let maximumFiles = 16
-    /// Maps that are gone through key by key.
+    /// Maps that are merged key by key.
     private static let layered = Set(
         (FileKey.sections + [.profiles]).map(\.rawValue) + Profile.allCases.map(\.rawValue))
     static let removable =
         FileKey.allCases.filter { ![.extends, .without, .purpose].contains($0) }.map(\.rawValue)
         + Setting.allCases.map(\.rawValue)
 
-    /// nil after reporting why there is none.
+    /// Returns nil after reporting a problem.
     static func read(_ bytes: [UInt8], _ files: NamedFiles, into problems: inout ProblemList) -> ExtendedFile? {
         let file = problems.paths.count - 1
         problems.fileOfText = file
@@ -64,7 +63,7 @@ struct ExtendedFile {
             problems.add(node.position, "'extends' names '\(path)': \(why)")
             return nil
         case .found(let path, _) where !path.hasSuffix(".yaml"):
-            // Refusals quote what they are about, and another file is nobody's scenario.
+            // Error messages quote a file's content, so files other than scenarios are not read.
             problems.add(node.position, "'extends' names '\(Quantity.clipped(path))', and a scenario is a *.yaml file")
             return nil
         case .found(let path, let bytes):
@@ -80,7 +79,7 @@ struct ExtendedFile {
         }
     }
 
-    /// Keys of `own` over those below, which keep their places in the order.
+    /// Merges the keys of `own` over `below`, whose order is kept.
     private static func merged(_ own: [YAMLNode.Entry], over below: [YAMLNode.Entry]) -> [YAMLNode.Entry] {
         var entries = below
         for entry in own {
@@ -123,8 +122,8 @@ struct ExtendedFile {
         }
     }
 
-    /// Takes a key away from the file and its profiles.
-    /// - Returns: whether it was there.
+    /// Removes a key from the file and its profiles.
+    /// - Returns: whether the key was present.
     private static func remove(_ section: String?, _ key: String, from entries: inout [YAMLNode.Entry]) -> Bool {
         var isFound = false
         if section == nil, let index = entries.firstIndex(where: { $0.key == key }) {
@@ -149,7 +148,7 @@ struct ExtendedFile {
 }
 
 extension YAMLNode {
-    /// The same tree, each place in the file of this number.
+    /// Returns the tree with the file index of all positions set.
     fileprivate func moved(toFile file: Int) -> YAMLNode {
         var node = self
         node.position.file = file

@@ -1,4 +1,4 @@
-// The keys of a scenario file that are no settings: what it asks, of whom, and what is made of the answers. Values only.
+// Keys of a scenario file that are not settings. Values only.
 
 /// A key at the top of a file.
 enum FileKey: String, CaseIterable {
@@ -9,16 +9,16 @@ enum FileKey: String, CaseIterable {
     case threads, expect, cycle
 
     static let sections: [FileKey] = [.dataset, .observers, .writers, .fault, .server]
-    /// In files with a load.
+    /// Keys of files with a load.
     static let ofLoads = allCases.filter { ![.threads, .expect, .cycle].contains($0) }
-    /// In files with `threads`.
+    /// Keys of files with an interleaving test (`threads`).
     static let ofChoreographies: [FileKey] = [
         .extends, .without, .purpose, .represents, .drivers, .limits, .threads, .expect, .cycle,
     ]
-    /// Of a load, and the same in every profile.
+    /// Keys of a load that profiles cannot change.
     static let fixed = ofLoads.filter { $0 != .sweep && !sections.contains($0) }
 
-    /// What it holds, in a sentence.
+    /// One-sentence description.
     var summary: String {
         switch self {
         case .extends:

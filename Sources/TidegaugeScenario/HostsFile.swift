@@ -1,5 +1,5 @@
-// The file of `--hosts`: which hosts there are, and by which command each is reached. Read as strictly as a scenario, with the place
-// of whatever is wrong. Pure, but for reading the file.
+// Reads the hosts file of `--hosts`: the hosts and the command that reaches each. As strict as scenarios, with
+// positions of all problems. Pure, except for reading the file.
 import Foundation
 import TidegaugeSpec
 
@@ -8,11 +8,12 @@ public struct HostsFile {
     private static let example = "b: { run: [ssh, -T, b.example] }"
 
     private var problems: ProblemList
-    /// Of the server that is started beside the trial.
+    /// Address of the server that is started beside the trial.
     private var address: String?
 
-    /// The hosts of a file, in its order, those left out that only have a server: writers and observers are put on them.
-    /// - Throws: everything that is wrong with it.
+    /// Returns the hosts of a file in order, without those that only have a server. Writers and observers are placed
+    /// on them.
+    /// - Throws: all problems of the file.
     public static func read(path: String) throws(ScenarioErrors) -> [HostEntry] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ScenarioErrors([
@@ -50,7 +51,7 @@ public struct HostsFile {
         return hosts
     }
 
-    /// nil where it only has a server, and after saying what is wrong with it.
+    /// Returns nil for a host that only has a server, or after reporting a problem.
     private mutating func host(_ entry: YAMLNode.Entry) -> HostEntry? {
         let name = entry.key
         let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
@@ -119,7 +120,7 @@ public struct HostsFile {
         return nil
     }
 
-    /// What the server listens at, which takes several after commas.
+    /// Address on which the server listens. A comma would separate several addresses.
     private mutating func networkName(_ entry: YAMLNode.Entry) -> String? {
         if case .scalar(let name, _) = entry.value.content, !name.isEmpty,
             name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-.:".contains($0)) })

@@ -1,4 +1,4 @@
-// JSON written down, keys in the order given: for the schema, which people read too. Pure.
+// Renders JSON with keys in the given order, for the schema, which people read too. Pure.
 import TidegaugeSpec
 
 /// A JSON value.
@@ -9,7 +9,7 @@ enum JSONText {
     case list([JSONText])
     case object([(key: String, value: JSONText)])
 
-    /// Indented by two; what fits on a line stays on one.
+    /// Renders with an indentation of two; values that fit into 120 columns stay on one line.
     func rendered(indent: Int = 0) -> String {
         let flat = line
         if indent + flat.count <= 120 { return flat }

@@ -2,7 +2,7 @@
 import TidegaugeSpec
 
 extension SettingNeed {
-    /// Why the values of a point do not carry the metric, as the end of a sentence; nil where they do.
+    /// Returns why the metric cannot be measured with a point's values, as the end of a sentence, or nil.
     func obstacle(_ settings: Settings) -> String? {
         let (writers, observers) = (settings.writers, settings.observers)
         switch self {
@@ -43,8 +43,8 @@ extension SettingNeed {
 }
 
 extension Metric {
-    /// Why the values of a point do not carry the metric, as the end of a sentence; nil where they do, and for what is
-    /// checked elsewhere (observers, sweeps).
+    /// Returns why the metric cannot be measured with a point's values, as the end of a sentence, or nil. Observers
+    /// and sweeps are checked elsewhere.
     func obstacle(_ settings: Settings) -> String? {
         for case .setting(let need) in entry.needs {
             if let obstacle = need.obstacle(settings) { return obstacle }

@@ -1,29 +1,30 @@
-// The files that a scenario may name: traces beside it, and the scenario that it extends. Who reads files says what they are.
+// Access to the files that a scenario may name: traces and extended scenarios. The caller that reads files provides
+// it.
 
-/// What lies around a scenario.
+/// Files around a scenario.
 public struct NamedFiles {
-    /// A file that `extends` names.
+    /// Result for a file named by `extends`.
     public enum Extended {
         case found(path: String, bytes: [UInt8])
-        /// How a refusal ends: with the name that was probably meant, or nothing.
+        /// No such file. The hint with similar names ends the error message; may be empty.
         case missing(hint: String)
-        /// There is one, and it cannot be read: why, and what to do about it.
+        /// The file exists but cannot be read, with the reason and remedy.
         case unreadable(path: String, String)
     }
 
-    /// A file in the folder of a scenario.
+    /// Result for a file in the folder of a scenario.
     public enum Beside {
         case found([UInt8])
         case missing
-        /// There is one, and it cannot be read: why, and what to do about it.
+        /// The file exists but cannot be read, with the reason and remedy.
         case unreadable(String)
     }
 
-    /// The file of a name in the folder of the scenario at a path.
+    /// Reads a file by name in the folder of the scenario at `path`.
     let beside: (_ name: String, _ path: String) -> Beside
-    /// Stands in for all traces that scenarios name.
+    /// Replacement for all traces that scenarios name, or nil.
     var trace: (name: String, bytes: [UInt8])?
-    /// The scenario that the one at a path extends: a file beside it, or one that has this name.
+    /// Reads the file that the scenario at `path` extends: a file beside it, or a scenario by name.
     let extended: (_ name: String, _ path: String) -> Extended
 
     public init(

@@ -1,10 +1,11 @@
-// The points at which a scenario is measured in a profile. Pure.
+// Sweep points of a scenario in a profile. Pure.
 import TidegaugeSpec
 
 extension Scenario {
-    /// The points of `profile`, in the order written. A profile that the file does not name runs the scenario as it is.
-    /// - Parameter overrides: values by key path, as `--set` takes them; one of a swept key pins it.
-    /// - Throws: what is wrong with `overrides`, or with what they bring about.
+    /// Returns the points of `profile` in the written order. A profile that the file lacks uses the scenario
+    /// unchanged.
+    /// - Parameter overrides: values by key path, as in `--set`. A value for a swept key replaces its sweep.
+    /// - Throws: all problems with `overrides` or their effects.
     public func points(profile: Profile, overrides: [String: String] = [:]) throws(ScenarioErrors) -> [SweepPoint] {
         try settings(profile, overrides).map { variant, settings in
             var point = settings.point
@@ -13,7 +14,7 @@ extension Scenario {
             point.spec.variant = variant
             point.spec.measure = measure.map(\.rawValue)
             point.spec.choreography = choreography
-            // What follows from two keys.
+            // Values that depend on two keys.
             point.spec.dataset.groups = max(point.spec.dataset.groups, point.spec.observers.bystanders)
             if settings.isLockstep { point.spec.writers.load = .lockstep }
             if settings.writers.arrivals == .trace, let trace = traces[point.traceFile] { point.spec.follow(trace) }
@@ -21,7 +22,7 @@ extension Scenario {
         }
     }
 
-    /// The points with their layered values: base, profile, sweep, options.
+    /// Returns the points with their layered values: base, profile, sweep, options.
     func settings(
         _ profile: Profile, _ overrides: [String: String]
     ) throws(ScenarioErrors) -> [(variant: String, settings: Settings)] {
@@ -29,7 +30,7 @@ extension Scenario {
         let options = Self.read(overrides, into: &problems)
         try problems.check()
         let points = points(profile, options)
-        // The file itself was checked when it was read; what can be wrong now came with the options.
+        // The file was checked when it was read, so new problems come from the options.
         if !options.isEmpty {
             for point in points { point.settings.checkRules(missingAt: start, into: &problems) }
             checkCount(points.map(\.settings), into: &problems)
@@ -73,7 +74,7 @@ extension Scenario {
 // MARK: Checks over all points
 
 extension Scenario {
-    /// Reports what is wrong with `profile` as a whole and at each of its points.
+    /// Reports the problems of `profile` as a whole and at each of its points.
     func check(_ profile: Profile, _ measured: [Metric: Position], into problems: inout ProblemList) {
         let points = points(profile, [:])
         for point in points { point.settings.checkRules(missingAt: start, into: &problems) }
@@ -94,7 +95,7 @@ extension Scenario {
         }
     }
 
-    /// Trials on one driver are listed before the first runs: a list that nobody would live to see the end of is refused.
+    /// Limits the number of trials per driver, which are all listed before the first one runs.
     private func checkCount(_ points: [Settings], into problems: inout ProblemList) {
         guard let most = points.max(by: { $0.point.repetitions < $1.point.repetitions }) else { return }
         let repetitions = most.point.repetitions
@@ -105,10 +106,10 @@ extension Scenario {
                 + "less often, or shorten the sweep")
     }
 
-    /// On each driver. The shortest trial takes half a second.
+    /// Maximum number of trials per driver. The shortest trial takes 0.5 s.
     private static let maximumTrials = 10_000
 
-    /// A search goes on where a sweep over rates has ended.
+    /// A search requires the metric that it searches for.
     private func checkSearch(_ settings: Settings?, into problems: inout ProblemList) {
         guard let settings, settings.point.searchSteps > 0, !measure.contains(.sustainableRate),
             let place = settings[.search]?.place
@@ -116,7 +117,7 @@ extension Scenario {
         problems.add(place, "'search' looks for the sustainable rate: add 'sustainable_rate' to 'measure'")
     }
 
-    /// A trace has to reach into the measured window.
+    /// A trace must reach into the measured window and match the dataset and the writers.
     private func checkTraces(_ points: [Settings], into problems: inout ProblemList) {
         for settings in points where settings.writers.arrivals == .trace {
             guard let given = settings[.trace], let trace = traces[settings.point.traceFile],
@@ -142,7 +143,7 @@ extension Scenario {
         }
     }
 
-    /// A probe that runs nowhere, or that would have to run where it cannot, is reported once.
+    /// Reports a metric that no point can measure, or the wake probe if any point cannot.
     private func checkObstacles(
         _ metric: Metric, _ points: [Settings], _ measured: [Metric: Position], into problems: inout ProblemList
     ) {
@@ -176,7 +177,7 @@ extension Scenario {
         let sweeps = Profile.allCases.map { sweep(in: $0) }
         guard sweeps.allSatisfy({ $0?.isComplete ?? true }) else { return }
         let variants = Set(Profile.allCases.flatMap { points($0, [:]).map(\.variant) })
-        // By what stands in a variant, so that each limit looks at the few points that it may be for.
+        // Variants by each of their parts, so that each limit is compared with few points.
         var holders: [Substring: Set<String>] = [:]
         for variant in variants {
             for part in variant.split(separator: ";") { holders[part, default: []].insert(variant) }

@@ -1,11 +1,11 @@
-// Limits of which can be said before anything runs that there will be too few samples to judge them: a percentile wants ten
-// beyond it, and an open load says how many commits there will be. A closed loop does not, and nothing is said of it. Pure.
+// Finds limits that cannot be judged for lack of samples: a percentile needs ten samples beyond it, and an open load
+// has a known number of commits. Closed loops are not checked. Pure.
 import Glibc
 import TidegaugeSpec
 
 extension Scenario {
-    /// What no trial of a profile will have the samples for, a line for each such limit with the remedy, in file order. Empty
-    /// in the smoke profile, which judges nothing.
+    /// Returns limits without enough samples in any trial of a profile, with remedies, in file order. Empty for the
+    /// smoke profile, which judges no limits.
     public func limitsWithoutSamples(
         in profile: Profile, overrides: [String: String] = [:]
     ) -> [ScenarioProblem] {
@@ -26,7 +26,7 @@ extension Scenario {
         }
     }
 
-    /// Reports limits that have too few samples at every point of both profiles that judge limits.
+    /// Reports limits with too few samples at every point of both profiles that judge limits.
     func checkSamples(into problems: inout ProblemList) {
         guard !limits.isEmpty, let points = try? settings(.ci, [:]) + settings(.full, [:]) else { return }
         for limit in limits where !problems.isFull {
@@ -46,7 +46,7 @@ extension Scenario {
         }
     }
 
-    /// What a limit on a percentile takes: samples of which kind, how many, and where it stands. Nil of other limits.
+    /// Returns kind and number of samples that a limit on a percentile needs, and its position. Nil for other limits.
     private func wants(_ limit: Limit) -> (samples: MetricEntry.Samples, needed: UInt64, place: ScenarioProblem.Place)?
     {
         guard case .distribution(let samples) = limit.metric.entry.shape, let place = conditionPlaces[limit],
@@ -62,12 +62,12 @@ extension Scenario {
             + "\(Humanised.grouped(Int(needed))): \(remedy(samples, settings, times: Double(needed) / count))"
     }
 
-    /// Samples that a trial has on average; nil where that is not known beforehand.
+    /// Returns the mean number of samples of a trial, or nil if unknown.
     func expected(_ samples: MetricEntry.Samples, at settings: Settings) -> Double? {
         let observers = settings.observers.count
         return switch samples {
         case .commits: commits(settings)
-        // Where nobody watches there is no figure, and nothing to be judged.
+        // Without observers there is no figure to judge.
         case .deliveries:
             observers > 0 ? commits(settings).map { $0 * Double(observers) * concerningShare(settings) } : nil
         case .observers: observers > 0 ? Double(observers) : nil
@@ -75,7 +75,8 @@ extension Scenario {
         }
     }
 
-    /// Samples that no trial has more of: every commit concerns every observer, and random due times are close together.
+    /// Returns an upper bound of the number of samples: every commit affects every observer, and random arrivals are
+    /// dense.
     private func most(_ samples: MetricEntry.Samples, at settings: Settings) -> Double? {
         guard samples == .commits || samples == .deliveries else { return expected(samples, at: settings) }
         let observers = samples == .commits ? 1 : settings.observers.count
@@ -85,7 +86,7 @@ extension Scenario {
         return Double(observers) * (commits.rounded(.up) + spread + Double(settings.writers.count))
     }
 
-    /// Share of the commits that an observer is to be told of; 1 where a few rows that are drawn decide.
+    /// Share of the commits that affect an observer; 1 if it depends on few randomly drawn rows.
     private func concerningShare(_ settings: Settings) -> Double {
         let (observers, writers) = (settings.observers, settings.writers)
         guard writers.keys == .uniform, writers.arrivals != .trace, observers.sort != .list else { return 1 }
@@ -94,7 +95,7 @@ extension Scenario {
         let share = writers.changes.reduce(0.0) { sum, change in
             let own: Double =
                 switch WritersSpec.ChangeKind(rawValue: change.key) {
-                // The row is in the query before or after.
+                // The row is in the query before or after the change.
                 case .updateScore: 1 - (1 - match) * (1 - match)
                 case .move: 1
                 case .touch, .insert, .delete, nil: match
@@ -104,7 +105,7 @@ extension Scenario {
         return 1 - pow(1 - share, Double(writers.rowsPerCommit))
     }
 
-    /// Commits that are due in the measured window.
+    /// Number of commits due in the measured window; nil without a schedule.
     private func commits(_ settings: Settings) -> Double? {
         guard settings.writers.load == .open else { return nil }
         let spec = settings.point.spec
@@ -125,6 +126,6 @@ extension Scenario {
         return "duration ≥ \(Quantity.text(durationNs: Int64((neededNs / unitNs).rounded(.up) * unitNs)))"
     }
 
-    /// A day: what a duration may be.
+    /// The maximum of `duration`: one day.
     private static let longestNs = 86_400e9
 }

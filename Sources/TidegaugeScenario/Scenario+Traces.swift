@@ -1,14 +1,14 @@
-// The traces that a scenario names: read beside it, and part of what it asks.
+// Traces of a scenario. They are read from its folder and are part of its hash.
 import StillingWellBasis
 import TidegaugeSpec
 
 extension Scenario {
-    /// The path of a trace that a file names.
+    /// Returns the path of a trace named in a file.
     private func beside(_ name: String, _ source: String) -> String {
         source.lastIndex(of: "/").map { source[...$0] + name } ?? name
     }
 
-    /// Reads the traces that the scenario names anywhere, each once.
+    /// Reads all traces that the scenario names, each once.
     mutating func readTraces(_ bytes: [UInt8], _ files: NamedFiles, into problems: inout ProblemList) {
         let layers = [base.given] + profiles.keys.sorted { $0.rawValue < $1.rawValue }.map { profiles[$0]!.values }
         let sweeps = [sweep] + profiles.values.map(\.sweep)
@@ -17,7 +17,7 @@ extension Scenario {
         var hashed = bytes
         for given in layers.compactMap({ $0[.trace] }) + swept {
             guard case .file(let name) = given.value, traces[name] == nil else { continue }
-            // Beside the file that names it, which may be one that this one extends.
+            // The trace is beside the file that names it, which may be an extended one.
             let source = if case .file(let path, _, _) = given.place { path } else { path }
             traces[name] = Trace()
             let contents: [UInt8]
@@ -35,7 +35,7 @@ extension Scenario {
             do throws(ValueFault) {
                 traces[name] = try Trace(contents)
             } catch {
-                // The trace is wrong, and not the scenario that follows it.
+                // The problem is reported for the trace, not for the scenario.
                 problems.add(
                     .path(files.trace?.name ?? beside(name, source)),
                     "the trace \(error.message) (\(path) follows it)")

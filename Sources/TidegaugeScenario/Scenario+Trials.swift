@@ -1,15 +1,15 @@
-// A scenario's list of trials: every driver at every point, repeated. Pure and deterministic.
+// The list of trials of a scenario: every driver at every point, repeated. Pure and deterministic.
 import TidegaugeSpec
 import TidegaugeStatistics
 
 extension Scenario {
-    /// What is to be run, in order: repetitions outermost, so that drift of the machine spreads over all points; then
-    /// the points as written, and at each the drivers side by side.
+    /// Returns the trials in the order of execution. Repetitions are outermost, so that drift of the machine spreads
+    /// over all points; then points in the written order, then drivers.
     /// - Parameters:
-    ///   - drivers: those to run on; ones the scenario is not meant for are left out.
-    ///   - seed: the number that all random numbers follow from; nil: 1.
-    ///   - overrides: values by key path, as `--set` takes them.
-    /// - Throws: unknown drivers, what is wrong with `overrides`, or with what they bring about.
+    ///   - drivers: drivers to run; those that the scenario excludes are left out.
+    ///   - seed: seed of all random numbers (default: 1).
+    ///   - overrides: values by key path, as in `--set`.
+    /// - Throws: unknown drivers, and all problems with `overrides` or their effects.
     public func trials(
         profile: Profile, drivers: [String], seed: UInt64? = nil, overrides: [String: String] = [:]
     ) throws(ScenarioErrors) -> [TrialSpec] {
@@ -37,13 +37,13 @@ extension Scenario {
         }
     }
 
-    /// Further trials with which the bracket of the sustainable rate is narrowed; 0: what the sweep says.
+    /// Returns the number of additional trials that narrow the bracket of the sustainable rate; 0: only the sweep.
     public func searchSteps(profile: Profile, overrides: [String: String] = [:]) throws(ScenarioErrors) -> Int {
         try settings(profile, overrides).first?.settings.point.searchSteps ?? 0
     }
 
-    /// The same for every driver and variant, so that their trials are pairs; SplitMix64 (Steele, Lea and Flood 2014),
-    /// so that neighbouring seeds share no sequence.
+    /// Seed of a repetition, equal for all drivers and variants, so that their trials are pairs. Uses SplitMix64
+    /// (Steele, Lea and Flood 2014), so that adjacent seeds give unrelated sequences.
     static func seed(of trial: Int, from seed: UInt64) -> UInt64 {
         SplitMix64.mix(seed &+ SplitMix64.step &* UInt64(trial + 1))
     }

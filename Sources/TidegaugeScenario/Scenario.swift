@@ -1,53 +1,53 @@
-// A scenario: one question, asked of every store in the same words. Read strictly from a file, then a pure value from
-// which sweep points and trials follow.
+// A scenario: one question to all stores. Parsed strictly from a file into a pure value, from which sweep points and
+// trials are made.
 import StillingWellBasis
 import TidegaugeSpec
 
 /// A validated scenario file. Any thread.
 public struct Scenario: Sendable {
-    /// The file's name without its extension.
+    /// File name without extension.
     public let name: String
     public let path: String
-    /// SHA-256 of the file's bytes, and of those of the files it extends and the traces it names, hexadecimal.
+    /// SHA-256 of the bytes of the file, of the files that it extends, and of its traces; hexadecimal.
     public internal(set) var sha256: String
     /// The question, one sentence.
     public let purpose: String
-    /// The real complaint or document it stands for; empty where the file names none.
+    /// The complaint or document that it represents; empty if not given.
     public let represents: String
-    /// The only drivers it is meant for; empty: all. Where drivers are compared, it is with the first.
+    /// Drivers that it is meant for; empty: all. Drivers are compared with the first one.
     public let drivers: [String]
-    /// What is reported, in the order written.
+    /// Reported metrics, in the written order.
     public let measure: [Metric]
     public let limits: [Limit]
-    /// The one metric by which two commits are compared: where the file names none, the first measured that can tell them
-    /// apart, or else the first measured.
+    /// Metric that comparisons judge. Default: the first measured metric that can compare commits, else the first
+    /// measured one.
     public let gate: Metric
-    /// Whether the file says which.
+    /// Whether the file names the gate.
     public let namesGate: Bool
-    /// What threads do, where it is no load.
+    /// Interleaving test, or nil for a load.
     public internal(set) var choreography: Choreography?
 
     let knownDrivers: [String]
-    /// Where a key that is missing would have to be added.
+    /// Position for reports of missing keys.
     let start: ScenarioProblem.Place
-    /// Where each limit states its condition.
+    /// Position of each limit's condition.
     let conditionPlaces: [Limit: ScenarioProblem.Place]
     let base: Settings
     let sweep: Sweep?
-    /// What each profile changes.
+    /// Values that each profile changes.
     let profiles: [Profile: SettingsLayer]
-    /// By the names of their files.
+    /// Traces by file name.
     var traces: [String: Trace] = [:]
 
-    /// How long the traces are that it follows, in ns from the start of the warm-up; nil where it follows none.
+    /// Length of its longest trace in ns from the start of the warm-up; nil without traces.
     public var traceNs: Int64? { traces.values.map(\.endNs).max() }
 
-    /// Reads and checks a scenario: every profile, at every point of its sweep.
+    /// Parses and checks a scenario: every profile at every point of its sweep.
     /// - Parameters:
-    ///   - bytes: the file's contents.
-    ///   - path: names the file in errors; its stem names the scenario.
-    ///   - drivers: the names that `drivers` may hold.
-    ///   - files: what the scenario may name besides.
+    ///   - bytes: content of the file.
+    ///   - path: path for error messages; its stem is the scenario's name.
+    ///   - drivers: driver names that the file may use.
+    ///   - files: access to other files that the scenario may name.
     /// - Throws: all problems of the file and of those it extends, in file order.
     public static func parse(
         _ bytes: [UInt8], path: String, drivers: [String], files: NamedFiles = NamedFiles()

@@ -1,25 +1,25 @@
-// Paths and names → scenarios. Called by one thread at a time.
+// Finds and parses scenarios by path or name. Called by one thread at a time.
 
-/// Scenarios on disk, and those that a program carries with it.
+/// Scenarios on disk and those embedded in the program.
 public struct ScenarioLibrary {
     private let drivers: [String]
     private let search: ScenarioSearch
     private let trace: (name: String, bytes: [UInt8])?
 
     /// - Parameters:
-    ///   - drivers: the names that a scenario's `drivers` may hold.
-    ///   - shipped: texts of files that are not on disk, by the path that they would have, such as
-    ///     `Scenarios/latency/commit-latency.yaml`. A file on disk goes before one of these.
-    ///   - trace: a file that stands in for all traces that scenarios name.
+    ///   - drivers: driver names that scenarios may use.
+    ///   - shipped: texts of embedded files by their path, such as `Scenarios/latency/commit-latency.yaml`. Files on
+    ///     disk take precedence.
+    ///   - trace: replacement for all traces that scenarios name.
     public init(drivers: [String], shipped: [String: String] = [:], trace: (name: String, bytes: [UInt8])? = nil) {
         (self.drivers, self.trace) = (drivers, trace)
         search = ScenarioSearch(shipped: shipped)
     }
 
-    /// Reads scenarios. A path is a file or a folder, of which every `*.yaml` below it is read, in path order; links to
-    /// folders are followed. What is no path is the name of a scenario or of a folder of those in `Scenarios` or shipped.
-    /// - Returns: the scenarios in the order of `paths`, each file once.
-    /// - Throws: all problems of all files, in that order; the valid ones among them are not returned.
+    /// Parses scenarios. A path is a file or a folder, of which every `*.yaml` below is read in path order, following
+    /// links to folders. Anything else is the name of a scenario or folder in `Scenarios` or among the embedded ones.
+    /// - Returns: scenarios in the order of `paths`, each file once.
+    /// - Throws: all problems of all files, in that order.
     public func load(_ paths: [String]) throws(ScenarioErrors) -> [Scenario] {
         var problems: [ScenarioProblem] = []
         var scenarios: [Scenario] = []
@@ -33,14 +33,14 @@ public struct ScenarioLibrary {
                 problems += error.problems
             }
         }
-        // In a cell of a table a program would take such a name for a formula.
+        // Spreadsheet programs interpret such a name as a formula.
         for scenario in scenarios where scenario.name.first.map({ "=+-@".contains($0) }) ?? true {
             problems.append(
                 ScenarioProblem(
                     .path(scenario.path),
                     "a scenario's name begins with a letter or a digit, for tables; rename the file"))
         }
-        // Reports name a scenario by its stem alone.
+        // Reports identify a scenario by its stem.
         for (name, group) in Dictionary(grouping: scenarios, by: \.name).sorted(by: { $0.key < $1.key })
         where group.count > 1 {
             for other in group.dropFirst() {
@@ -53,6 +53,6 @@ public struct ScenarioLibrary {
         return scenarios
     }
 
-    /// The names of all scenarios that can be asked for by name, sorted.
+    /// Sorted names of all scenarios that can be loaded by name.
     public var names: [String] { search.names }
 }

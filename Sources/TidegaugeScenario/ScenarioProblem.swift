@@ -1,14 +1,13 @@
-// What is wrong with a scenario, and where: the one form in which every refusal of this module is reported.
-// Values only; nothing is shared.
+// Problems of a scenario with their position: the common form of all errors of this module. Values only.
 import TidegaugeSpec
 
-/// One thing wrong with a scenario file or with an option that changes it.
+/// A problem of a scenario file or of an option that changes it.
 public struct ScenarioProblem: Sendable, Hashable, CustomStringConvertible {
-    /// Where the trouble stands.
+    /// Position of a problem.
     public enum Place: Sendable, Hashable, CustomStringConvertible {
-        /// A place inside a file, line and column from 1, columns in Unicode scalars.
+        /// Position in a file, with line and column from 1; columns count Unicode scalars.
         case file(path: String, line: Int, column: Int)
-        /// A file or folder as such: missing, unreadable.
+        /// A whole file or folder that is missing or unreadable.
         case path(String)
         /// A command line option, such as `--set observers.count`.
         case option(String)
@@ -23,16 +22,17 @@ public struct ScenarioProblem: Sendable, Hashable, CustomStringConvertible {
     }
 
     public var place: Place
-    /// What is wrong, ending in the remedy.
+    /// Description that ends with the remedy.
     public var message: String
 
     public init(_ place: Place, _ message: String) { (self.place, self.message) = (place, message) }
 
-    /// `Scenarios/latency/commit-latency.yaml:14:9: unknown key 'obsrevers' (did you mean 'observers'?)`.
+    /// Text such as `Scenarios/latency/commit-latency.yaml:14:9: unknown key 'obsrevers' (did you mean
+    /// 'observers'?)`.
     public var description: String { "\(place): \(message)" }
 }
 
-/// Everything wrong with what was given, in file order; never empty when thrown. Exit code 65.
+/// All problems in file order; never empty when thrown. Exit code 65.
 public struct ScenarioErrors: Error, Sendable, Hashable, CustomStringConvertible {
     public var problems: [ScenarioProblem]
 
@@ -42,41 +42,41 @@ public struct ScenarioErrors: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// Collects the problems of one file and of those it extends, the first hundred: one that several profiles or sweep points run
-/// into counts once.
+/// Collects up to 100 problems of a file and the files that it extends. A problem at several profiles or points is
+/// kept once.
 struct ProblemList {
-    /// The file's own, then that of the one it extends, and so on: `Position.file` counts them.
+    /// Path of the file, then of the file that it extends, and so on; indexed by `Position.file`.
     private(set) var paths: [String]
-    /// The file whose text is being read: its places are counted from 0 until it is a tree.
+    /// Index of the file that is being parsed. Its positions have index 0 until the tree is complete.
     var fileOfText = 0
     private var seen: Set<ScenarioProblem> = []
     private var problems: [ScenarioProblem] = []
     private var refused: Set<Position> = []
-    /// Keys that a file can drop of the one it extends. Set once everything is read: what is wrong from there on is how values go
-    /// together, also those of files that are extended.
+    /// Keys that a file can remove from the file that it extends. Set after reading: later problems are conflicts
+    /// between values, also in extended files.
     var removable: [String] = []
 
     init(path: String) { paths = [path] }
 
-    /// A further file, which the last one extends.
+    /// Adds the path of a file that the last one extends.
     mutating func begin(_ path: String) { paths.append(path) }
 
     var isEmpty: Bool { problems.isEmpty }
-    /// Nothing further is kept: no need to look for the right words.
+    /// Whether no further problems are kept.
     var isFull: Bool { problems.count == Self.maximum }
 
-    /// A file with more problems than this is no scenario with a slip in it.
+    /// Maximum number of problems that are kept.
     private static let maximum = 100
 
     mutating func add(_ place: ScenarioProblem.Place, _ message: String) {
         guard !isFull else { return }
-        // Names of a file may have line breaks in them.
+        // Names in a file may contain line breaks.
         let text = message.split(whereSeparator: \.isNewline).joined(separator: " ") + remedyAbove(place, message)
         let problem = ScenarioProblem(place, text)
         if seen.insert(problem).inserted { problems.append(problem) }
     }
 
-    /// What to do about a key of a file that is extended, which its reader may not be able to edit.
+    /// Returns a remedy for a key in an extended file, which the user may not be able to edit.
     private func remedyAbove(_ place: ScenarioProblem.Place, _ message: String) -> String {
         guard !removable.isEmpty, case .file(let path, _, _) = place, path != paths[0], paths.contains(path) else {
             return ""
@@ -90,7 +90,7 @@ struct ProblemList {
         if !refused.contains(moved(position)) { add(place(position), message) }
     }
 
-    /// Reports the value at `position` as one that cannot be read at all; whoever looks for it there is not heard.
+    /// Reports the value at `position` as unreadable and suppresses further problems there.
     mutating func refuse(_ position: Position, _ message: String) {
         add(position, message)
         refused.insert(moved(position))
@@ -106,7 +106,7 @@ struct ProblemList {
         return moved
     }
 
-    /// In file order, the file's own before those it extends; options follow in the order found.
+    /// Problems in file order, first the file's own, then those of extended files, then those of options.
     var sorted: [ScenarioProblem] {
         let keyed = problems.enumerated().map { index, problem in
             switch problem.place {
@@ -119,7 +119,7 @@ struct ProblemList {
         return keyed.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
     }
 
-    /// Throws what was collected, if anything was.
+    /// Throws the collected problems, if any.
     func check() throws(ScenarioErrors) {
         if !isEmpty { throw ScenarioErrors(sorted) }
     }

@@ -1,16 +1,16 @@
-// The threads, steps and ending of a choreography, as strictly as everything else. What only shows when all threads are
-// read (points where nobody else comes, threads that are not there) is checked at the end.
+// Parses the threads, steps and endings of an interleaving test, strictly. Conditions across threads, such as
+// barriers with one participant or unknown threads, are checked at the end.
 import Foundation
 import TidegaugeSpec
 
 extension ScenarioReader {
-    /// The settings that mean something in one.
+    /// Settings that apply to interleaving tests.
     static let choreographySettings: [Setting] = [.durability, .repetitions, .hangTimeout]
 
     private static let defaultName = "observer"
     private static let maximumNameBytes = 15
 
-    /// The choreography of a file; check `problems`.
+    /// Parses the interleaving test of a file and reports problems to `problems`.
     mutating func readChoreography(_ entries: [YAMLNode.Entry], drivers: [String], _ start: Position) -> Choreography {
         func entry(_ key: String) -> YAMLNode.Entry? { entries.first { $0.key == key } }
         var places: [String: Position] = [:]
@@ -88,7 +88,7 @@ extension ScenarioReader {
         return step
     }
 
-    /// nil where what follows is not what the step needs; anything further inside is reported already.
+    /// Returns nil if the argument does not fit the step. Problems of nested steps are already reported.
     private mutating func step(
         _ form: StepForm, _ argument: YAMLNode?, _ places: inout [String: Position]
     ) -> Choreography.Step? {
@@ -150,7 +150,7 @@ extension ScenarioReader {
         return .times(count, steps(inside.value, &places))
     }
 
-    /// Where a name was first used, for what is checked at the end.
+    /// Records the first position of each name for the checks at the end.
     private func note(_ step: Choreography.Step, _ position: Position, _ places: inout [String: Position]) {
         switch step {
         case .meet(let point): places["meet " + point] = places["meet " + point] ?? position

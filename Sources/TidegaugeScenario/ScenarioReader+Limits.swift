@@ -1,4 +1,4 @@
-// Limits of a file: `metric: "< 0.2"`, `metric.statistic: "<= 50us"`, or a map that restricts one to sweep points.
+// Parses limits: `metric: "< 0.2"`, `metric.statistic: "<= 50us"`, or a map that restricts a limit to sweep points.
 import TidegaugeSpec
 
 extension ScenarioReader {
@@ -15,7 +15,7 @@ extension ScenarioReader {
         return entries.flatMap { readLimit($0, measured: measured) }
     }
 
-    /// Each is held against every point of every profile.
+    /// Maximum number of limits. Each is checked at every point of every profile.
     private static let maximumLimits = 1_000
 
     private mutating func readLimit(_ entry: YAMLNode.Entry, measured: [Metric]) -> [Limit] {
@@ -26,7 +26,7 @@ extension ScenarioReader {
             return []
         }
         let statistic = parts.count == 2 ? parts[1] : nil
-        // Several limits on one metric, at different points, come as a list.
+        // A list contains several limits on one metric, at different points.
         let nodes = if case .sequence(let nodes) = entry.value.content { nodes } else { [entry.value] }
         if nodes.isEmpty { problems.add(entry.value.position, "the limit on '\(entry.key)' is an empty list") }
         return nodes.compactMap { node in
@@ -77,7 +77,7 @@ extension ScenarioReader {
         }
     }
 
-    /// `{ dataset.items: 100_000 }` as canonical values by key.
+    /// Parses `{ dataset.items: 100_000 }` into canonical values by key.
     private mutating func readPoint(_ node: YAMLNode) -> [String: String]? {
         let expected = "'at' expects a map such as '{ dataset.items: 100_000 }'"
         guard let entries = entries(of: node, expected) else { return nil }
@@ -98,16 +98,16 @@ extension ScenarioReader {
 extension Limit {
     private static let yardsticks = Yardstick.allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Names a limit may put behind the dot.
+    /// Statistics that may follow the metric and a dot.
     static let statistics = Statistic.allCases.map(\.rawValue)
 
-    /// Reads `< 0.2`, `<= 50us`, `>= 190/s`: a comparison and a value, with a unit where the metric is a time or a rate; or
-    /// `<= 4 raw_commit` of a time, `>= 2 per raw_commit` of a rate.
+    /// Parses a condition such as `< 0.2`, `<= 50us` or `>= 190/s`: times and rates need a unit. With a yardstick:
+    /// `<= 4 raw_commit` for a time, `>= 2 per raw_commit` for a rate.
     static func condition(
         _ text: String, for metric: Metric
     ) throws(ValueFault) -> (comparison: Comparison, bound: Double, yardstick: Yardstick?) {
         let wanted = "a comparison and a value, such as \"< 0.2\""
-        // Two-character operators stand first in the list of cases.
+        // Operators with two characters come first in the list of cases.
         guard let comparison = Comparison.allCases.first(where: { text.hasPrefix($0.rawValue) }) else {
             throw ValueFault("expects \(wanted), found '\(Quantity.clipped(text))' (one of < <= > >= ==)")
         }

@@ -1,18 +1,19 @@
-// Settings of a file, wherever they may stand: at the top, in a section, in a profile; and the sweeps over them.
+// Parses settings at the top level, in a section or in a profile, and sweeps over them.
 import TidegaugeSpec
 
-/// Settings read from one place of a file.
+/// Settings of one layer of a file.
 struct SettingsLayer {
     let layer: GivenValue.Layer
     var values: [Setting: GivenValue] = [:]
-    /// Given and refused.
+    /// Settings that were given with invalid values.
     var refused: Set<Setting> = []
-    /// Of a profile: replaces the scenario's sweep as a whole.
+    /// Sweep of a profile, which replaces the scenario's sweep as a whole.
     var sweep: Sweep?
 
     init(_ layer: GivenValue.Layer) { self.layer = layer }
 
-    /// Takes `key`, the key or section that a misspelt one probably meant, as given and refused: it is not missing.
+    /// Marks the setting or section that a misspelt key probably meant as refused, so that it is not reported as
+    /// missing.
     mutating func refuse(_ key: String?, in section: String?) {
         guard let key else { return }
         refused.formUnion(
@@ -25,7 +26,7 @@ struct SettingsLayer {
 extension ScenarioReader {
     static let sections = FileKey.sections.map(\.rawValue)
 
-    /// Reads `entry` if it is a setting or a section of them; leaves anything else alone.
+    /// Reads `entry` if it is a setting or a section, and ignores other keys.
     mutating func readSetting(_ entry: YAMLNode.Entry, into layer: inout SettingsLayer) {
         if Self.sections.contains(entry.key) {
             readSection(entry, into: &layer)
@@ -57,7 +58,7 @@ extension ScenarioReader {
         }
     }
 
-    /// The value, or nil after reporting.
+    /// Returns the value, or nil after reporting a problem.
     mutating func value(_ node: YAMLNode, of setting: Setting) -> SettingValue? {
         do throws(ValueFault) {
             return try setting.value(from: node)

@@ -1,29 +1,30 @@
-// The tree of a file → a scenario: keys, types and places. Goes on after an error, so that a file's problems come all at
-// once; what was refused is left out and nothing else is said about it. Lives for one file.
+// Parses the tree of a file into a scenario. Continues after errors, so that all problems are reported together.
+// Refused values are left out and cause no further problems. Used for one file.
 import TidegaugeSpec
 
 struct ScenarioReader {
-    /// Everything that may stand at the top of a load: keys of the file, and the settings without a section.
+    /// All top-level keys of a load: keys of the file and settings without a section.
     private static let topKeys = FileKey.ofLoads.map(\.rawValue) + Setting.all(in: nil).map(\.rawValue)
 
     var problems: ProblemList
     let knownDrivers: [String]
-    /// Where each measured metric was named.
+    /// Position of each measured metric.
     private(set) var measurePositions: [Metric: Position] = [:]
-    /// Where each limit states its condition.
+    /// Position of each limit's condition.
     var conditionPlaces: [Limit: Position] = [:]
-    /// Where each restricted limit says `at`.
+    /// Position of each restricted limit's `at`.
     var limitPlaces: [Limit: Position] = [:]
 
     init(problems: ProblemList, knownDrivers: [String]) {
         (self.problems, self.knownDrivers) = (problems, knownDrivers)
     }
 
-    /// The scenario as far as it could be read, or nil where too little of it is there. Check `problems` either way.
+    /// Returns the scenario as far as it could be read, or nil if too little is valid. Check `problems` in either
+    /// case.
     mutating func read(_ root: YAMLNode, sha256: String) -> Scenario? {
         guard let entries = entries(of: root, "expects a map that starts with 'purpose: …'") else { return nil }
         func entry(_ key: FileKey) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
-        // A file with threads in it is a choreography, and has no load, nothing swept, and its own metrics.
+        // A file with threads is an interleaving test: it has no load and no sweep, and its own metrics.
         let isPlay = entry(.threads) != nil
 
         let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
@@ -84,13 +85,13 @@ struct ScenarioReader {
         }
     }
 
-    /// What a load must say; nobody looks at it in a choreography.
+    /// Values for settings that a load requires and an interleaving test does not use.
     private static let quiet: [Setting: SettingValue] = [
         .items: .integer(Choreography.items), .duration: .durationNs(1_000_000), .warmUp: .durationNs(0),
         .observerCount: .integer(0), .load: .word(WritersSpec.Load.closed.rawValue),
     ]
 
-    /// `commit-latency` of `Scenarios/latency/commit-latency.yaml`.
+    /// Returns the stem of a path: `commit-latency` for `Scenarios/latency/commit-latency.yaml`.
     static func stem(of path: String) -> String {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         return file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
@@ -98,32 +99,32 @@ struct ScenarioReader {
 
     // MARK: Keys
 
-    /// Says what should stand at a node instead of what does.
+    /// Reports what a node should contain and what it contains.
     mutating func expected(_ what: String, at node: YAMLNode, _ remedy: String = "") {
         problems.add(node.position, "\(what), found \(node.description)\(remedy)")
     }
 
-    /// The entries of a map, or nil after saying what should stand there.
+    /// Returns the entries of a map, or nil after reporting a problem.
     mutating func entries(of node: YAMLNode, _ what: String, _ remedy: String = "") -> [YAMLNode.Entry]? {
         if case .mapping(let entries) = node.content { return entries }
         expected(what, at: node, remedy)
         return nil
     }
 
-    /// The same of a list.
+    /// Returns the nodes of a list, or nil after reporting a problem.
     mutating func nodes(of node: YAMLNode, _ what: String, _ remedy: String = "") -> [YAMLNode]? {
         if case .sequence(let nodes) = node.content { return nodes }
         expected(what, at: node, remedy)
         return nil
     }
 
-    /// Reports a word that is none of `known`.
+    /// Reports a word that is not in `known`.
     mutating func refuse(_ kind: String, _ word: String, at position: Position, among known: [String]) {
         problems.add(
             position, "unknown \(kind) '\(Quantity.clipped(word))' \(Nearest.hint(for: word, among: known))")
     }
 
-    /// Reports a key that is none of `known`, and returns the one that was probably meant, if any of them was.
+    /// Reports a key that is not in `known`. Returns the known key that was probably meant, or nil.
     @discardableResult
     mutating func refuseUnknown(_ entry: YAMLNode.Entry, among known: [String]) -> String? {
         guard !problems.isFull else { return nil }
@@ -132,7 +133,7 @@ struct ScenarioReader {
             problems.add(entry.position, "unknown key '\(key)' (write '\(section): { \(setting.key): … }')")
             return nil
         }
-        // A key of another section, spelt right, is nearer than any word like it.
+        // An exact key of another section is a better match than similar words.
         let moved = Setting.allCases.map(\.rawValue).filter { $0.hasSuffix("." + entry.key) }
         let new = Nearest.replacement(of: entry.key, among: known)
         let near = new ?? Nearest.nearest(to: entry.key, among: moved + known)
@@ -157,7 +158,7 @@ struct ScenarioReader {
 
     // MARK: Lists of names
 
-    /// The names of a list, each known and given once.
+    /// Returns the names of a list and reports unknown and duplicate ones.
     private mutating func names(_ entry: YAMLNode.Entry, known: [String], of kind: String) -> [String] {
         placedNames(entry, known: known, of: kind).map(\.name)
     }
@@ -208,13 +209,13 @@ struct ScenarioReader {
         return metric(name, at: entry.value.position, measured: measured)
     }
 
-    /// There are too many metrics to name them all in a message.
+    /// Names a similar metric, because listing all metrics would be too long.
     private static func metricHint(_ name: String) -> String {
         let near = Nearest.nearest(to: name, among: Metric.allCases.map(\.rawValue))
         return near.map { "(did you mean '\($0)'?)" } ?? "('tidegauge list metrics' names them all)"
     }
 
-    /// A metric that is known and measured, or nil after reporting.
+    /// Returns a known and measured metric, or nil after reporting a problem.
     mutating func metric(_ name: String, at position: Position, measured: [Metric]) -> Metric? {
         guard let metric = Metric(rawValue: name) else {
             problems.add(position, "unknown metric '\(Quantity.clipped(name))' \(Self.metricHint(name))")

@@ -1,14 +1,14 @@
-// The reference of scenario files, made of the rows that the reader goes by: what `tidegauge list keys` prints, and the tables
-// of Scenarios/README.md. Pure.
+// The reference of scenario files, generated from the tables that the reader uses: output of `tidegauge list keys`,
+// and tables in Scenarios/README.md. Pure.
 import TidegaugeSpec
 
 public enum ScenarioReference {
     public static let columns = ["key", "values", "default", "summary"]
 
-    /// A row for each setting, its cells in the order of `columns`.
+    /// A row per setting, with cells in the order of `columns`.
     public static var settings: [[String]] { Setting.allCases.map { cells($0) { $0 } } }
 
-    /// The tables of the reference.
+    /// All tables of the reference in Markdown.
     static var markdown: String {
         let keys = FileKey.allCases.map { ["`\($0.rawValue)`", $0.summary] }
         let settings = Setting.allCases.map { cells($0) { "`\($0)`" } }
@@ -30,7 +30,7 @@ public enum ScenarioReference {
         ].joined(separator: "\n\n")
     }
 
-    /// - Parameter quoted: how a word of a file is set apart from what is said about it.
+    /// - Parameter quoted: formats a word of a file, as opposed to prose.
     private static func cells(_ setting: Setting, quoted: (String) -> String) -> [String] {
         let row = setting.row
         return [
@@ -39,7 +39,7 @@ public enum ScenarioReference {
         ]
     }
 
-    /// With what alone a setting has a meaning.
+    /// Keys that a setting requires, as a sentence.
     private static func condition(_ setting: Setting, _ quoted: (String) -> String) -> String {
         if let companion = setting.row.companion {
             let words = companion.words.map { quoted("\(companion.setting.rawValue): \($0)") }

@@ -1,10 +1,10 @@
-// A JSON Schema of scenario files, for editors. Made from the table that the reader goes by, so that the two cannot drift;
-// what no schema can say (combinations of settings, limits on what is not measured) `tidegauge check` says. Pure.
+// JSON Schema of scenario files for editors, generated from the tables that the reader uses. Conditions that a schema
+// cannot express, such as combinations of settings, are checked by `tidegauge check`. Pure.
 import TidegaugeSpec
 
 public enum ScenarioSchema {
-    /// The schema as JSON text, draft 2020-12.
-    /// - Parameter drivers: the names that `drivers` may hold.
+    /// Returns the schema as JSON text, draft 2020-12.
+    /// - Parameter drivers: driver names that scenarios may use.
     public static func json(drivers: [String]) -> String { root(drivers).rendered() + "\n" }
 
     private static func root(_ drivers: [String]) -> JSONText {
@@ -61,7 +61,7 @@ public enum ScenarioSchema {
 
     // MARK: Settings
 
-    /// Those of the top, and each section with its own.
+    /// Sections with their settings, and top-level settings.
     private static var settings: [(key: String, value: JSONText)] {
         let sections = FileKey.sections.map { section in
             documented(section, closed(Setting.all(in: section.rawValue).map { ($0.key, documented($0)) }))
@@ -82,7 +82,7 @@ public enum ScenarioSchema {
         (key.rawValue, described(value, key.summary))
     }
 
-    /// What may be written for a setting.
+    /// Schema of a setting's value.
     static func value(_ setting: Setting) -> JSONText {
         switch setting.row.kind {
         case .word(let names): return words(names)
@@ -92,7 +92,7 @@ public enum ScenarioSchema {
                     "type": "integer", "minimum": .number(Double(range.lowerBound)),
                     "maximum": .number(Double(range.upperBound)),
                 ],
-                // An editor that reads YAML 1.2 sees text where there are underscores.
+                // Editors that use YAML 1.2 treat numbers with underscores as text.
                 ["type": "string", "pattern": "^[0-9]+(_[0-9]+)+$"],
             ])
         case .share:
@@ -139,7 +139,7 @@ public enum ScenarioSchema {
 
     private static var condition: JSONText { ["type": "string", "pattern": "^(<=|>=|==|<|>) *\\S"] }
 
-    /// One condition, or one for some points, or several of these.
+    /// A condition, a condition with points, or a list of these.
     private static var conditions: JSONText {
         let one: JSONText = ["$ref": "#/$defs/condition"]
         let restricted = closed([documented(.at, ["$ref": "#/$defs/point"]), documented(.limit, one)])
@@ -178,7 +178,7 @@ public enum ScenarioSchema {
         ])
     }
 
-    /// What stands behind a step's name; nil where nothing may.
+    /// Schema of a step's argument, or nil if the step has none.
     private static func argument(_ form: StepForm) -> JSONText? {
         let name: JSONText = ["type": "string", "pattern": "\\S"]
         let count: JSONText = ["type": "integer", "minimum": .number(1), "maximum": .number(10_000)]
@@ -199,7 +199,7 @@ public enum ScenarioSchema {
 
     // MARK: Pieces
 
-    /// What YAML takes for true or false is that here.
+    /// Words that YAML reads as booleans become booleans in the schema.
     private static func words(_ words: [String]) -> JSONText {
         .object([("enum", .list(words.map { $0 == "true" || $0 == "false" ? .truth($0 == "true") : .text($0) }))])
     }
@@ -210,7 +210,7 @@ public enum ScenarioSchema {
 
     private static func anyOf(_ schemas: [JSONText]) -> JSONText { .object([("anyOf", .list(schemas))]) }
 
-    /// A map with these keys and no others.
+    /// A map with only these keys.
     private static func closed(_ properties: [(key: String, value: JSONText)]) -> JSONText {
         ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }

@@ -1,19 +1,19 @@
-// Which files are meant: the one place of this module that looks into folders and reads files.
+// Finds and reads scenario files: the only file access of this module.
 import Foundation
 import StillingWellBasis
 
 struct ScenarioSearch {
-    /// Where scenarios stand that are asked for by name.
+    /// Folder of scenarios that are found by name.
     private static let standard = "Scenarios"
 
-    /// Texts by path.
+    /// Embedded texts by path.
     let shipped: [String: String]
-    /// What is in a folder; nil where that is not told.
+    /// Lists a folder; nil if it cannot be listed.
     var list: (_ folder: String) -> [String]? = { try? FileManager.default.contentsOfDirectory(atPath: $0) }
 
     // MARK: What paths name
 
-    /// The files that `paths` name, each once.
+    /// Returns the files that `paths` name, each once.
     func files(_ paths: [String], into problems: inout [ScenarioProblem]) -> [String] {
         var files: [String] = []
         var seen: Set<String> = []
@@ -41,7 +41,7 @@ struct ScenarioSearch {
         return files
     }
 
-    /// nil where there is nothing at the path.
+    /// Returns nil if nothing exists at the path.
     private static func isFolder(_ path: String) -> Bool? {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) ? isFolder.boolValue : nil
@@ -49,9 +49,9 @@ struct ScenarioSearch {
 
     private static func real(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
 
-    /// Every `*.yaml` below a folder, in path order. A link to a folder is one; each folder is gone through once, by its own
-    /// name rather than by that of a link to it, so that circles of links end.
-    /// - Returns: those found, and the folders whose contents nobody is told.
+    /// Returns every `*.yaml` below a folder in path order, following links to folders. Each folder is visited once,
+    /// by its own name rather than by a link, so that cyclic links end.
+    /// - Returns: the files, and the folders that cannot be listed.
     private func scenarios(below root: String) -> (found: [String], closed: [String]) {
         var found: [String] = []
         var closed: [String] = []
@@ -81,7 +81,7 @@ struct ScenarioSearch {
 
     // MARK: Names
 
-    /// What is shipped at a path or below it; nil where nothing is.
+    /// Returns embedded scenarios at or below a path, or nil if there are none.
     private func shipped(below path: String) -> [String]? {
         let folder = path.hasSuffix("/") ? path : path + "/"
         let found = shippedScenarios.filter { $0 == path || $0.hasPrefix(folder) }
@@ -90,7 +90,7 @@ struct ScenarioSearch {
 
     private var shippedScenarios: [String] { shipped.keys.filter { $0.hasSuffix(".yaml") }.sorted() }
 
-    /// Files in the standard folder, or else shipped ones, that have this name or lie in a folder of it.
+    /// Returns files in the standard folder, else embedded ones, with this stem or in a folder of this name.
     private func named(_ name: String) -> [String] {
         guard !name.contains("/"), !name.isEmpty else { return [] }
         let places = [
@@ -105,13 +105,13 @@ struct ScenarioSearch {
         return []
     }
 
-    /// Of all that can be asked for by name, sorted.
+    /// Names of all scenarios that can be loaded by name, sorted.
     var names: [String] {
         let onDisk = Self.isFolder(Self.standard) == true ? scenarios(below: Self.standard).found : []
         return Set((onDisk + shippedScenarios).map { ScenarioReader.stem(of: $0) }).sorted()
     }
 
-    /// A file of nearly the same name beside the missing one; the nearest names where it is no path.
+    /// Returns a hint with a similar file beside a missing one, or with similar scenario names.
     private func hint(for path: String) -> String {
         let url = URL(fileURLWithPath: path)
         let folder = path.contains("/") ? url.deletingLastPathComponent().path : "."
@@ -125,7 +125,8 @@ struct ScenarioSearch {
 
     // MARK: What files hold
 
-    /// A file's bytes, from disk or as shipped; one byte more than it may have is enough to refuse it.
+    /// Reads a file from disk or from the embedded ones. Reads one byte more than allowed, to detect files that are
+    /// too long.
     func contents(
         of path: String, atMost maximumBytes: Int = YAMLText.maximumBytes,
         _ kind: String = "a scenario is a *.yaml file"
@@ -133,7 +134,7 @@ struct ScenarioSearch {
         func refusal(_ message: String) -> ScenarioErrors { ScenarioErrors([ScenarioProblem(.path(path), message)]) }
         if Self.isFolder(path) == nil, let text = shipped[path] { return Array(text.utf8) }
         let attributes = try? FileManager.default.attributesOfItem(atPath: Self.real(path))
-        // A pipe or a device would be waited on for ever.
+        // Reading from a pipe or a device could block forever.
         guard attributes?[.type] as? FileAttributeType == .typeRegular else {
             throw refusal("this is no regular file; \(kind)")
         }
@@ -148,11 +149,11 @@ struct ScenarioSearch {
         }
     }
 
-    /// What the scenarios that are found here may name.
+    /// Access to files that these scenarios may name.
     var namedFiles: NamedFiles {
         NamedFiles(
             beside: { name, path in
-                // Beside the file itself, where a link leads to it.
+                // A trace is beside the scenario's real file, not beside a link to it.
                 let source = Self.isFolder(path) == nil ? path : Self.real(path)
                 let file = Self.path(of: name, beside: source)
                 guard Self.isFolder(file) != nil || shipped[file] != nil else { return .missing }
@@ -176,7 +177,7 @@ struct ScenarioSearch {
             })
     }
 
-    /// The path of what a file names, from where that file is; without `x/..`, so that a file has one path.
+    /// Resolves a name relative to a file and removes `x/..`, so that each file has one path.
     private static func path(of name: String, beside file: String) -> String {
         if name.hasPrefix("/") { return name }
         var parts: [Substring] = file.split(separator: "/", omittingEmptySubsequences: false).dropLast()

@@ -1,9 +1,9 @@
-// What stands in a table for a value of a variant: a number that needs no reading. Pure.
+// Table cells for the values of a variant: plain numbers. Pure.
 import TidegaugeSpec
 
 extension Setting {
-    /// The cell of the key `name` where a variant says `text`: a number without its unit (rates per second, durations in ns), a
-    /// word as it is, and empty where there is no value, such as the rate of a load without a schedule.
+    /// Returns the cell for key `name` with value `text`: a number without unit (rates per second, durations in ns)
+    /// or a word. Empty if there is no value, such as the rate of a closed load.
     /// - Complexity: O(length of `text`).
     public static func cell(_ name: String, _ text: String) -> String {
         guard let setting = Setting(rawValue: name) else { return text }

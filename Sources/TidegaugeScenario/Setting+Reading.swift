@@ -1,9 +1,9 @@
-// One value of a setting, from text (a scalar of a file, or `--set`) or from a node. Strict: nothing is guessed, and
-// a refusal is half a sentence that follows the name of the setting. Pure.
+// Parses the value of a setting from text (a scalar or `--set`) or from a node. Strict; error messages are the end of
+// a sentence that starts with the setting's name. Pure.
 import TidegaugeSpec
 
 extension Setting {
-    /// - Parameter isPlain: whether it stood without quotes; a quoted numeral is text, not a number.
+    /// - Parameter isPlain: whether it was unquoted. A quoted numeral is text, not a number.
     func value(from text: String, isPlain: Bool = true) throws(ValueFault) -> SettingValue {
         switch row.kind {
         case .word(let words):
@@ -55,7 +55,7 @@ extension Setting {
         }
     }
 
-    /// The value of a node.
+    /// Parses a setting's value from a node.
     func value(from node: YAMLNode) throws(ValueFault) -> SettingValue {
         switch (node.content, row.kind) {
         case (.scalar(let text, let isPlain), _): return try value(from: text, isPlain: isPlain)
@@ -87,7 +87,8 @@ extension Setting {
 extension Setting {
     private static let protocols = ["postgres://", "postgresql://"]
 
-    /// Without a password: what is set stands in reports, and in the journal of a run. No refusal repeats what was given.
+    /// Parses a server URL. Rejects passwords, because settings appear in reports and journals; error messages never
+    /// repeat the input.
     private static func url(from text: String) throws(ValueFault) -> String {
         guard let start = protocols.first(where: text.hasPrefix), text.utf8.count <= 1_000,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
@@ -100,7 +101,7 @@ extension Setting {
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         let parts = authority.split(separator: "@", omittingEmptySubsequences: false)
         let user = parts.dropLast()
-        // A password with a '/' or '?' that is not escaped ends the authority early: its '@' stands behind.
+        // An unescaped '/' or '?' in a password ends the authority early, so that the '@' comes after it.
         if user.contains(where: { $0.contains(":") }) || rest[authority.endIndex...].contains("@")
             || keys.contains(where: { $0.contains("pass") || $0.contains("%") })
         {
@@ -116,7 +117,7 @@ extension Setting {
         return text
     }
 
-    /// Whether a host has no port, or one that is a number. An address of IPv6 stands in brackets.
+    /// Whether a host has no port or a numeric one. IPv6 addresses are in brackets.
     private static func hasPort(_ host: Substring) -> Bool {
         let behind = host.hasPrefix("[") ? host[(host.lastIndex(of: "]") ?? host.startIndex)...].dropFirst() : host
         guard let colon = behind.firstIndex(of: ":") else { return true }
@@ -130,7 +131,7 @@ extension Setting {
 extension Setting {
     private static let changeKinds = WritersSpec.ChangeKind.allCases.map(\.rawValue)
 
-    /// `touch`, or the canonical form of weights: `touch:0.2+update-score:0.8`.
+    /// Parses `touch`, or weights in canonical form: `touch:0.2+update-score:0.8`.
     private static func changes(from text: String) throws(ValueFault) -> [String: Double] {
         guard text.contains(":") else { return [try changeKind(text): 1] }
         var weights: [String: Double] = [:]
@@ -145,7 +146,7 @@ extension Setting {
         return normalised(weights)
     }
 
-    /// Equal shares: `[touch, { update: score }]`.
+    /// Parses equal shares: `[touch, { update: score }]`.
     private static func changes(fromList nodes: [YAMLNode]) throws(ValueFault) -> [String: Double] {
         if nodes.isEmpty { throw ValueFault("names no change; one of \(changeKinds.joined(separator: ", "))") }
         var weights: [String: Double] = [:]
@@ -167,7 +168,7 @@ extension Setting {
         return normalised(weights)
     }
 
-    /// `{ update: score }`, or weights: `{ update-score: 0.8, touch: 0.2 }`.
+    /// Parses `{ update: score }`, or weights: `{ update-score: 0.8, touch: 0.2 }`.
     private static func changes(fromMap entries: [YAMLNode.Entry]) throws(ValueFault) -> [String: Double] {
         if entries.isEmpty { throw ValueFault("names no change; one of \(changeKinds.joined(separator: ", "))") }
         if entries.count == 1, entries[0].key == "update" {
@@ -208,7 +209,7 @@ extension Setting {
         }
     }
 
-    /// A single kind needs no weight, so that `touch` and `{ touch: 3 }` are one sweep point.
+    /// Drops the weight of a single kind, so that `touch` and `{ touch: 3 }` are the same sweep point.
     private static func normalised(_ weights: [String: Double]) -> [String: Double] {
         weights.count == 1 ? weights.mapValues { _ in 1 } : weights
     }

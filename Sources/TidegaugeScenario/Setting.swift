@@ -1,11 +1,12 @@
-// The table of keys of a scenario whose values a profile, a sweep or `--set` may change, one row each. Reading, sweeping,
-// overriding, checking of ranges, the JSON schema and the reference in Scenarios/README.md all go by a row.
+// The table of scenario keys whose values a profile, a sweep or `--set` may change. Parsing, sweeps, overrides, range
+// checks, the JSON schema and the reference in Scenarios/README.md are derived from its rows.
 //
-// A new key is a case of `Setting` and a property of the spec, both in `TrialSpec.swift`, and its row here. Values only.
+// A new key needs a case of `Setting` and a property of the spec, both in `TrialSpec.swift`, and a row here. Values
+// only.
 import TidegaugeSpec
 
 extension Setting {
-    /// The place of a value, the values allowed, the default and the meaning. `row` keeps what this makes.
+    /// Row of the key: its storage in the spec, allowed values, default and description. `row` caches it.
     var definition: SettingRow {
         switch self {
         case .durability:

@@ -1,18 +1,18 @@
-// What is known of a key besides its name, and how a value gets from a scenario into a spec and back. Values only.
+// Properties of a key, and the conversion of its values between scenario and spec. Values only.
 import TidegaugeSpec
 
 /// A row of the table of keys.
 struct SettingRow: Sendable {
-    /// What may be written.
+    /// Kind of values that may be written.
     let kind: SettingKind
-    /// What holds where no file, profile or option says otherwise; nil for what must be said, what follows another key, and
-    /// what has a meaning only together with another one.
+    /// Value without any setting. Nil for required keys, keys that follow from others, and keys that need a
+    /// companion.
     let defaultValue: SettingValue?
-    /// A sweep varies what is asked of a store, not how long or how often it is asked.
+    /// Whether a sweep may vary it. Durations and numbers of repetitions cannot be swept.
     let isSwept: Bool
-    /// What it means, in a sentence that starts with the noun.
+    /// Description that starts with a noun.
     let summary: String
-    /// Without which the key has no meaning.
+    /// The other key that must have certain values for this key to apply.
     let companion: SettingCompanion?
     let read: @Sendable (SweepPoint) -> SettingValue
     let write: @Sendable (SettingValue, inout SweepPoint) -> Void
@@ -24,7 +24,7 @@ struct SettingRow: Sendable {
         self.init(path, type, type.wrap(`default`), isSwept, summary, companion)
     }
 
-    /// Not an optional default: `.none` is a word of many types.
+    /// Marks a missing default. An optional would be ambiguous, because `.none` is a case of many types.
     enum NoDefault { case missing }
 
     init<Value>(
@@ -42,18 +42,18 @@ struct SettingRow: Sendable {
         self.defaultValue = defaultValue
         (self.isSwept, self.summary, self.companion) = (isSwept, summary, companion)
         read = { type.wrap($0[keyPath: path]) }
-        // A value was read as one of this very kind.
+        // The value was parsed as one of this kind, so that unwrapping succeeds.
         write = { value, point in if let value = type.unwrap(value) { point[keyPath: path] = value } }
     }
 
-    /// The beginning of the summary, to stand inside a sentence.
+    /// First part of the summary in lower case, for use within a sentence.
     var noun: String {
         let noun = summary.prefix { $0 != "." && $0 != ":" }
         return noun.prefix(1).lowercased() + noun.dropFirst()
     }
 }
 
-/// Another key that has to have one of some words.
+/// Another key and the values that it must have.
 struct SettingCompanion {
     let setting: Setting
     let words: [String]
@@ -62,7 +62,7 @@ struct SettingCompanion {
         SettingCompanion(setting: setting, words: words.map(\.rawValue))
     }
 
-    /// `'keys: zipf' or 'keys: latest'`.
+    /// Text such as `'keys: zipf' or 'keys: latest'`.
     var text: String { words.map { "'\(setting.key): \($0)'" }.joined(separator: " or ") }
 }
 
@@ -71,35 +71,35 @@ extension Setting {
 
     var row: SettingRow { Self.rows[self]! }
 
-    /// Those of a section, nil: of the top.
+    /// Settings of a section; nil: top-level settings.
     static func all(in section: String?) -> [Setting] { allCases.filter { $0.section == section } }
     static let swept = allCases.filter(\.row.isSwept)
 
-    /// `dataset`, `observers`, `writers`, `fault`, or nil for a key at the top.
+    /// Section such as `dataset` or `observers`; nil for a top-level key.
     var section: String? { rawValue.contains(".") ? String(rawValue.prefix { $0 != "." }) : nil }
 
-    /// The key inside its section.
+    /// Name of the key within its section.
     var key: String { section.map { String(rawValue.dropFirst($0.count + 1)) } ?? rawValue }
 }
 
-/// What may be written for a setting.
+/// Kind of a setting's values.
 enum SettingKind: Sendable {
     case word([String])
     case integer(ClosedRange<Int>)
     /// Greater than 0, at most 1.
     case share
     case durationNs(ClosedRange<Int64>)
-    /// Greater than 0, at most the bound.
+    /// Greater than 0/s, at most the bound.
     case rateHz(Double)
     case number(ClosedRange<Double>)
-    /// The name of a file that lies beside the scenario's.
+    /// Name of a file beside the scenario's file.
     case file
-    /// Of a server, without a password.
+    /// URL of a server, without a password.
     case url
     case changes
 }
 
-/// One value, of the kind its setting has.
+/// A value of a setting.
 enum SettingValue: Hashable, Sendable {
     case word(String)
     case integer(Int)
@@ -109,10 +109,10 @@ enum SettingValue: Hashable, Sendable {
     case number(Double)
     case file(String)
     case url(String)
-    /// Kinds of change and their weights.
+    /// Weights by kind of change.
     case changes([String: Double])
 
-    /// The one way to write it: what stands in a variant. Reads back as the same value.
+    /// Canonical text, as used in variants. Parses back to the same value.
     var text: String {
         switch self {
         case .word(let word): word
@@ -142,7 +142,7 @@ enum SettingValue: Hashable, Sendable {
     }
 }
 
-/// A kind of value as the type that it has in a spec.
+/// Conversion between a kind of value and its type in a spec.
 struct SettingType<Value>: Sendable {
     let kind: SettingKind
     let wrap: @Sendable (Value) -> SettingValue
@@ -150,7 +150,7 @@ struct SettingType<Value>: Sendable {
 }
 
 extension SettingType where Value: RawRepresentable<String> & CaseIterable & Hashable & Sendable {
-    /// - Parameter words: those that may be written.
+    /// - Parameter words: allowed words.
     static func words(_ words: [Value] = Array(Value.allCases)) -> Self {
         SettingType(
             kind: .word(words.map(\.rawValue)),
@@ -159,7 +159,7 @@ extension SettingType where Value: RawRepresentable<String> & CaseIterable & Has
 }
 
 extension SettingType {
-    /// The word that stands for nothing is left out of the spec, so that one without the key says the same.
+    /// The word `nothing` is stored as nil, so that it equals a spec without the key.
     static func wordsOrNil<Word>(_ nothing: Word) -> Self
     where Value == Word?, Word: RawRepresentable<String> & CaseIterable & Hashable & Sendable {
         SettingType(
@@ -176,7 +176,7 @@ extension SettingType<String> {
 }
 
 extension SettingType<String?> {
-    /// None is left out of the spec, so that one without the key says the same.
+    /// An empty text is stored as nil, so that it equals a spec without the key.
     static func urlOrNil() -> Self {
         SettingType(
             kind: .url, wrap: { .url($0 ?? "") },
@@ -189,7 +189,7 @@ extension SettingType<Int> {
 }
 
 extension SettingType<Int?> {
-    /// The least is left out of the spec, so that one without the key says the same.
+    /// The lower bound is stored as nil, so that it equals a spec without the key.
     static func integerOrNil(_ range: ClosedRange<Int>) -> Self {
         SettingType(
             kind: .integer(range), wrap: { .integer($0 ?? range.lowerBound) },
@@ -204,7 +204,7 @@ extension SettingType<Int64> {
 }
 
 extension SettingType<Int64?> {
-    /// The least is left out of the spec, so that one without the key says the same.
+    /// The lower bound is stored as nil, so that it equals a spec without the key.
     static func durationOrNil(_ range: ClosedRange<Int64>) -> Self {
         SettingType(
             kind: .durationNs(range), wrap: { .durationNs($0 ?? range.lowerBound) },

@@ -1,4 +1,4 @@
-// Which values of the load, of the rows it is about and of what is done to it on purpose cannot stand together. Pure.
+// Rules for combinations of values of the load, its rows and faults. Pure.
 import TidegaugeSpec
 
 extension Settings {
@@ -36,7 +36,7 @@ extension Settings {
         for setting in [Setting.textCharacters, .payloadBytes, .tables] { checkWholeRows(setting, blame) }
     }
 
-    /// Drivers have one kind of model that holds more than numbers.
+    /// The rows with text and bytes require ascending keys, no links and no list.
     private func checkWholeRows(_ setting: Setting, _ blame: Blame) {
         guard value(setting) != setting.row.defaultValue else { return }
         let name = setting.rawValue
@@ -98,7 +98,7 @@ extension Settings {
                 + "\(WritersSpec.maximumThreads) are the most")
     }
 
-    /// - Parameter asking: what puts observers on hosts.
+    /// - Parameter asking: setting that places observers on hosts.
     private func checkObservers(_ asking: Setting, _ blame: Blame) {
         let name = "'\(asking.rawValue)'"
         blame(

@@ -1,17 +1,17 @@
-// Which values cannot stand together. Each rule is checked at every point of every profile, so that a combination which
-// only a sweep brings about is found as well, and blamed on the value that came last. Pure.
+// Rules for combinations of values. Each is checked at every point of every profile, so that conflicts within a sweep
+// are found, and reported for the value of the latest layer. Pure.
 import TidegaugeSpec
 
 extension Settings {
-    /// Reports a rule that settings break together, where they do.
+    /// Reports a broken rule for settings.
     typealias Blame = (_ isBroken: Bool, [Setting], @autoclosure () -> String) -> Void
 
-    /// Reports every rule that these values break. `whole` is where a value that is missing would have to be added.
+    /// Reports all rules that these values break. `whole` is the position for missing values.
     func checkRules(missingAt whole: ScenarioProblem.Place, into problems: inout ProblemList) {
         func report(_ isBroken: Bool, _ settings: [Setting], _ message: @autoclosure () -> String) {
             guard isBroken, refused.isDisjoint(with: settings) else { return }
             let given = settings.compactMap { self[$0] }
-            // The layer that came last is the one somebody has just written; within it, the setting named first.
+            // Reports the value of the latest layer; within a layer, the setting that is listed first.
             let latest = given.map(\.layer).max()
             let place = given.first { $0.layer == latest }?.place
             problems.add(place ?? whole, message())
@@ -43,10 +43,10 @@ extension Settings {
     private static let companions = Setting.allCases.compactMap { setting in setting.row.companion.map { (setting, $0) }
     }
 
-    /// What has a meaning only with a word of another key.
+    /// Rules for settings that require a companion.
     private func checkCompanions(_ blame: Blame) {
         for (setting, companion) in Self.companions {
-            // Neither of the two has a meaning then, and that is said already.
+            // Neither setting applies to a closed load, which is reported already.
             if companion.setting == .arrivals, writers.load != .open { continue }
             let isThat = companion.words.contains(word(companion.setting))
             blame(
@@ -60,7 +60,7 @@ extension Settings {
         }
     }
 
-    /// What needs somebody who watches.
+    /// Rules for settings that require observers.
     private func checkObservers(_ blame: Blame) {
         guard observers.count == 0 else { return }
         func needs(_ setting: Setting, _ isAsked: Bool, _ why: String) {
@@ -77,7 +77,7 @@ extension Settings {
         needs(.operators, observers.operators > 0, "'observers.operators' lead to nobody")
     }
 
-    /// What is read has to follow from the rows of the query.
+    /// Rules for reads, which must follow from the rows of the query.
     private func checkReads(_ blame: Blame) {
         guard let reads = observers.reads else { return }
         let name = "'reads: \(reads.rawValue)'"
@@ -99,7 +99,7 @@ extension Settings {
             "\(name) needs a store that outlives who has it open (write 'durability: relaxed')")
     }
 
-    /// Which rows are written, which are watched, and whether that goes together.
+    /// Rules for the relation of written and observed rows.
     private func checkSharing(_ blame: Blame) {
         blame(
             writers.keys == .matching && observers.queries == .ranges, [.keys, .queries],
@@ -130,10 +130,10 @@ extension Settings {
             "'wait: delivery' is one writer that waits for its observers; 'writers.threads' is \(writers.threads)")
     }
 
-    /// What all rows of a trial may hold: a store in memory has it twice while it is loaded, and so has the machine.
+    /// Maximum bytes of all rows' texts and payloads. A store in memory needs twice this while it is loaded.
     private static let mostBytes = 4_000_000_000
 
-    /// Whether there are rows enough, and not too much in them.
+    /// Rules for the number and the size of rows.
     private func checkSizes(_ blame: Blame) {
         let (items, count) = (dataset.items, observers.count)
         let held = items * ((dataset.textCharacters ?? 0) + (dataset.payloadBytes ?? 0))
@@ -146,7 +146,7 @@ extension Settings {
             observers.queries == .ranges && count > matching, [.observerCount, .queries, .items, .match],
             "\(count) ranges need a row each, and only \(matching) of \(items) items match "
                 + "(more 'dataset.items', or fewer 'observers.count')")
-        // The tenth in which shared queries differ, and the rest, which all of them watch.
+        // The queries differ within a tenth of the matching rows and share the rest.
         blame(
             observers.queries == .filters && count > matching / 10, [.observerCount, .queries, .items, .match],
             "\(count) filters differ in a tenth of the \(matching) items that match, too few for a row "

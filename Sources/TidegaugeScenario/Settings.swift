@@ -1,12 +1,11 @@
-// The values in force at one point: layers of settings, the later ones winning, and the typed view of the result.
-// Values only.
+// Values at one point, from layers of settings of which later ones win, and their typed view. Values only.
 import TidegaugeSpec
 
-/// A setting's value and where it was given.
+/// A value of a setting and its position.
 struct GivenValue {
     var value: SettingValue
     var place: ScenarioProblem.Place
-    /// The base of the file, a profile, a sweep, an option: later layers win, and get the blame.
+    /// Layer of the value. Later layers win, and conflicts are reported for them.
     var layer: Layer
 
     enum Layer: Comparable {
@@ -16,15 +15,15 @@ struct GivenValue {
 
 struct Settings {
     private(set) var given: [Setting: GivenValue] = [:]
-    /// Given, but refused when it was read: no rule may complain about it a second time.
+    /// Settings that were given but refused when read. Rules do not report them again.
     var refused: Set<Setting> = []
-    /// The values in force, each where its row puts it. What has neither a value nor a default is 0 or empty; the rules
-    /// refuse it before anybody looks.
+    /// Values in force as a sweep point. Settings without value or default are 0 or empty; rules report them before
+    /// use.
     private(set) var point = SweepPoint.defaults
 
     subscript(setting: Setting) -> GivenValue? { given[setting] }
 
-    /// These settings with `layer` over them.
+    /// Returns the settings with another layer on top.
     func overlaid(by layer: [Setting: GivenValue]) -> Settings {
         var result = self
         result.given.merge(layer) { _, later in later }
@@ -33,7 +32,7 @@ struct Settings {
         return result
     }
 
-    /// The value in force; nil where nothing was given and there is no default.
+    /// Value in force; nil without a given value or default.
     func value(_ setting: Setting) -> SettingValue? { given[setting]?.value ?? setting.row.defaultValue }
 
     // MARK: Typed views
@@ -45,6 +44,6 @@ struct Settings {
 
     func word(_ setting: Setting) -> String { value(setting)?.text ?? "" }
 
-    /// A closed loop that waits for the deliveries.
+    /// Whether the load is a closed loop that waits for deliveries.
     var isLockstep: Bool { writers.load == .closed && point.wait == .delivery }
 }

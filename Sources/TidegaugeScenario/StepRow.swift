@@ -1,25 +1,25 @@
-// The steps of a choreography, one row each: the reader, the JSON schema and the reference in Scenarios/README.md go by it.
-// Values only.
+// The table of steps of interleaving tests, from which the reader, the JSON schema and the reference in
+// Scenarios/README.md are derived. Values only.
 import TidegaugeSpec
 
-/// What a step's name is followed by, and the step that it makes.
+/// Argument of a step, and the step that is made from it.
 enum StepForm {
     typealias Step = Choreography.Step
 
     case alone(Step)
-    /// How often, once unless said.
+    /// Optional number of repetitions (default: 1).
     case count((Int) -> Step)
     case steps(([Step]) -> Step)
-    /// The name of a subscription, unless it has none.
+    /// Optional name of a subscription.
     case subscription((String) -> Step)
     case subscribe
-    /// A word, and of what.
+    /// A word, with its description.
     case word(String, (String) -> Step)
-    /// Steps under a name, and of what.
+    /// Steps under a name, with the description of the name.
     case named(String, (String, [Step]) -> Step)
     case times
 
-    /// How a step of this name is written.
+    /// Returns the syntax of a step.
     func usage(_ name: String) -> String {
         switch self {
         case .alone: "'\(name)' alone"
@@ -33,7 +33,7 @@ enum StepForm {
         }
     }
 
-    /// Whether its name alone is a step.
+    /// Whether the step may be written without an argument.
     var mayStandAlone: Bool {
         switch self {
         case .alone, .count, .subscription, .subscribe: true
@@ -46,7 +46,7 @@ enum StepForm {
 struct StepRow {
     let name: String
     let form: StepForm
-    /// What it does, in a sentence.
+    /// One-sentence description.
     let summary: String
 
     init(_ name: String, _ form: StepForm, _ summary: String) {
@@ -86,7 +86,7 @@ struct StepRow {
     }
 }
 
-/// A key inside the map of a thread, of a step, or of a restricted limit.
+/// A key within a thread, a step or a restricted limit.
 enum InnerKey: String, CaseIterable {
     case runsOn = "runs_on"
     case steps, times

@@ -1,12 +1,13 @@
-// A sweep: the points at which a scenario is measured. One map is a cartesian product, a list of maps their union. Pure.
+// A sweep: the points at which a scenario is measured. A map is a cartesian product, a list of maps their union.
+// Pure.
 import TidegaugeSpec
 
 struct Sweep {
-    /// One map: settings in key order, and the values each takes, one or more.
+    /// A map: settings in key order, each with at least one value.
     struct Product {
         var axes: [(setting: Setting, values: [GivenValue])]
 
-        /// All combinations, one after the other, the last axis varying fastest; none of them is kept.
+        /// Calls `body` with every combination, the last axis varying fastest, without storing them.
         func forEachPoint(without pinned: Set<Setting>, _ body: ([Setting: GivenValue]) -> Void) {
             let axes = axes.filter { !pinned.contains($0.setting) && !$0.values.isEmpty }
             var places = axes.map { _ in 0 }
@@ -21,18 +22,18 @@ struct Sweep {
         }
     }
 
-    /// More points than anybody waits for: a slip in a list, not a plan.
+    /// Maximum number of points.
     static let maximumPoints = 10_000
 
     var products: [Product]
     var place: ScenarioProblem.Place
-    /// False where a key or a value was refused when it was read: nothing can be said about what it covers.
+    /// False if a key or a value was refused, so that its coverage is unknown.
     var isComplete = true
 
-    /// All settings that any map varies, in key order: the columns of a variant.
+    /// All settings that any map varies, in key order: the parts of a variant.
     var settings: [Setting] { Set(products.flatMap { $0.axes.map(\.setting) }).sorted { $0.rawValue < $1.rawValue } }
 
-    /// Distinct values of `setting` over the sweep; a map that leaves it out adds the one in force.
+    /// Distinct values of `setting` in the sweep. A map without the setting contributes its value in `base`.
     func values(of setting: Setting, over base: Settings) -> Set<SettingValue> {
         var values: Set<SettingValue> = []
         for product in products {
@@ -45,18 +46,18 @@ struct Sweep {
         return values
     }
 
-    /// At least as many as `points` will give; beyond `maximumPoints` one more than those. Looks at lengths alone.
+    /// Upper bound of the number of points, at most `maximumPoints` + 1. Uses only lengths.
     var pointCount: Int {
         let most = Self.maximumPoints + 1
         return products.reduce(0) { total, product in
-            // An axis without a valid value takes none away: the others are still gone through.
+            // An axis without a valid value counts as one value.
             let size = product.axes.reduce(1) { min($0 * min(max($1.values.count, 1), most), most) }
             return min(total + size, most)
         }
     }
 
-    /// The points in the order written, the last key of a map varying fastest; each once, by the values in force.
-    /// Settings of `pinned` keep the value of `base` throughout.
+    /// Returns the points in the written order, the last key of a map varying fastest, without duplicates. Settings
+    /// in `pinned` keep their value in `base`.
     func points(over base: Settings, pinned: Set<Setting> = []) -> [(variant: String, settings: Settings)] {
         let columns = self.settings
         var seen: Set<String> = []
@@ -71,7 +72,7 @@ struct Sweep {
         return points
     }
 
-    /// `dataset.items=100000;observers.count=100`: keys sorted, values canonical.
+    /// Text such as `dataset.items=100000;observers.count=100`: sorted keys and canonical values.
     private static func variant(of settings: Settings, _ columns: [Setting]) -> String {
         columns.map { "\($0.rawValue)=\(settings.value($0)?.text ?? "none")" }.joined(separator: ";")
     }

@@ -1,23 +1,23 @@
-// One point of a sweep: where the rows of the table of keys put their values. Values only.
+// A sweep point, in which the table of keys stores values. Values only.
 import TidegaugeSpec
 
-/// What holds at one point of a sweep.
+/// Values at one point of a sweep.
 public struct SweepPoint: Sendable, Equatable {
-    /// What its trials have in common: with a driver, a number and a seed of its own it is a trial.
+    /// Common spec of its trials, without driver, number and seed.
     public var spec: TrialSpec
-    /// Trials at this point, on each driver.
+    /// Number of trials per driver.
     public var repetitions = 1
-    /// Further trials with which the bracket of the sustainable rate is narrowed; 0: what the sweep says.
+    /// Number of additional trials that narrow the bracket of the sustainable rate; 0: only the sweep.
     public var searchSteps = 0
-    /// What a closed loop waits for; the spec has `lockstep` for `delivery`.
+    /// Event that a closed loop waits for. In the spec, `delivery` is stored as `lockstep`.
     var wait = WritersSpec.Wait.return
-    /// Where the spec's due times come from; empty: from nowhere.
+    /// Name of the trace file; empty without one.
     var traceFile = ""
 
-    /// The sweep point, keys sorted: `dataset.items=100000;observers.count=100`; empty for a scenario without a sweep.
+    /// Sweep point as text with sorted keys: `dataset.items=100000;observers.count=100`. Empty without a sweep.
     public var variant: String { spec.variant }
 
-    /// With the default of every key that has one, and 0 or nothing for the others.
+    /// Default of every key that has one; 0 or nil for the others.
     static let defaults = Setting.allCases.reduce(into: SweepPoint(spec: .blank)) { point, setting in
         if let value = setting.row.defaultValue { setting.row.write(value, &point) }
     }

@@ -1,16 +1,16 @@
-// The lines of a trace, one after the other. Scenarios/README.md has the format; `StillingWell.WorkloadRecorder` writes it. Pure.
+// Parses a trace line by line. The format is in Scenarios/README.md; `StillingWell.WorkloadRecorder` writes it. Pure.
 //
 //     0.104211 commit 2
 //      insert Todo 3f2a9c1b77e01d52
 //      update TodoList 9b1c0e44 todos
 import TidegaugeSpec
 
-/// Reads a trace. What is wrong with a line is half a sentence that follows the file's name.
+/// Reads a trace. Errors are the end of a sentence that starts with the file's name.
 struct TraceReader {
-    /// A row of the application, until it is known how many there were at first.
+    /// A row of the application, before the number of initial rows is known.
     private struct Row {
         var table: Int
-        /// Among those that were there, or among the inserted ones.
+        /// Index among the initial or among the inserted rows.
         var index: Int
         var isInserted: Bool
         var isThere = true
@@ -26,28 +26,28 @@ struct TraceReader {
         var table: Int
         var columns: [Substring]
         var order: WorkloadSpec.Order
-        /// Of its table's rows, at most; nil while nobody knows.
+        /// Largest observed share of its table's rows; nil if unknown.
         var share: Double?
         var fromNs: Int64
         var untilNs: Int64?
     }
 
     private var line = 0
-    /// The last that is not empty.
+    /// Number of the last line that is not empty.
     private var lastLine = 0
     private(set) var dueNs: [Int64] = []
     private var lastNs: Int64 = 0
-    /// Says more than times.
+    /// Whether the trace contains more than due times.
     private var isWorkload = false
     private var hasEnded = false
     private var tables: [Substring: Int] = [:]
-    /// Rows of each table at first and now.
+    /// Initial and current number of rows of each table.
     private var atFirst: [Int] = []
     private var now: [Int] = []
     private var rows: [[Substring]: Row] = [:]
     private var inserted = 0
     private var commits: [[Operation]] = []
-    /// The commit whose operations come, and how many are missing.
+    /// The commit whose operations follow, and the number of missing ones.
     private var open: (line: Int, missing: Int, announced: Int)?
     private var watches: [Watch] = []
     private var watched: [Substring: Int] = [:]
@@ -124,7 +124,7 @@ struct TraceReader {
         case ("found", 2):
             let query = try query(words[0])
             let count = try number(words[1], "rows")
-            // Of a table without rows it says nothing.
+            // The share is undefined for a table without rows.
             let rows = now[watches[query].table]
             if rows > 0 { watches[query].share = min(1, max(watches[query].share ?? 0, Double(count) / Double(rows))) }
         case ("drop", 1):
@@ -146,14 +146,14 @@ struct TraceReader {
         var watch = Watch(table: table(words[1]), columns: [], order: .none, fromNs: timeNs)
         for option in words.dropFirst(2) {
             let parts = option.split(separator: "=", maxSplits: 1)
-            // An option may be '=' alone.
+            // An option may consist of '=' only.
             switch (parts.first, parts.count) {
             case ("filter"?, 2): watch.columns += parts[1].split(separator: ",")
             case ("sort"?, 2):
                 let isDescending = parts[1].hasPrefix("-")
                 watch.order = isDescending ? .descending : .ascending
                 watch.columns.append(isDescending ? parts[1].dropFirst() : parts[1])
-            // How many were shown is in `found`.
+            // The number of shown rows is in `found`.
             case ("limit"?, 2): _ = try number(parts[1], "rows")
             default:
                 throw fault(
@@ -224,10 +224,10 @@ struct TraceReader {
 
     private mutating func append(_ operation: Operation) { commits[commits.count - 1].append(operation) }
 
-    /// How many of a table's first rows have been named.
+    /// Number of a table's initial rows that have been named.
     private var named: [Int: Int] = [:]
 
-    /// A row that nobody has inserted was there.
+    /// Adds a row that was not inserted and therefore existed at the start.
     private mutating func first(of table: Int) -> Row {
         let index = named[table, default: 0]
         named[table] = index + 1
@@ -240,7 +240,7 @@ struct TraceReader {
 
     // MARK: The end
 
-    /// What the lines say that were read.
+    /// Returns the trace of all lines that were read.
     mutating func trace() throws(ValueFault) -> Trace {
         if let open, open.missing > 0 { throw cut(open) }
         guard !isWorkload || hasEnded else {

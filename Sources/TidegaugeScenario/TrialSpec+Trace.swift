@@ -1,8 +1,8 @@
-// A trial that does what somebody recorded.
+// Applies a trace to a trial.
 import TidegaugeSpec
 
 extension TrialSpec {
-    /// Commits when a trace says, and does what it says.
+    /// Sets due times and, if recorded, the workload of a trace.
     mutating func follow(_ trace: Trace) {
         writers.traceNs = trace.dueNs
         guard let workload = trace.workload else { return }

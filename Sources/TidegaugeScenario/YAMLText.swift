@@ -1,19 +1,19 @@
-// The bytes of a scenario file, checked before any YAML is parsed: what would make a parser crash, loop or fill the
-// memory is refused here, with its place. Pure.
+// Checks the bytes of a scenario file before YAML parsing. Rejects input that could make a parser crash, loop or use
+// too much memory, with its position. Pure.
 import Foundation
 import TidegaugeSpec
 
-/// Text that is safe to hand to the YAML parser.
+/// Text that is safe for the YAML parser.
 struct YAMLText {
-    /// A scenario is a page; what is a thousand pages long is something else.
+    /// Maximum size of a scenario file (1 MiB).
     static let maximumBytes = 1 << 20
-    /// The deepest scenario nests six levels. The parser recurses once per level.
+    /// Maximum nesting of brackets. The parser recurses once per level; scenarios have at most six levels.
     static let maximumNesting = 64
 
     /// The text without a byte order mark.
     let scalars: [Unicode.Scalar]
 
-    /// Checks `bytes`; reports the first thing that makes them no text, as nothing behind it can be trusted.
+    /// Checks `bytes` and reports only the first problem, because the text after it is not reliable.
     init?(_ bytes: [UInt8], into problems: inout ProblemList) {
         guard !bytes.isEmpty else {
             problems.add(.start, "the file is empty; a scenario starts with 'purpose: …'")
@@ -56,7 +56,7 @@ struct YAMLText {
                 case 0: "a NUL character; this is a binary file, not a scenario"
                 case 0x09, 0x0A, 0x0D, 0x85: nil
                 case 0x01...0x1F, 0x7F...0x9F, 0xFEFF, 0xFFFE, 0xFFFF: "a control character; remove it"
-                // The private use area marks what the reader must recognise behind the parser: see `YAMLTree`.
+                // Private-use characters are reserved as marks: see `YAMLTree`.
                 case 0xE000...0xF8FF: "a private-use character; remove it"
                 default: nil
                 }
@@ -68,7 +68,7 @@ struct YAMLText {
         return true
     }
 
-    /// Brackets in comments and quotes count as well: nobody has that many there.
+    /// Limits nested brackets, including those in comments and quotes.
     private func checkNesting(into problems: inout ProblemList) -> Bool {
         var depth = 0
         for (index, scalar) in scalars.enumerated() {
@@ -85,7 +85,7 @@ struct YAMLText {
 
     // MARK: Places
 
-    /// Line and column of the scalar at `index`, counted as libYAML counts them. Linear.
+    /// Line and column of the scalar at `index`, counted like libYAML. O(index).
     static func position(of index: Int, in scalars: [Unicode.Scalar]) -> Position {
         var position = Position.start
         for i in 0..<index {
@@ -98,7 +98,7 @@ struct YAMLText {
         return position
     }
 
-    /// Index of the first scalar of each line; line n starts at [n − 1].
+    /// Index of the first scalar of each line. Line n starts at [n − 1].
     static func lineStarts(in scalars: [Unicode.Scalar]) -> [Int] {
         [0] + scalars.indices.filter { endsLine($0, in: scalars) }.map { $0 + 1 }
     }

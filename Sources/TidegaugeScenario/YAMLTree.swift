@@ -1,5 +1,5 @@
-// Text → a tree of nodes with places. Yams parses; this file makes it report what a strict reader needs: every duplicate
-// key, and no aliases at all (a cycle or a bomb of them cannot even be built). Pure.
+// Parses text into a tree of nodes with positions, by Yams. Additionally reports all duplicate keys and rejects
+// aliases, so that cyclic or exponential trees cannot be built. Pure.
 import TidegaugeSpec
 import Yams
 
@@ -7,7 +7,7 @@ import Yams
     #error("TidegaugeCLI needs trait Harness of the package tidegauge: add it to `traits:` of the dependency")
 #endif
 
-/// One value of a file and where it starts.
+/// A value of a file and its start.
 struct YAMLNode {
     struct Entry {
         var key: String
@@ -16,19 +16,19 @@ struct YAMLNode {
     }
 
     enum Content {
-        /// `isPlain`: written without quotes.
+        /// A scalar; `isPlain` if written without quotes.
         case scalar(String, isPlain: Bool)
         case sequence([YAMLNode])
-        /// In file order, keys unique.
+        /// Entries in file order, with unique keys.
         case mapping([Entry])
-        /// Reported already: whoever meets it says nothing more.
+        /// An unreadable value that is reported already.
         case refused
     }
 
     var position: Position
     var content: Content
 
-    /// What it is, for "expects …, found …".
+    /// Description for "expects …, found …".
     var description: String {
         switch content {
         case .scalar("", isPlain: true): "nothing"
@@ -45,16 +45,16 @@ struct YAMLNode {
 
 /// Reads one document.
 ///
-/// Two things Yams would do are prevented by changing the text before it is parsed, without moving a character:
+/// The text is changed before parsing, without moving any character, to change two properties of Yams:
 /// - `*` and `&` become private-use characters. A plain scalar that starts with one was an alias or an anchor and is
-///   refused with its place; anywhere else they are text and change back.
-/// - Yams refuses duplicate keys itself, one at a time and without the second place. The first of the two is renamed to
-///   a private-use word and the text parsed again; the reader knows its true name and reports the second.
+///   refused with its position. Elsewhere they are text and are restored.
+/// - Yams stops at the first duplicate key, without the second position. So the first of the two keys is renamed to a
+///   private-use word and the text is parsed again. The original name is remembered to report the second one.
 struct YAMLTree {
     private static let alias: Unicode.Scalar = "\u{E000}"
     private static let anchor: Unicode.Scalar = "\u{E001}"
     private static let firstRenamed: UInt32 = 0xE100
-    /// Each costs a parse of the whole file; a file with more has been told enough.
+    /// Maximum number of renamed keys. Each costs a parse of the whole file.
     private static let maximumRenamed = 20
     private static let maximumDepth = 16
 
@@ -63,12 +63,12 @@ struct YAMLTree {
     private var renamed: [Position: String] = [:]
     private var hasAliases = false
 
-    /// The root, or nil after reporting why there is none. A tree may come with problems of its own.
+    /// Returns the root, or nil after reporting a problem. A tree may also have problems.
     static func read(_ text: YAMLText, into problems: inout ProblemList) -> YAMLNode? {
         var tree = YAMLTree(text)
         guard let root = tree.compose(into: &problems) else { return nil }
         let node = tree.convert(root, depth: 0, into: &problems)
-        // With aliases the tree is not what its author meant, and more about it would only hide the one thing to say.
+        // With aliases, the tree differs from what was meant, and further problems would be misleading.
         return node.isRefused || tree.hasAliases ? nil : node
     }
 
@@ -83,7 +83,7 @@ struct YAMLTree {
         while true {
             do {
                 let text = String(String.UnicodeScalarView(scalars))
-                // No rules of resolving: whether a word is a number or a date is the reader's business, not YAML's.
+                // No tags are resolved: settings decide whether a word is a number.
                 let parser = try Parser(yaml: text, resolver: .basic, encoding: .utf8)
                 if let root = try parser.singleRoot() { return root }
                 problems.add(.start, "the file holds only comments; a scenario starts with 'purpose: …'")
@@ -100,8 +100,8 @@ struct YAMLTree {
         }
     }
 
-    /// Replaces the key `name` at `position` by as many private-use characters; false where the text there is another
-    /// (an escaped or empty key) or too many have been replaced.
+    /// Replaces the key `name` at `position` by private-use characters. Returns false if the text there differs (an
+    /// escaped or empty key) or too many keys were replaced.
     private mutating func rename(_ name: String, at position: Position) -> Bool {
         guard renamed.count < Self.maximumRenamed, lineStarts.indices.contains(position.line - 1) else { return false }
         let word = Array(name.unicodeScalars)
@@ -135,7 +135,7 @@ struct YAMLTree {
             let entries = convert(mapping, depth: depth, into: &problems)
             return YAMLNode(position: position, content: .mapping(entries))
         case .alias:
-            // Not from this text, which has none left; Yams has the case for trees made by hand.
+            // Cannot occur in parsed text; Yams uses the case for trees built in code.
             return refused
         }
     }
@@ -244,8 +244,8 @@ struct YAMLTree {
         return scalars.indices.contains(index) ? scalars[index] : nil
     }
 
-    /// The first anchor or alias outside comments and not behind `end`. An anchor before a list or a map, once it is
-    /// text, leaves a syntax error behind it, and the anchor is what to report.
+    /// Returns the first anchor or alias before `end` outside comments. As text, an anchor before a list or a map
+    /// causes a syntax error after it, for which the anchor must be reported.
     private func firstAnchor(upTo end: Position) -> Position? {
         for (number, start) in lineStarts.enumerated().prefix(end.line) {
             var previous: Unicode.Scalar = " "
