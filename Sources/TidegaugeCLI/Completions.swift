@@ -1,4 +1,4 @@
-// What a shell offers behind Tab: the program is asked, so that it is what this program has.
+// Shell completions, computed by the program itself.
 import ArgumentParser
 import Foundation
 import TidegaugeSpec
@@ -7,10 +7,10 @@ enum Completions {
     static let drivers = CompletionKind.custom { _, _, _ in Drivers.names }
     static let settings = CompletionKind.custom { _, _, _ in Setting.allCases.map { $0.rawValue + "=" } }
     static let scenarioNames = CompletionKind.custom { _, _, _ in ScenarioPaths.library.names }
-    /// Names, and the files and folders that `prefix` leads to.
+    /// Scenario names, and files and folders that start with `prefix`.
     static let scenarios = CompletionKind.custom { _, _, prefix in ScenarioPaths.library.names + paths(prefix) }
 
-    /// `Scenarios/la` → `Scenarios/latency/`: what a scenario may stand in, or be.
+    /// Completes `Scenarios/la` to `Scenarios/latency/`: folders and scenario files.
     private static func paths(_ prefix: String) -> [String] {
         let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []

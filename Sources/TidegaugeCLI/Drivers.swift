@@ -1,4 +1,4 @@
-// The drivers that a binary was built with.
+// The drivers of this binary.
 import ArgumentParser
 import TidegaugeDriver
 import TidegaugeScenario
@@ -11,17 +11,17 @@ enum Drivers {
 
     static var names: [String] { all.map(\.name) }
 
-    /// Those that a scenario may name: the ones this binary has, and the others of this package.
+    /// Drivers that a scenario may name: those of this binary and all others of this package.
     static var known: [String] { names + ShippedDrivers.all.flatMap(\.names).filter { !names.contains($0) } }
 
-    /// Those that a scenario names and this binary has not, with what has them.
+    /// Drivers that a scenario names and this binary lacks, with the program that has them.
     static func leftOut(_ scenario: Scenario) -> [(name: String, reason: String)] {
         scenario.drivers.filter { !names.contains($0) }.compactMap { name in
             ShippedDrivers.remedy(name).map { (name, $0) }
         }
     }
 
-    /// - Throws: the exit that says which is none.
+    /// - Throws: an exit that names an unknown driver.
     static func check(_ asked: [String]) throws {
         for name in asked where !names.contains(name) {
             if let remedy = ShippedDrivers.remedy(name) { throw ValidationError(remedy) }

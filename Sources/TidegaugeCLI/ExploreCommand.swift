@@ -1,5 +1,5 @@
-// `tidegauge explore`: searches the interleavings of a choreography for one that hangs or breaks a promise, makes it as
-// short as it can, and prints the text that replays it.
+// `tidegauge explore`: searches the schedules of an interleaving test for one that hangs or violates a rule, shortens
+// it, and prints it for replay.
 import ArgumentParser
 import Foundation
 import StillingWellSync
@@ -39,7 +39,7 @@ struct ExploreCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Sets and dictionaries in the same order in every process: a schedule is worth nothing elsewhere otherwise.
+        // Sets and dictionaries need the same order in every process; otherwise a schedule cannot be replayed.
         if ProcessInfo.processInfo.environment["SWIFT_DETERMINISTIC_HASHING"] == nil {
             setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
             var arguments: [UnsafeMutablePointer<CChar>?] = CommandLine.arguments.map { strdup($0) } + [nil]
@@ -50,7 +50,7 @@ struct ExploreCommand: ParsableCommand {
         var explorer = Explorer(try program(in: folder.path))
         let outcome = schedule.map { replay(Schedule($0)!, &explorer) } ?? search(&explorer)
         folder.remove()
-        // Threads that hang are asleep for good, and no ordinary exit may wait for them.
+        // Hung threads never end, so an ordinary exit could block.
         fflush(nil)
         _exit(outcome.rawValue)
     }

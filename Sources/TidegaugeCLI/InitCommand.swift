@@ -1,4 +1,4 @@
-// `tidegauge init`: a small scenario to begin with, which runs as it stands.
+// `tidegauge init`: writes a small scenario that can be run.
 import ArgumentParser
 import Foundation
 

@@ -1,5 +1,5 @@
-// `tidegauge list`: what there is to run, run on, measure and say. Tab-separated, one per line; on a terminal as a table that
-// fits it; or JSON.
+// `tidegauge list`: lists scenarios, drivers, metrics or keys. Tab-separated, one per line; as a fitting table on a
+// terminal; or as JSON.
 import ArgumentParser
 import Foundation
 import TidegaugeDriver
@@ -32,7 +32,7 @@ struct ListCommand: ParsableCommand {
         print(String(decoding: try encoder.encode(objects), as: UTF8.self))
     }
 
-    /// - Parameter columns: of the terminal; nil where a program reads it, which gets whole cells and no titles.
+    /// - Parameter columns: width of the terminal; nil for programs, which get complete cells and no titles.
     static func text(_ keys: [String], _ rows: [[String]], columns: Int?) -> String {
         let lines =
             columns.map { width in

@@ -1,7 +1,7 @@
-// What a person sees on standard error while trials run: one live line on a terminal, a plain line every 10 s elsewhere.
-// No colours, so NO_COLOR has nothing to switch off but the cursor movement, and does.
+// Progress on standard error while trials run: one live line on a terminal, else a plain line every 10 s. NO_COLOR
+// turns off the cursor movement.
 //
-// Progress comes from Foundation's queues.
+// Called on Foundation's queues.
 import Foundation
 import StillingWellSync
 import TidegaugeMeasure
@@ -13,7 +13,7 @@ final class Progress: Sendable {
 
     init(isQuiet: Bool) { self.isQuiet = isQuiet }
 
-    /// - Parameter leftSeconds: how long it takes to the end, if the caller knows.
+    /// - Parameter leftSeconds: time to the end, if known.
     func began(_ title: String, index: Int, of total: Int, leftSeconds: Double? = nil) {
         line.withLock {
             $0.began(title, index: index, of: total)
@@ -22,7 +22,8 @@ final class Progress: Sendable {
         }
     }
 
-    /// Planned time of the trials to come. The time left follows from it and from how long past trials took beside their plan.
+    /// Sets the planned time of the remaining trials. The time left is estimated from it and from the real time of
+    /// past trials.
     func planned(leftNs: Int64) { line.withLock { $0.planned(leftNs: leftNs) } }
 
     func progressed(_ progress: TrialProgress) {
@@ -34,31 +35,30 @@ final class Progress: Sendable {
         line.withLock { show(text, &$0) }
     }
 
-    /// Where there is no word from the trial itself.
+    /// Shows progress without a message from the trial.
     func show() { line.withLock { show("running", &$0) } }
 
-    /// A line that stays.
+    /// Prints a permanent line.
     func note(_ text: String) { printError(text) }
 
     private func show(_ text: String, _ line: inout ProgressLine) { if !isQuiet { line.show(text) } }
 }
 
-/// What the line says.
+/// State of the progress line.
 private struct ProgressLine {
     private static let plainEveryNs: Int64 = 10_000_000_000
 
-    /// When the first trial began: what was built before it says nothing about the rest. Anew for each of several
-    /// comparisons.
+    /// Start of the first trial, without earlier builds. Reset for each of several comparisons.
     private var startNs = MonotonicClock.nowNs()
     private var printedNs = MonotonicClock.nowNs()
     private var title = ""
-    /// Seconds left, from a caller that knows better than the trials so far.
+    /// Seconds left, if the caller has a better estimate.
     var leftSeconds: Double?
     private var index = 0
-    /// The first trial that ran, behind those that a resumed run has kept.
+    /// Index of the first trial that ran, after those kept by a resumed run.
     private var first: Int?
     private var total = 0
-    /// Of the plan: what was left when the first trial began, and what is left now.
+    /// Planned time left at the first trial, and now.
     private var firstLeftNs: Int64?
     private var leftNs: Int64?
 
@@ -75,7 +75,7 @@ private struct ProgressLine {
     }
 
     mutating func show(_ text: String) {
-        // Who glances at it wants to know how long, and a narrow terminal cuts off the end.
+        // The time left comes first, because a narrow terminal cuts off the end.
         let line = "\(timeLeft)[\(index)/\(total)] \(title): \(text)"
         if LiveLine.isPossible {
             LiveLine.show(line)
@@ -85,14 +85,14 @@ private struct ProgressLine {
         }
     }
 
-    /// From what the trials so far took; nothing before there are any.
+    /// Estimated from past trials; empty before the first one has ended.
     private var timeLeft: String {
         guard let first, index > first else { return "" }
         let tookNs = Double(MonotonicClock.nowNs() - startNs)
         let perTrial = tookNs / 1e9 / Double(index - first)
         var left = perTrial * Double(total - index + 1)
         if let firstLeftNs, let leftNs {
-            // A fifth of a second of plan at least, or one short trial would speak for all.
+            // At least 0.2 s of planned time, so that one short trial does not dominate.
             left = Double(leftNs) / 1e9 * tookNs / Double(max(firstLeftNs - leftNs, 200_000_000))
         }
         if let leftSeconds { left = leftSeconds }

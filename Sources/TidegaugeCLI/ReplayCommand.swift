@@ -1,5 +1,5 @@
-// `tidegauge replay`: a trial that hung, again: from what a run has kept of it, or a choreography from its file. Says how
-// often it ended the same way.
+// `tidegauge replay`: runs a hung trial again, from a run's record or from the file of an interleaving test, and
+// reports how often it ended the same way.
 import ArgumentParser
 import Foundation
 import TidegaugeMeasure
@@ -50,7 +50,7 @@ struct ReplayCommand: ParsableCommand {
         if same < times { throw ExitCode(.limitBroken) }
     }
 
-    /// The trial, and how it ended when it was kept.
+    /// Returns the trial and its recorded hang.
     private func subject() throws -> (TrialSpec, HangRecord?) {
         if file.hasSuffix(".json") {
             guard let data = FileManager.default.contents(atPath: file),

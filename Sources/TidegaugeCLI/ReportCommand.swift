@@ -1,4 +1,4 @@
-// `tidegauge report`: makes the pages of a run again from what its folder holds, or a page of two runs. Measures nothing.
+// `tidegauge report`: makes the pages of a run again from its folder, or a page about two runs. Measures nothing.
 import ArgumentParser
 import TidegaugeReport
 import TidegaugeScenario

@@ -1,4 +1,4 @@
-// What a run is held against, and what is kept of it for the next: `--baseline` and `--save-baseline`.
+// The baseline that a run is compared with, and the one that it is saved as: `--baseline` and `--save-baseline`.
 import ArgumentParser
 import TidegaugeMeasure
 import TidegaugeReport
@@ -6,18 +6,18 @@ import TidegaugeRun
 
 struct RunBaselines {
     private let root: String
-    /// Name of the baseline that the run is held against.
+    /// Name of the baseline to compare with.
     private let compared: String?
-    /// Name of the one that is written where the run passes.
+    /// Name of the baseline that is written if the run passes.
     private let saved: String?
-    /// Read before the run, which may replace it.
+    /// Baseline to compare with, read before the run, which may replace it.
     private let kept: RunBaseline.Kept?
-    /// Of the run, from its end on.
+    /// Baseline made from the run, available from its end.
     private var figures: RunBaseline?
     private var comparison: BaselineComparison?
 
-    /// Everything that can be wrong with them is found before anything is measured.
-    /// - Parameter root: the folder of all runs.
+    /// Finds all problems before anything is measured.
+    /// - Parameter root: folder of all runs.
     init(_ header: RunHeader, in root: String) throws {
         (self.root, compared, saved) = (root, header.baseline, header.savedBaseline)
         do {
@@ -33,11 +33,11 @@ struct RunBaselines {
         if saved != nil { try refusingFolder { try ReportFolder.prepare("\(root)/\(RunBaseline.folderName)") } }
     }
 
-    /// Holds a run that has ended against the baseline. To be called before its pages are made, which show it.
+    /// Compares a finished run with the baseline. Called before its pages are made, which show the result.
     /// - Parameters:
-    ///   - directory: of the run.
-    ///   - environment: complete; the folder does not have it yet.
-    /// - Returns: nil where there is nothing to hold it against.
+    ///   - directory: folder of the run.
+    ///   - environment: complete environment, which the folder does not have yet.
+    /// - Returns: nil without a baseline.
     mutating func compare(_ directory: String, _ environment: EnvironmentReport) throws -> BaselineComparison? {
         guard compared != nil || saved != nil else { return nil }
         var record = try RunRecord.load(directory)
@@ -48,8 +48,8 @@ struct RunBaselines {
         return comparison
     }
 
-    /// Writes the one that the run becomes.
-    /// - Returns: a line for each figure that became worse, and the whole in a few lines.
+    /// Saves the baseline of the run.
+    /// - Returns: a line per figure that became worse, and a summary of a few lines.
     func end(_ outcome: Outcome) throws -> (details: [String], summary: [String]) {
         var summary = comparison?.summary ?? []
         if let saved, let figures { summary.append(try save(figures, saved, outcome)) }

@@ -1,4 +1,4 @@
-// `tidegauge run`: parse, plan, run, judge, report. Everything is read and checked before the first trial starts.
+// `tidegauge run`: parses, plans, runs, judges and reports. Everything is read and checked before the first trial.
 import ArgumentParser
 import Foundation
 import TidegaugeMeasure
@@ -135,7 +135,7 @@ struct RunCommand: ParsableCommand {
                 "--resume: \(directory) cannot be gone on with, or not from this folder (go on from the one that the run began "
                     + "in):\n  " + differences.joined(separator: "\n  "))
         }
-        // `latest` is a link: the run itself is meant.
+        // Resolves `latest`, which is a link.
         let folder = URL(fileURLWithPath: directory).resolvingSymlinksInPath()
         try resumption.clean(folder.path)
         let root = directory.contains("/") ? (directory as NSString).deletingLastPathComponent : "."
@@ -165,7 +165,7 @@ struct RunCommand: ParsableCommand {
         return header
     }
 
-    /// Time and commit; something random in the commit's place where it is not known, or where that run is there.
+    /// Time and commit. A random number replaces the commit if it is unknown or if such a run exists.
     private func runID(_ commit: String) -> String {
         let seconds = Int(Date().timeIntervalSince1970)
         let short = UInt32(commit.prefix(8), radix: 16)
@@ -174,7 +174,7 @@ struct RunCommand: ParsableCommand {
         return RunReport.makeRunID(secondsSince1970: seconds, entropy: .random(in: 0 ... .max))
     }
 
-    /// p99 of a sleeper's lateness before anything runs.
+    /// p99 of a sleeping thread's wake-up delay before anything runs.
     private static func hiccupP99AtRestNs() -> Double? {
         let probe = HiccupProbe()
         probe.start()
@@ -182,7 +182,7 @@ struct RunCommand: ParsableCommand {
         return probe.stop().percentile(.p99).map { Double($0.value) }
     }
 
-    /// Where clocks are judged, what else runs here is given a minute to end: a build, mostly.
+    /// Waits up to 60 s for other programs, such as a build, to end if clocks are judged.
     private func waitForQuiet(_ header: RunHeader) -> StartLoad {
         let isJudged = RunPlan.judges(header.profile) && header.counter == nil
         let load = QuietWait().run(isPatient: isJudged && !noWait) { busyShare in
@@ -213,7 +213,7 @@ struct RunCommand: ParsableCommand {
             },
         ]
         if plan.header.trace { formats.append(ChromeTrace()) }
-        // Last of those that grow: what it tells of has been written by the others.
+        // The journal is the last of the growing formats, because its events refer to what the others have written.
         let pages = FinalReports(cell: Setting.cell)
         formats += [Journal(), pages]
         let report = try RunReport(
@@ -251,7 +251,7 @@ struct RunCommand: ParsableCommand {
 
 extension Profile: ExpressibleByArgument {}
 
-/// Only trials that went wrong have left something in their folder.
+/// Removes the folder if it is empty. Only failed trials leave files in it.
 func removeIfEmpty(_ folder: String) throws {
     let left = try? FileManager.default.contentsOfDirectory(atPath: folder)
     if left?.isEmpty ?? false { try FileManager.default.removeItem(atPath: folder) }

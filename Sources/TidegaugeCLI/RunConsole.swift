@@ -1,4 +1,4 @@
-// Between a run and those who look at it: figures and events to the report, trouble and progress to standard error,
+// Connects a run with its outputs: figures and events go to the report, problems and progress to standard error,
 // verdicts on limits to standard output at the end.
 import TidegaugeMeasure
 import TidegaugeReport
@@ -13,11 +13,11 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     private let resumption: Resumption?
     private var judgements: [Judgement] = []
     private var scenarios: Set<String> = []
-    /// Without companions; those of an earlier part of the run are among them.
+    /// Number of trials without companions, including those of an earlier part of the run.
     private var trials = 0
-    /// How trials and companions ended that did not complete.
+    /// Number of trials and companions that did not complete, by fate.
     private var failures: [String: Int] = [:]
-    /// What the report could not take from a call that throws nothing.
+    /// Error of a report call in a method that cannot throw.
     private var failure: (any Error)?
 
     init(_ report: RunReport, _ progress: Progress, _ resumption: Resumption?) {
@@ -92,10 +92,10 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         }
     }
 
-    /// After the tables: what matters of the whole run, line by line and then in a few.
+    /// Prints the results of the whole run after the tables: details, then a summary.
     /// - Parameters:
-    ///   - baseline: what a baseline has to say, in the same way.
-    ///   - answers: what a reader asks first, a line each.
+    ///   - baseline: details and summary of the comparison with a baseline.
+    ///   - answers: the answers, one line each.
     func printVerdict(_ baseline: (details: [String], summary: [String]), answers: [String]) {
         print("")
         for line in answers { print(TerminalOutput.wrapped(line)) }

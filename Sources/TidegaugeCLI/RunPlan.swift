@@ -1,4 +1,4 @@
-// What a run does, from its options alone: so that a resumed run makes the same plan from the options it began with.
+// The plan of a run, made only from its options, so that a resumed run has the same plan.
 import ArgumentParser
 import Foundation
 import TidegaugeMeasure
@@ -9,7 +9,7 @@ import TidegaugeSpec
 import TidegaugeTrial
 
 struct RunPlan {
-    /// Commits and callbacks of a trial that go into a trace, each.
+    /// Number of commits and of callbacks of a trial in a trace.
     static let traceEvents = 500
     private static let mostReasons = 5
 
@@ -18,11 +18,11 @@ struct RunPlan {
     /// Limits that will have too few samples.
     let warnings: [ScenarioProblem]
 
-    /// Every trial of every scenario asked for, or the exit that says what is wrong.
-    /// - Parameter header: its `binary` and `scenarios` are filled in.
+    /// Plans every trial of every requested scenario, or exits with the problems.
+    /// - Parameter header: request; its `binary` and `scenarios` are filled in.
     init(_ header: RunHeader) throws {
         let overrides = try Self.overrides(header.overrides)
-        // A run that is gone on with has the hosts that it began with.
+        // A resumed run uses the hosts that it began with.
         let hosts = try header.hosts ?? header.hostsFile.map { path in try refusing(try HostsFile.read(path: path)) }
         let trace = try header.traceFile.map { (name: $0, bytes: try Self.contents($0)) }
         let loaded = ScenarioPaths.withoutServers(
@@ -43,14 +43,14 @@ struct RunPlan {
             }
             var trials = try refusing(
                 try scenario.trials(profile: header.profile, drivers: drivers, seed: header.seed, overrides: overrides))
-            // A guest is measured, and not judged: once will do.
+            // An unjudged driver needs only one repetition.
             let unjudged = Self.unjudged(of: scenario, asked: header.drivers)
             trials.removeAll { unjudged.contains($0.driver) && $0.trial > 0 }
             if header.trace {
                 for index in trials.indices { trials[index].traceEvents = Self.traceEvents }
             }
             if let counter = header.counter {
-                // A repetition counts the same.
+                // A repetition would give the same counts.
                 trials = trials.filter { $0.trial == 0 }.map {
                     $0.counted(by: counter.rawValue, commits: header.countedCommits)
                 }
@@ -75,12 +75,12 @@ struct RunPlan {
         self.header = header
     }
 
-    /// Whether limits are judged. Trials of the smoke profile are too short for figures that a verdict could rest on; what
-    /// they show is that everything runs, and that nothing is lost, which the oracle sees to in any profile.
+    /// Returns whether limits are judged. Trials of the smoke profile are too short for that. They show that
+    /// everything runs; the oracle checks results in any profile.
     static func judges(_ profile: Profile) -> Bool { profile != .smoke }
 
-    /// What is wrong with drivers that were asked for and of which none can run anything; nil where one can. A driver that
-    /// is left out of some scenarios, or beside others that run, is told of as skipped.
+    /// Returns why none of the requested drivers can run anything, or nil if one can. A driver that cannot run some
+    /// scenarios is reported as skipped.
     private static func objection(_ jobs: [Runner.Job], _ scenarios: [Scenario], asked: [String]) -> String? {
         guard !asked.isEmpty else { return nil }
         var reasons: [String] = []
@@ -102,7 +102,7 @@ struct RunPlan {
             """
     }
 
-    /// Whether there are as many hosts as scenarios ask for, and whether any does.
+    /// Checks that scenarios use hosts and that there are enough of them.
     private static func check(_ hosts: [HostEntry], _ file: String, _ jobs: [Runner.Job]) throws {
         let asked = jobs.flatMap { job in job.trials.compactMap { ($0.hosts, job.scenario) } }
         guard let (most, scenario) = asked.max(by: { $0.0 ?? 0 < $1.0 ?? 0 }), let most else {
@@ -115,19 +115,19 @@ struct RunPlan {
         }
     }
 
-    /// The no-op driver runs as a companion; it and the peers by themselves only where a scenario names them or the command
-    /// line does.
+    /// Returns the drivers for a scenario. The no-op driver and peers run on their own only if the scenario or the
+    /// command line names them.
     static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         if !asked.isEmpty { return asked }
         return Drivers.names.filter { !Drivers.askedFor.contains($0) || scenario.drivers.contains($0) }
     }
 
-    /// Peers that the command line names and the scenario does not: its limits are about another store.
+    /// Peers that the command line names and the scenario does not, because its limits are for another store.
     private static func unjudged(of scenario: Scenario, asked: [String]) -> Set<String> {
         Set(asked).intersection(Drivers.askedFor).subtracting(scenario.drivers)
     }
 
-    /// The bytes of a trace.
+    /// Returns the bytes of a trace.
     private static func contents(_ path: String) throws -> [UInt8] {
         do {
             return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -137,7 +137,7 @@ struct RunPlan {
         }
     }
 
-    /// Has a trial last as long as the trace, unless a length is asked for.
+    /// Sets the duration to the length of the trace, unless it is given.
     private static func cover(_ scenario: Scenario, _ profile: Profile, _ overrides: inout [String: String]) throws {
         guard let traceNs = scenario.traceNs else {
             throw ValidationError(
@@ -146,7 +146,7 @@ struct RunPlan {
         guard overrides["duration"] == nil else { return }
         let warmUpNs =
             try refusing(try scenario.points(profile: profile, overrides: overrides)).first?.spec.warmUpNs ?? 0
-        // What is due in its last moment is due before the end.
+        // Rounded up by 1 ms, so that a commit at the last moment is due before the end.
         overrides["duration"] = "\(max(1, (traceNs - warmUpNs) / 1_000_000 + 1))ms"
     }
 

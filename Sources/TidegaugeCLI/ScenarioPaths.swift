@@ -1,4 +1,4 @@
-// The PATH arguments that `run`, `check` and `list` share.
+// The PATH arguments of `run`, `check` and `list`.
 import ArgumentParser
 import TidegaugeReport
 import TidegaugeScenario
@@ -6,7 +6,7 @@ import TidegaugeScenario
 struct ScenarioPaths: ParsableArguments {
     static let standard = ["Scenarios"]
 
-    /// Those on disk, and those that ship.
+    /// Scenarios on disk and embedded ones.
     static var library: ScenarioLibrary { library(nil) }
 
     private static func library(_ trace: (name: String, bytes: [UInt8])?) -> ScenarioLibrary {
@@ -18,11 +18,11 @@ struct ScenarioPaths: ParsableArguments {
         completion: Completions.scenarios)
     var paths: [String] = Self.standard
 
-    /// All scenarios, or the exit with every problem of every file printed.
+    /// Returns all scenarios, or exits after printing every problem of every file.
     func load() throws -> [Scenario] { try Self.load(paths) }
 
-    /// Of those in a folder `servers` only what was asked for by its own path or name: they need a server, which a machine may not
-    /// have. Says so where any are left out.
+    /// Removes scenarios in folders named `servers`, unless their own path or name was given, because they need a
+    /// server. Reports if any are left out.
     static func withoutServers(_ loaded: [Scenario], asked paths: [String]) -> [Scenario] {
         func needsServer(_ path: String) -> Bool { path.split(separator: "/").contains("servers") }
         let kept = loaded.filter { scenario in
@@ -37,13 +37,13 @@ struct ScenarioPaths: ParsableArguments {
         return kept
     }
 
-    /// - Parameter trace: stands in for all traces that they follow.
+    /// - Parameter trace: replacement for all traces that they follow.
     static func load(_ paths: [String], trace: (name: String, bytes: [UInt8])? = nil) throws -> [Scenario] {
         try refusing(try library(trace).load(paths))
     }
 }
 
-/// Turns what is wrong with a folder that was asked for into a message and exit code 64.
+/// Converts a problem of a requested folder to a message and exit code 64.
 func refusingFolder(_ body: () throws -> Void) throws {
     do {
         try body()
@@ -52,12 +52,12 @@ func refusingFolder(_ body: () throws -> Void) throws {
     }
 }
 
-/// Turns what is wrong with something that is to be gone on with into a message and exit code 64.
+/// Converts a problem of a run to resume to a message and exit code 64.
 func resuming<Value>(_ body: @autoclosure () throws -> Value) throws -> Value {
     do { return try body() } catch { throw ValidationError("--resume: \(error)") }
 }
 
-/// Turns what is wrong with a scenario into messages and exit code 65.
+/// Converts problems of a scenario to messages and exit code 65.
 func refusing<Value>(_ body: @autoclosure () throws(ScenarioErrors) -> Value) throws -> Value {
     do {
         return try body()

@@ -2,7 +2,7 @@ import TidegaugeReport
 import TidegaugeScenario
 
 extension ScenarioRecord {
-    /// The facts of a scenario that a report states.
+    /// Creates the properties of a scenario that reports show.
     init(_ scenario: Scenario) {
         self.init(
             name: scenario.name, path: scenario.path, purpose: scenario.purpose, represents: scenario.represents,

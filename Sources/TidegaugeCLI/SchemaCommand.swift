@@ -1,4 +1,4 @@
-// `tidegauge schema`: what an editor needs to complete and check scenario files.
+// `tidegauge schema`: prints the JSON Schema with which editors complete and check scenario files.
 import ArgumentParser
 import TidegaugeScenario
 

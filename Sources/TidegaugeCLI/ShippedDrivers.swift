@@ -1,10 +1,10 @@
-// The drivers of this package by the product that has them: so that a program knows of the ones it was built without, which
-// scenarios that ship may name. Values only.
+// The drivers of this package by product, so that a program knows drivers that it was built without and that embedded
+// scenarios may name. Values only.
 
 struct ShippedDrivers {
-    /// The library to list in a program of one's own.
+    /// Library product for programs of other packages.
     let product: String
-    /// The program of this package that has them.
+    /// Program of this package that contains them.
     let program: String
     let names: [String]
 
@@ -24,7 +24,7 @@ struct ShippedDrivers {
                 "flawed-answers-counted", "flawed-close-forgets-refresh", "flawed-workers-starve",
                 "flawed-bounded-mailbox", "flawed-sync-on-own-queue",
             ]),
-        // Nothing takes as long to build as GRDB.
+        // GRDB takes longer to build than all the rest.
         ShippedDrivers(
             product: "TidegaugeGRDBDriver", program: "tidegauge-peers", names: ["grdb-pool", "grdb-memory"]),
         ShippedDrivers(product: "TidegaugeNullServerDriver", program: "tidegauge-peers", names: ["null-server"]),
@@ -37,7 +37,7 @@ struct ShippedDrivers {
             ]),
     ]
 
-    /// Why a program without one of them has none, and what has.
+    /// Returns why a program lacks the driver and which one has it.
     static func remedy(_ name: String) -> String? {
         all.first { $0.names.contains(name) }.map {
             """

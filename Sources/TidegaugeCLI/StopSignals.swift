@@ -1,11 +1,11 @@
-// Ctrl-C and `kill`: the first ends the run in good order, with what was measured kept; the second ends it at once. Two that
-// come together are one: `timeout` sends its signal to the process and to its group.
+// SIGINT and SIGTERM: the first ends the run in order and keeps its results, the second ends it at once. Two within
+// 0.5 s count as one, because `timeout` signals both the process and its group.
 import Foundation
 import StillingWellSync
 import TidegaugeMeasure
 import TidegaugeRun
 
-/// Handles SIGINT and SIGTERM from `init` to `stop()`. Its handlers run on one serial queue.
+/// Handles SIGINT and SIGTERM from `init` to `stop()`. Handlers run on one serial queue.
 final class StopSignals {
     private static let togetherNs: Int64 = 500_000_000
 

@@ -1,21 +1,21 @@
-// The two outputs of the command line: data on standard output, everything else on standard error; and the live line, which
-// stands at the end of a terminal and is taken away before anything else is written, whoever writes it.
+// Outputs of the command line: data on standard output, everything else on standard error. The live line at the end
+// of a terminal is removed before anything else is written.
 import Foundation
 import Synchronization
 import TidegaugeMeasure
 import TidegaugeReport
 
-/// The line that is written over and over. Any thread.
+/// The live line, which is overwritten in place. Any thread.
 enum LiveLine {
-    /// Whether there is one; held while it is drawn and taken away.
+    /// Whether the line is visible. The lock is held while it is drawn or removed.
     private static let isShown = Mutex(false)
 
-    /// Whether standard error is a terminal that can take a line back.
+    /// Whether standard error is a terminal that can erase a line.
     static let isPossible = hasControls(2)
 
     static func show(_ line: String) {
         isShown.withLock {
-            // A line that wrapped could not be taken back.
+            // A wrapped line could not be erased.
             StandardStream.errors.write("\r\u{1B}[2K\(Escaped.visible(line).prefix(columns - 1))".utf8)
             $0 = true
         }
@@ -31,35 +31,34 @@ enum LiveLine {
     private static var columns: Int { terminalColumns(2) ?? 80 }
 }
 
-/// Whether a descriptor is a terminal that moves its cursor and has colours, and nobody has asked for neither.
+/// Whether a descriptor is a terminal with cursor movement and colours, and NO_COLOR is not set.
 private func hasControls(_ descriptor: Int32) -> Bool {
     let environment = ProcessInfo.processInfo.environment
     let kind = environment["TERM"] ?? ""
     return isatty(descriptor) == 1 && environment["NO_COLOR"] == nil && !kind.isEmpty && kind != "dumb"
 }
 
-/// How wide the terminal behind a descriptor is; nil where it does not say.
+/// Width of the terminal, or nil if it is unknown.
 private func terminalColumns(_ descriptor: Int32) -> Int? {
     var size = winsize()
     return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
 }
 
-/// Standard output as a person sees it.
+/// Standard output as shown on a terminal.
 enum TerminalOutput {
-    /// What tables have to fit into; nil where nobody looks, and all of them is written.
+    /// Width that tables must fit into; nil if the output is not a terminal.
     static var columns: Int? { isatty(1) == 1 ? terminalColumns(1) : nil }
 
     private static let hasColour = hasControls(1)
 
-    /// Beginnings of lines that say how something went, and marks within one.
+    /// Coloured beginnings of lines, and marks within a line.
     private static let signs: [(sign: String, colour: Int)] = [
         ("limit broken", 31), ("regressed", 31), ("trials fail", 31), ("limit unknown", 33), ("inconclusive", 33),
         ("no regression", 32), ("! ", 33),
     ]
     private static let marks: [(mark: String, colour: Int)] = [("✔", 32), ("✘", 31)]
 
-    /// The same text, with the words that say how something went in colour where standard output is a terminal and NO_COLOR is
-    /// not set.
+    /// Returns the text with results in colour, if standard output is a terminal and NO_COLOR is not set.
     static func coloured(_ text: String) -> String {
         guard hasColour else { return text }
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -72,9 +71,9 @@ enum TerminalOutput {
         }.joined(separator: "\n")
     }
 
-    /// A line in as many lines as the terminal needs, broken between words. Those that follow stand under the last column of the
-    /// first, which begins behind two blanks or more.
-    /// - Parameter columns: nil: whole.
+    /// Wraps a line between words to the terminal's width. Continuation lines are indented to the last column of the
+    /// first line, which starts after two or more blanks.
+    /// - Parameter columns: nil: not wrapped.
     static func wrapped(_ line: String, columns: Int? = Self.columns) -> String {
         guard let columns, line.count > columns else { return line }
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
@@ -100,19 +99,19 @@ enum TerminalOutput {
     private static func painted(_ text: String, _ colour: Int) -> String { "\u{1B}[\(colour)m\(text)\u{1B}[0m" }
 }
 
-/// Everything that is not data. Names of files may hold what moves a cursor.
+/// Prints everything except data. Names of files may contain terminal control characters.
 func printError(_ text: String) {
     LiveLine.clear()
     StandardStream.errors.write((Escaped.visible(text, keepingLines: true) + "\n").utf8)
 }
 
-/// Data. Stands in for Swift's own in this module, so that nothing is written behind a live line.
+/// Prints data. Replaces Swift's `print` in this module, so that the live line is removed first.
 func print(_ text: String, terminator: String = "\n") {
     LiveLine.clear()
     if !StandardStream.output.write((text + terminator).utf8) { OutputFailure.code.store(errno, ordering: .relaxed) }
 }
 
-/// Why data could not be written; 0: all of it was.
+/// Error number of a failed write of data; 0: none.
 enum OutputFailure {
     static let code = Atomic<Int32>(0)
 }

@@ -1,4 +1,4 @@
-// The command line as a library, so that a binary with other drivers is ten lines. One file per subcommand.
+// The command line as a library, so that a program with other drivers needs about ten lines. One file per subcommand.
 import ArgumentParser
 import Foundation
 import Synchronization
@@ -8,17 +8,17 @@ import TidegaugeNoopDriver
 import TidegaugeRun
 import TidegaugeScenario
 
-/// Runs the command line on `drivers` and exits with its outcome. Call once, from `main`.
+/// Runs the command line on `drivers` and exits with its outcome. Called once, from `main`.
 /// - Parameters:
-///   - peers: further drivers, which run only where `--driver` or a scenario names them; as does the no-op driver, which is
-///     always there, to say what the harness itself costs.
-///   - commands: further subcommands.
+///   - peers: additional drivers that run only if `--driver` or a scenario names them, like the no-op driver, which
+///     is always present to measure the harness.
+///   - commands: additional subcommands.
 public func tidegaugeMain(
     drivers: [any StoreDriver], peers: [any StoreDriver] = [], commands: [any ParsableCommand.Type] = []
 ) -> Never {
     StandardStream.takeClosed()
     raiseFileLimit()
-    // A file that grows beyond `ulimit -f` is an error of the write, here and in the trials, and no signal.
+    // A file that exceeds `ulimit -f` causes a write error instead of a signal, here and in trials.
     signal(SIGXFSZ, SIG_IGN)
     Tidegauge.further.withLock { $0 = commands }
     Drivers.set([NoopDriver()] + drivers + peers, askedFor: Set(peers.map(\.name) + ["noop"]))
@@ -28,13 +28,13 @@ public func tidegaugeMain(
         try command.run()
     } catch {
         LiveLine.clear()
-        // What no command has made a refusal of is a fault of the harness or of what it stands on, such as a disk that is full
-        // by now, and no verdict about a store: 1 would be one.
+        // Any other error is a fault of the harness or its environment, such as a full disk. It must not exit with 1,
+        // which is a verdict about a store.
         if !(error is ExitCode), Tidegauge.exitCode(for: error) == .failure {
             printError("error: \((error as? CocoaError)?.sentence ?? "\(error)")")
             exit(Outcome.fault.rawValue)
         }
-        // What was given may hold what moves a cursor.
+        // Arguments may contain terminal control characters.
         if Tidegauge.exitCode(for: error) == .validationFailure {
             printError(Tidegauge.fullMessage(for: error))
             exit(ExitCode.validationFailure.rawValue)
@@ -50,8 +50,8 @@ public func tidegaugeMain(
     exit(Outcome.pass.rawValue)
 }
 
-/// Raises the soft limit of open files, where the hard one allows it: each observing thread has a run loop, which takes three descriptors. Processes
-/// that are started inherit it.
+/// Raises the soft limit of open files, up to 65,536, because each observing thread has a run loop with three
+/// descriptors. Child processes inherit it.
 private func raiseFileLimit() {
     var limit = rlimit()
     let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -65,7 +65,7 @@ private func raiseFileLimit() {
     }
 }
 
-/// Throws, with what was probably meant, if the first word is no command.
+/// Throws an error with a similar word if the first word is not a command.
 private func refuseUnknownCommand(_ word: String?) throws {
     let all = Tidegauge.configuration.subcommands
     let known = all.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
@@ -75,7 +75,7 @@ private func refuseUnknownCommand(_ word: String?) throws {
     throw ValidationError("unknown command '\(word)' \(Nearest.hint(for: word, among: known))")
 }
 
-/// Names a limit of files, beyond which neither stores nor reports can grow.
+/// Warns about a limit of file sizes, which applies to stores and reports.
 func warnOfFileLimit() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(Int64.max) else {
@@ -87,7 +87,7 @@ func warnOfFileLimit() {
 }
 
 extension CocoaError {
-    /// What Foundation says of a file, without its own names for things.
+    /// Description of a file error without Foundation's own wording.
     fileprivate var sentence: String {
         let path = filePath ?? url?.path
         let cause = (underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
@@ -96,7 +96,7 @@ extension CocoaError {
 }
 
 struct Tidegauge: ParsableCommand {
-    /// Commands of the program that is not the harness's own.
+    /// Subcommands added by the program.
     static let further = Mutex<[any ParsableCommand.Type]>([])
 
     static let configuration = CommandConfiguration(

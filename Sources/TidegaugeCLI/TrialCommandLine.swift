@@ -1,13 +1,13 @@
-// `tidegauge trial`: the child's side of one trial. Not for people, so not in the help.
+// `tidegauge trial`: the child process of a trial. Not shown in the help.
 import ArgumentParser
 import Foundation
 import TidegaugeRun
 import TidegaugeSpec
 import TidegaugeTrialRunner
 
-/// Runs a child's side, and ends the process.
+/// Runs the child's side and ends the process.
 private func asChild(_ body: () throws -> Void) throws -> Never {
-    // A parent that is gone closes the pipe; the next line that is written to it then ends this process.
+    // A dead parent closes the pipe. The next write then ends this process.
     signal(SIGPIPE, SIG_DFL)
     do {
         try body()
@@ -15,11 +15,11 @@ private func asChild(_ body: () throws -> Void) throws -> Never {
         printError("\(error)")
         throw ExitCode(.fault)
     }
-    // Threads of a hung trial are still there, and would be waited for by whatever runs at an ordinary exit.
+    // Threads of a hung trial may still exist, and an ordinary exit could wait for them.
     _exit(Outcome.pass.rawValue)
 }
 
-/// `tidegauge agent`: what a trial starts on a host.
+/// `tidegauge agent`: started by a trial on a host.
 struct AgentCommandLine: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent", abstract: "Serve a trial on this host, through standard input and output.",

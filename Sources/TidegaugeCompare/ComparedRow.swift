@@ -1,7 +1,7 @@
-// One line of a comparison: a figure on both sides, the effect, and what is said of it. Pure.
+// A row of a comparison: a figure on both sides, the effect and the verdict. Pure.
 
 public struct ComparedRow: Codable, Sendable, Equatable {
-    /// A figure over all points of the sweep, each weighing the same.
+    /// Variant of a figure over all points of the sweep, with equal weights.
     public static let overSweep = "*"
 
     public var scenario: String
@@ -11,33 +11,34 @@ public struct ComparedRow: Codable, Sendable, Equatable {
     public var unit: String
     public var isGate: Bool
     public var verdict: Verdict
-    /// What there is to know about the verdict, as words: `confirmed`, `not confirmed`, `noisy machine`, …
+    /// Remarks on the verdict: `confirmed`, `not confirmed`, `noisy machine`, …
     public var remark: String
-    /// Medians over the pairs.
+    /// Medians of both sides over the pairs.
     public var base: Double?
     public var head: Double?
-    /// Whether change, interval, threshold and detectable effect are differences in `unit`: values at or under zero have no
-    /// ratio.
+    /// Whether change, interval, threshold and detectable effect are differences in `unit`, because values ≤ 0 have
+    /// no ratio.
     public var isDifference: Bool
-    /// As changes of the figure: 0.05 is 5 % more, or, of a difference, 0.05 of the unit.
+    /// Change of the figure: 0.05 is 5 % more or, for a difference, 0.05 of the unit. `low` and `high` are its
+    /// interval.
     public var change: Double?
     public var low: Double?
     public var high: Double?
     public var threshold: Double
-    /// The smallest change that so many pairs show in four of five comparisons.
+    /// Smallest change that this number of pairs detects in 80 % of comparisons.
     public var detectable: Double?
     public var pairs: Int
-    /// One-sided, that the head is worse; of either direction where neither is.
+    /// One-sided p-value of the head being worse, or of either direction if neither is worse.
     public var pValue: Double?
-    /// The same over all figures that do not gate (Benjamini–Hochberg).
+    /// `pValue` adjusted over all figures that are not gates (Benjamini–Hochberg).
     public var qValue: Double?
-    /// The pairs that would decide an open row, as noisy as those that there are.
+    /// Number of pairs of the same noise that would decide an undecided row.
     public var pairsToDecide: Int?
-    /// What the judge goes by: p of either direction, and the effect as a logarithm that is above zero where it is worse.
+    /// Input of the judge: p-value of either direction, and the effect, which is above 0 if it is worse.
     var pEither: Double?
     var worsening: Double?
     var delta: Double?
-    /// Merged samples of all pairs: the same change with its interval, where the figure is a tail.
+    /// Change of the merged samples of all pairs with its interval, for tail figures.
     public var merged: Interval?
 
     public struct Interval: Codable, Sendable, Equatable {
@@ -46,7 +47,7 @@ public struct ComparedRow: Codable, Sendable, Equatable {
         public var high: Double
     }
 
-    /// Before anything is known of it.
+    /// Creates a row without results.
     public init(
         scenario: String, driver: String, variant: String, name: FigureName, criterion: Criterion, isGate: Bool,
         pairs: Int
@@ -60,9 +61,9 @@ public struct ComparedRow: Codable, Sendable, Equatable {
         remark = ""
     }
 
-    /// Whether it belongs where only what changed is shown.
+    /// Whether it is shown in lists of changes.
     public var isNews: Bool { isDecided && verdict != .unchanged }
 
-    /// Whether its pairs say how it stands.
+    /// Whether the pairs decided it.
     public var isDecided: Bool { verdict != .inconclusive && verdict != .suspected }
 }

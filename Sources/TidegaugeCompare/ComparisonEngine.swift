@@ -1,23 +1,23 @@
-// Which pair comes next, and what the pairs so far decide. Knows no process and no clock: it is asked, and it is told. From
-// the same plan and the same records it makes the same choices, so a resumed comparison replays its journal. Pure.
+// Chooses the next pair and decides by the pairs so far. It uses no process and no clock. The same plan and records
+// lead to the same choices, so a resumed comparison replays its journal. Pure.
 import TidegaugeStatistics
 
 public struct ComparisonEngine: Sendable {
-    /// A pair to be run.
+    /// A pair to run.
     public struct Assignment: Sendable, Equatable {
         public var subject: Int
         public var number: Int
         public var stage: PairRecord.Stage
-        /// Which side goes first, for each point.
+        /// Whether the head runs first, for each point.
         public var headFirst: [Bool]
-        /// Of the data and the load, the same on both sides.
+        /// Seed of data and load, equal for both sides.
         public var seed: UInt64
-        /// Bytes of environment, the same on both sides: where a stack begins moves what is measured (Mytkowicz et al.,
-        /// ASPLOS 2009), and no layout may be the one that all pairs share.
+        /// Bytes added to the environment of both sides. The start of the stack affects measurements (Mytkowicz et
+        /// al., ASPLOS 2009), so it varies between pairs.
         public var paddingBytes: Int
     }
 
-    /// What everybody in front gets of a budget before anybody gets more: fewer bound no effect and make no hit.
+    /// Number of pairs that each gate in front gets before any gets more. Fewer bound no effect and cannot be a hit.
     private static let fewestBudgetPairs = 5
 
     public let plan: ComparisonPlan
@@ -27,19 +27,19 @@ public struct ComparisonEngine: Sendable {
     private var queue: [Assignment] = []
     private var random: SplitMix64
     private var isConfirming = false
-    /// Gates that went into confirmation and are not red.
+    /// Number of gates in confirmation that are not red yet.
     private var family = 0
-    /// How the budget is divided; nil without one, and before every subject has had a pair.
+    /// Division of the budget; nil without a budget, or before every subject has had a pair.
     private var split: BudgetSplit?
-    /// The budget is spent, and what its pairs decide is decided.
+    /// Whether the budget is spent and the final look was made.
     private var isSettled = false
-    /// Per subject: the sides' order of the next pairs.
+    /// Order of the sides in the next pairs, per subject.
     private var orders: [[Bool]]
-    /// Per subject: whether a budget is its own first. Where counts have told what a gate asks, the clock is a second opinion,
-    /// and waits until those are through that nothing but a clock can tell.
+    /// Whether a subject is served first by a budget. Gates that counts already decide wait until all others are
+    /// done.
     private let isInFront: [Bool]
 
-    /// - Parameter counted: what was counted before the first pair.
+    /// - Parameter counted: figures counted before the first pair.
     public init(_ plan: ComparisonPlan, counted: [CountedRow] = []) {
         self.plan = plan
         let tracks = plan.subjects.map { GateTrack($0, isTold: $0.isTold(by: counted)) }
@@ -50,16 +50,16 @@ public struct ComparisonEngine: Sendable {
         orders = plan.subjects.map { _ in [] }
     }
 
-    /// The next pair; nil when everything is decided, or the budget is spent.
+    /// Returns the next pair, or nil if everything is decided or the budget is spent.
     public mutating func next() -> Assignment? {
         if plan.isCountedOnly { return nil }
-        // A round is not finished for its own sake: what it would take belongs to the confirmation, or to nobody.
+        // A round may stay incomplete, so that its time is left for confirmation.
         if isSettled || isScreeningOver { queue = [] }
         if queue.isEmpty { refill() }
         return queue.isEmpty ? nil : queue.removeFirst()
     }
 
-    /// What became of the pair that `next` named last.
+    /// Adds the result of the pair that `next` returned last.
     public mutating func take(_ record: PairRecord) {
         spentSeconds += record.lengthSeconds
         tracks[record.subject].take(record, plan.rule, planned: plan.pairs)
@@ -70,7 +70,7 @@ public struct ComparisonEngine: Sendable {
         if !hasTime || (split == .direct && !isAnyoneLeft) { settle() }
     }
 
-    /// Pairs still to come, as far as can be known.
+    /// Estimated number of remaining pairs.
     public var pairsLeft: Int { tracks.reduce(queue.count) { $0 + pairsLeft($1) } }
 
     private func pairsLeft(_ track: GateTrack) -> Int {
@@ -81,21 +81,22 @@ public struct ComparisonEngine: Sendable {
         }
     }
 
-    /// What these take, each as long as those of its subject so far; no more than a budget has left. Nil before the first pair.
+    /// Estimated time of the remaining pairs, from past pairs of their subject, or the rest of the budget. Nil before
+    /// the first pair.
     public var secondsLeft: Double? {
         let known = tracks.filter { $0.attempts > 0 }
         guard let meanSeconds = mean(known.map(\.secondsPerPair)) else { return nil }
         let seconds = tracks.reduce(0.0) { sum, track in
             sum + Double(pairsLeft(track)) * (track.attempts > 0 ? track.secondsPerPair : meanSeconds)
         }
-        // A budget is spent as long as anything is undecided, whatever was planned.
+        // A budget is spent as long as anything is undecided.
         return plan.budgetSeconds.map { max(0, $0 - spentSeconds) } ?? seconds
     }
 
     private var hasTime: Bool { plan.budgetSeconds.map { spentSeconds < $0 } ?? true }
 
-    /// What confirming takes is set aside first. Where nobody is to be confirmed yet, screening goes on for as long as one
-    /// gate could be, whichever it is.
+    /// Time for confirmation is reserved. Without candidates, screening continues as long as one gate could still be
+    /// confirmed.
     private var isScreeningOver: Bool {
         guard !isConfirming, let budget = plan.budgetSeconds else { return false }
         switch split {
@@ -125,14 +126,14 @@ public struct ComparisonEngine: Sendable {
         }
         let due = tracks.indices.filter { tracks[$0].isConfirming && tracks[$0].wantsPairs }
         queue = due.shuffled(using: &random).map { assign($0, .confirm) }
-        // Time that confirming leaves decides who is not slower; nobody turns red by it.
+        // Remaining time shows which gates are unchanged; none can become red by it.
         if queue.isEmpty, plan.budgetSeconds != nil, split != .direct {
             let open = tracks.indices.filter { tracks[$0].state == .screened && !tracks[$0].isCutShort }
             queue = mostUrgent(open).prefix(1).map { assign($0, .screen) }
         }
     }
 
-    /// The next to be screened; how the budget is divided is settled once everybody in front has had a pair.
+    /// Returns the subjects to screen next. The budget is divided once every subject in front has had a pair.
     private mutating func dueInBudget(_ budget: Double) -> [Int] {
         let all = tracks.indices.filter { tracks[$0].isScreening && tracks[$0].wantsPairs }
         if split == nil, !all.contains(where: { isInFront[$0] && tracks[$0].attempts == 0 }) {
@@ -144,9 +145,9 @@ public struct ComparisonEngine: Sendable {
         return mostUrgent(all)
     }
 
-    /// Whose pairs are next, in that order: all of a round, or one. Everybody in front the first few, each round the worst
-    /// first; then whoever looks worse by more than matters, the clearest first; then whoever can be decided soonest, so that
-    /// the most are. When all in front are decided, the same of the others.
+    /// Returns the subjects of the next pairs in order: a round or a single one. First a few rounds for all in front,
+    /// worst first. Then gates that look significantly worse, clearest first. Then the gate that can be decided
+    /// soonest. Afterwards the same for the other subjects.
     private mutating func mostUrgent(_ subjects: [Int]) -> [Int] {
         let undecided = subjects.filter { !tracks[$0].isDecided && tracks[$0].screen.count < looks.mostPairs }
         let front = undecided.filter { isInFront[$0] }
@@ -170,7 +171,7 @@ public struct ComparisonEngine: Sendable {
         let isFirst = orders[subject].removeFirst()
         return Assignment(
             subject: subject, number: tracks[subject].attempts, stage: stage,
-            // Neighbouring points begin with different sides.
+            // Adjacent points start with different sides.
             headFirst: plan.subjects[subject].points.indices.map { $0.isMultiple(of: 2) == isFirst },
             seed: random.next(), paddingBytes: Int.random(in: 0...4_096, using: &random))
     }
@@ -187,7 +188,7 @@ public struct ComparisonEngine: Sendable {
         family = chosen.count
     }
 
-    /// Whom to confirm, the clearest first.
+    /// Returns the gates to confirm, clearest first.
     private func candidates() -> [Int] {
         let inBudget = plan.budgetSeconds != nil
         return clearest(tracks.indices.filter { tracks[$0].isScreening }) { effect, delta in
@@ -195,7 +196,7 @@ public struct ComparisonEngine: Sendable {
         }
     }
 
-    /// Those of `subjects` that can be worse and whose effect is wanted, the clearest first.
+    /// Returns the `subjects` that can be worse and whose effect satisfies `isWanted`, clearest first.
     private func clearest(_ subjects: some Sequence<Int>, _ isWanted: (PairedEffect, Double) -> Bool) -> [Int] {
         subjects.compactMap { index -> (index: Int, p: Double, size: Double)? in
             let figure = tracks[index].screened
@@ -208,8 +209,8 @@ public struct ComparisonEngine: Sendable {
         .sorted { ($0.p, $1.size, $0.index) < ($1.p, $0.size, $1.index) }.map(\.index)
     }
 
-    /// As many of the first as the rest of the budget brings to the fewest pairs that can be red among so many: a family that
-    /// is too large for it would confirm nobody.
+    /// Returns as many of the first candidates as the budget can bring to the minimum number of pairs. A family that
+    /// is too large could confirm none.
     private func affordable(_ candidates: [Int]) -> [Int] {
         let left = plan.budgetSeconds.map { $0 - spentSeconds } ?? .infinity
         let count = (0...candidates.count).last { count in
@@ -236,7 +237,7 @@ public struct ComparisonEngine: Sendable {
 
     // MARK: An early end
 
-    /// Gates that can be red at all, of those that a budget is for first.
+    /// Gates that can be red, among the subjects in front.
     private var judgedAtOnce: [Int] {
         zip(tracks.indices, plan.subjects).filter { index, subject in
             isInFront[index] && Criterion(FigureName(subject.gate, subject.statistic)).worse != .neither
@@ -244,7 +245,7 @@ public struct ComparisonEngine: Sendable {
         .map(\.0)
     }
 
-    /// What the pairs decide when there will be no more of them.
+    /// Makes the final decisions after the last pair.
     private mutating func settle() {
         guard !isSettled else { return }
         isSettled = true
@@ -257,7 +258,7 @@ public struct ComparisonEngine: Sendable {
         }
     }
 
-    /// One look more, with the α that the planned ones left, shared by Holm as there: one that is called leaves its share.
+    /// Makes one more look with the remaining α, shared by Holm: a called gate leaves its share to the others.
     private mutating func lastLook(_ meant: [Int]) {
         var open = meant.filter { tracks[$0].isConfirming || tracks[$0].isScreening }
         var isAnyCalled = true

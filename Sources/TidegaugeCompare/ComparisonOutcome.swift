@@ -1,7 +1,7 @@
-// What a comparison comes to, in a word. Pure.
+// The result of a comparison, in a word. Pure.
 import TidegaugeMeasure
 
-/// The end of a comparison.
+/// The result of a comparison.
 public struct ComparisonOutcome: Sendable, Equatable {
     public enum Word: String, Sendable, Codable {
         case regressed, inconclusive
@@ -10,7 +10,7 @@ public struct ComparisonOutcome: Sendable, Equatable {
     }
 
     public var word: Word
-    /// How the head's trials ended where the base's did not end so.
+    /// Fates of the head's trials that did not occur on the base.
     public var fates: [TrialFate]
 
     public init(_ engine: ComparisonEngine, _ rows: [ComparedRow], _ counted: [CountedRow] = []) {
@@ -20,7 +20,7 @@ public struct ComparisonOutcome: Sendable, Equatable {
             return failures.filter { $0.isHead && !known.contains($0.trial.fate.code) }.map(\.trial.fate)
         }
         let verdicts = rows.filter(\.isGate).map(\.verdict) + counted.map(\.verdict)
-        // Where there are clocks, they tell what could not be counted.
+        // If clocks are measured, they cover what could not be counted.
         let isAnyOpen = engine.plan.isCountedOnly && !engine.plan.uncounted(by: counted).isEmpty
         if !fates.isEmpty {
             word = .failing

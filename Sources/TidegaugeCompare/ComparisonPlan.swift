@@ -1,16 +1,16 @@
-// What a comparison is going to do: its subjects and its size. Stands at the head of the journal, so that a resumed
-// comparison goes on with the same. Pure.
+// The plan of a comparison: its subjects and its size. It is stored at the start of the journal, so that a resumed
+// comparison continues with it. Pure.
 import TidegaugeSpec
 
-/// A scenario on a driver: what has a gate.
+/// A scenario on a driver, with one gate.
 public struct ComparedSubject: Codable, Sendable, Equatable {
     public var scenario: String
     public var driver: String
     public var purpose: String
     public var gate: String
-    /// The statistic of the gate; where trials carry too few samples for it, the mean stands in.
+    /// Statistic of the gate. The mean replaces it if trials have too few samples.
     public var statistic: String
-    /// One spec for each point of the sweep.
+    /// One spec per sweep point.
     public var points: [TrialSpec]
 
     public init(
@@ -22,24 +22,24 @@ public struct ComparedSubject: Codable, Sendable, Equatable {
 
     public var title: String { "\(scenario) \(driver)" }
 
-    /// The same of one of its points.
+    /// Title of one of its points.
     public func title(of point: TrialSpec) -> String {
         point.variant.isEmpty ? title : "\(title) \(point.variant)"
     }
 }
 
-/// Where the trials of one side come from.
+/// Source of the trials of one side.
 public struct ComparedSide: Codable, Sendable, Equatable {
-    /// As it was asked for: `HEAD~1`, `working tree`, a path.
+    /// Name as given: `HEAD~1`, `working tree`, a path.
     public var name: String
-    /// Full hash; empty where there is none.
+    /// Full commit hash; empty without one.
     public var commit: String
-    /// The binary that ran.
+    /// Path of the binary.
     public var executable: String
     public var fingerprint: String
-    /// What it holds beyond the commit.
+    /// Whether it contains uncommitted changes.
     public var isDirty: Bool
-    /// A flaw that each of its trials has on purpose; nil of nearly all.
+    /// Artificial cost of each trial; nil: none.
     public var shim: Shim?
 
     public init(name: String, commit: String, executable: String, fingerprint: String, isDirty: Bool = false) {
@@ -48,7 +48,7 @@ public struct ComparedSide: Codable, Sendable, Equatable {
     }
 }
 
-/// Something that cannot be compared, and why.
+/// Something that cannot be compared, with the reason.
 public struct OneSided: Codable, Sendable, Equatable {
     public var what: String
     public var why: String
@@ -57,7 +57,8 @@ public struct OneSided: Codable, Sendable, Equatable {
 }
 
 public struct ComparisonPlan: Codable, Sendable, Equatable {
-    /// Raised with the order of pairs and with the void rule: a journal made by others cannot be replayed.
+    /// Version, raised when the order of pairs or the void rule changes: journals of other versions cannot be
+    /// replayed.
     public static let currentVersion = 4
 
     public var version = ComparisonPlan.currentVersion
@@ -66,13 +67,13 @@ public struct ComparisonPlan: Codable, Sendable, Equatable {
     public var subjects: [ComparedSubject]
     public var oneSided: [OneSided]
     public var profile: Profile
-    /// Of the screening stage; 0: counts alone decide.
+    /// Number of pairs of the screening stage; 0: only counts decide.
     public var pairs: Int
-    /// All trials together may take so long; nil: as long as they take.
+    /// Time limit for all trials; nil: none.
     public var budgetSeconds: Double?
     public var seed: UInt64
     public var rule: VoidRule
-    /// Draws of pairs for the interval of merged samples.
+    /// Number of draws of pairs for the interval of merged samples.
     public var resamples: Int
 
     public init(
@@ -85,11 +86,11 @@ public struct ComparisonPlan: Codable, Sendable, Equatable {
         (self.rule, self.resamples) = (rule, resamples)
     }
 
-    /// Most pairs of the screening stage, and most draws of pairs.
+    /// Maximum number of pairs of the screening stage, and of draws.
     public static let mostPairs = 10_000
     public static let mostResamples = 1_000_000
 
-    /// Whether this binary can go on with it: a plan of its own version and size.
+    /// Whether this binary can resume the plan: its version and size are valid.
     public var isReadable: Bool {
         version == Self.currentVersion && 0...Self.mostPairs ~= pairs && 0...Self.mostResamples ~= resamples
             && subjects.allSatisfy { !$0.points.isEmpty }

@@ -1,12 +1,13 @@
-// Comparisons that are decided by counts alone: no clock is asked, so no gate of one is judged, and what was to be counted and
-// was not is undecided. Pure.
+// Comparisons by counts only: no gate is measured by clocks, and points that should have been counted but were not
+// are undecided. Pure.
 import TidegaugeSpec
 
 extension ComparisonPlan {
-    /// Whether no pair is to be run.
+    /// Whether no pairs are run.
     public var isCountedOnly: Bool { pairs == 0 }
 
-    /// Points that have a counted form and that `counted` holds nothing of, by name: a trial that failed, or an interruption.
+    /// Names of the points that have a counted form but are missing in `counted`, after a failed trial or an
+    /// interruption.
     public func uncounted(by counted: [CountedRow]) -> [String] {
         subjects.flatMap { subject in
             subject.points.filter { point in

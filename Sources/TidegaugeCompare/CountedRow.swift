@@ -1,17 +1,17 @@
-// What a role's threads did per commit on both sides, counted once each and the base once more: that second count is what
-// chance does to such figures, which is nearly nothing. Void rules and pairs have no part in it. Pure.
+// Counts per commit of a role's threads on both sides. The base is counted twice: the difference is the noise, which
+// is nearly 0. Void rules and pairs do not apply. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 
-/// One counted figure at one point of a scenario.
+/// A counted figure at one point of a scenario.
 public struct CountedRow: Codable, Sendable, Equatable {
-    /// A function whose instructions changed, per commit.
+    /// A function whose instructions per commit changed.
     public struct Cause: Codable, Sendable, Equatable {
         public var function: String
-        /// Executed by itself, and by the runtime on its behalf.
+        /// Instructions of the function itself and of runtime helpers on its behalf.
         public var base: Double
         public var head: Double
-        /// With everything it called.
+        /// Instructions including all callees.
         public var baseInclusive: Double
         public var headInclusive: Double
 
@@ -25,17 +25,17 @@ public struct CountedRow: Codable, Sendable, Equatable {
     public var driver: String
     public var variant: String
     public var metric: Metric
-    /// As the flag of the figures: `hardware` or `callgrind`.
+    /// Counter as in the figures' flag: `hardware` or `callgrind`.
     public var counter: String
     public var base: Double
-    /// The base, counted a second time.
+    /// Second count of the base.
     public var again: Double
     public var head: Double
-    /// The first is the one to look at; of regressions under callgrind.
+    /// Functions that grew, most likely cause first; for regressions under callgrind.
     public var causes: [Cause] = []
-    /// Chains of calls that grew most, outermost first, with what each grew by.
+    /// Call chains that grew most, outermost first, with their growth.
     public var paths: [String] = []
-    /// The file of the difference's flame graph, in the comparison's folder.
+    /// File name of the flame graph in the comparison's folder.
     public var flameGraph: String?
 
     public init(
@@ -46,18 +46,18 @@ public struct CountedRow: Codable, Sendable, Equatable {
         (self.counter, self.base, self.again, self.head) = (counter, base, again, head)
     }
 
-    /// Whether its numbers are such as counts have.
+    /// Whether all numbers are plausible.
     public var isPlausible: Bool {
         let ofCauses = causes.flatMap { [$0.base, $0.head, $0.baseInclusive, $0.headInclusive] }
         return ([base, again, head] + ofCauses).allSatisfy(Figure.isPlausible)
     }
 
-    /// As a share of the base; nil where the base did nothing.
+    /// Change as a share of the base; nil if the base is 0.
     public var change: Double? { base > 0 ? head / base - 1 : nil }
-    /// Between the two counts of the base.
+    /// Relative difference between the two counts of the base.
     public var noise: Double? { base > 0 ? abs(again / base - 1) : nil }
 
-    /// A change counts from the threshold on, and what the base differs from itself by is no change.
+    /// Verdict. A change must exceed the threshold, and the noise in addition to be certain.
     public var verdict: Verdict {
         guard let change, let noise else { return head == base ? .unchanged : .inconclusive }
         let threshold = metric.entry.kind.threshold(statistic: Statistic.value.rawValue)

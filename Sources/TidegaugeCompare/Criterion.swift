@@ -1,30 +1,30 @@
-// By what a metric is judged: which way is worse, and from where on a difference matters. Fixed before anything is measured.
+// Criterion for a metric: the direction that is worse and the difference that matters. Fixed before any measurement.
 // Pure.
 import Glibc
 import TidegaugeSpec
 import TidegaugeStatistics
 
-/// The judgement of one statistic of one metric.
+/// Criterion for one statistic of one metric.
 public struct Criterion: Sendable, Equatable {
-    /// What is made of a pair's two values.
+    /// Transformation of a pair's two values.
     public enum Scale: Sendable, Equatable {
         /// ln(head / base).
         case ratio
-        /// ln((head + 1) / (base + 1)): a count may be zero.
+        /// ln((head + 1) / (base + 1)), because counts may be 0.
         case count
-        /// head − base, in the metric's unit: where a side is at or under zero there is no ratio.
+        /// head − base in the metric's unit, if a side is ≤ 0 and has no ratio.
         case difference
     }
 
     public var worse: MetricEntry.Worse
     public var scale: Scale
-    /// A smaller effect than this does not matter; as a share of the base, or in `unit` where the scale is a difference.
+    /// Smallest effect that matters, as a share of the base, or in `unit` for a difference.
     public var threshold: Double
     public var unit: String
-    /// Of memory, pages and events: see `MetricEntry.Kind`.
+    /// Whether the figure is counted: see `MetricEntry.Kind`.
     public var isCounted: Bool
 
-    /// Of a metric that this binary does not know, more is taken to be worse.
+    /// Creates the criterion. For an unknown metric, more is worse.
     public init(metric name: String, statistic: String) {
         let entry = Metric(rawValue: name)?.entry
         worse = entry?.worse ?? .more
@@ -36,13 +36,13 @@ public struct Criterion: Sendable, Equatable {
 
     public init(_ name: FigureName) { self.init(metric: name.metric, statistic: name.statistic) }
 
-    /// The threshold on the scale of the effect.
+    /// Threshold on the scale of the effect.
     public var delta: Double { scale == .difference ? threshold : log1p(threshold) }
 
-    /// This criterion on a scale that carries all `values`, of either side. A time may lie under zero (a callback begun before
-    /// its commit returned) and so may a cost (one trial less another); their ratio to anything says nothing. Then the pairs
-    /// are compared by difference, and what matters is the same share, of the median magnitude; of times not less than three
-    /// readings of a clock. Exchanging the sides of any pair changes neither choice, so the test keeps its α.
+    /// Returns the criterion on a scale that is valid for all `values` of both sides. A time can be negative (a
+    /// callback that began before its commit returned), and so can a cost (a difference of trials). Then differences
+    /// are compared, and the threshold is the same share of the median magnitude, for times at least three clock
+    /// readings. Exchanging the sides of a pair changes neither, so the test keeps its α.
     public func fitting(_ values: [Double]) -> Criterion {
         guard scale == .ratio, values.contains(where: { $0 <= 0 }) else { return self }
         var fitted = self
@@ -52,11 +52,11 @@ public struct Criterion: Sendable, Equatable {
         return fitted
     }
 
-    /// Three readings of the clock, of some 30 ns each.
+    /// Three clock readings of about 30 ns each.
     private static let leastDifferenceNs = 100.0
 
-    /// A pair's logarithm or difference, above zero where the head is worse (or, where neither side is, higher). `nil` where
-    /// the values have no logarithm.
+    /// Returns a pair's logarithm or difference, above 0 if the head is worse (or higher, if neither is worse).
+    /// Returns nil if the values have no logarithm.
     public func worsening(base: Double, head: Double) -> Double? {
         let sign = worse == .less ? -1.0 : 1.0
         switch scale {
@@ -66,7 +66,7 @@ public struct Criterion: Sendable, Equatable {
         }
     }
 
-    /// A ratio of quantiles as the change of the figure.
+    /// Converts a ratio of quantiles to a change of the figure.
     func interval(_ ratio: (estimate: Double, interval: LocationInterval)) -> ComparedRow.Interval {
         let sign = worse == .less ? -1.0 : 1.0
         return .init(
@@ -74,8 +74,8 @@ public struct Criterion: Sendable, Equatable {
             high: change(sign * ratio.interval.high))
     }
 
-    /// An effect on that scale as the change of the figure: +0.05 is 5 % more, whichever way is worse; of a difference, in
-    /// the metric's unit.
+    /// Converts an effect to a change of the figure: +0.05 is 5 % more, whichever direction is worse. A difference is
+    /// in the metric's unit.
     public func change(_ worsening: Double) -> Double {
         let more = worse == .less ? -worsening : worsening
         return scale == .difference ? more : expm1(more)

@@ -1,5 +1,5 @@
-// One subject on its way through a comparison: screened, perhaps confirmed, decided. Fed with pairs by `ComparisonEngine`.
-// Pure.
+// State of one subject in a comparison: screening, possibly confirmation, decision. `ComparisonEngine` adds its
+// pairs. Pure.
 import TidegaugeMeasure
 import TidegaugeStatistics
 
@@ -7,34 +7,34 @@ public struct GateTrack: Sendable {
     public enum State: Sendable, Equatable {
         case screening
         case confirming
-        /// Screened, and not worth a second stage.
+        /// Screened, and not selected for confirmation.
         case screened
         case confirmed
-        /// A hit that fresh pairs did not bear out.
+        /// A hit that fresh pairs did not confirm.
         case refuted
         /// Trials of a side do not complete.
         case failing
     }
 
-    /// So often a trial may fail before the subject is given up.
+    /// Maximum number of failed trials before the subject is given up.
     private static let mostFailures = 2
 
     public let subject: ComparedSubject
     public internal(set) var state = State.screening
-    /// Called by one look at all gates, without a second stage: see `BudgetSplit`.
+    /// Whether it was called by a single look at all gates, without a second stage: see `BudgetSplit`.
     public internal(set) var isDirect = false
-    /// More pairs of the stage were void than the rule allows: it has no more of them, and what the good ones say stands.
+    /// Whether too many pairs of the stage were void. It gets no more pairs, and the valid ones decide.
     public private(set) var isCutShort = false
-    /// Pairs that count, by stage.
+    /// Valid pairs, by stage.
     public private(set) var screen: [PairRecord] = []
     public private(set) var confirm: [PairRecord] = []
     public private(set) var voids: [PairRecord] = []
-    /// Whether noise leaves the gate's figure alone, so that no pair is void for it.
+    /// Whether the gate is counted, so that noise does not void pairs.
     public let isCounted: Bool
-    /// Whether counts have told what the gate asks, before the first pair.
+    /// Whether counts decided the gate before the first pair.
     public let isTold: Bool
     public private(set) var failed: [PairRecord] = []
-    /// The look of the confirming stage that comes next.
+    /// Index of the next look in confirmation.
     var nextLook = 0
 
     init(_ subject: ComparedSubject, isTold: Bool) {
@@ -42,12 +42,12 @@ public struct GateTrack: Sendable {
         isCounted = Criterion(FigureName(subject.gate, subject.statistic)).isCounted
     }
 
-    /// Pairs that were run, whatever became of them.
+    /// Number of pairs that were run, valid or not.
     public var attempts: Int { screen.count + confirm.count + voids.count + failed.count }
 
     var isScreening: Bool { state == .screening }
     var isConfirming: Bool { state == .confirming }
-    /// Whether the stage it is in may have another pair.
+    /// Whether the current stage may have another pair.
     var wantsPairs: Bool { (isScreening || isConfirming) && !isCutShort }
 
     mutating func beginConfirming() {
@@ -55,7 +55,8 @@ public struct GateTrack: Sendable {
         isCutShort = false
     }
 
-    /// - Parameter planned: pairs that a stage is to have: a few void ones at its start are not a share of it.
+    /// - Parameter planned: planned number of pairs of a stage, so that a few void pairs at its start are not a large
+    ///   share.
     mutating func take(_ record: PairRecord, _ rule: VoidRule, planned: Int) {
         if !record.failures.isEmpty {
             failed.append(record)
@@ -73,19 +74,19 @@ public struct GateTrack: Sendable {
         }
     }
 
-    /// Seconds that a pair takes; without the pauses behind void ones, where there are others.
+    /// Median length of a pair, without the pauses after void pairs if there are valid ones.
     public var secondsPerPair: Double {
         median((screen + confirm).map(\.lengthSeconds)) ?? median((voids + failed).map(\.lengthSeconds)) ?? 0
     }
 
-    /// Pairs that count for a figure: those of the gate; of what noise cannot touch, void ones too.
+    /// Returns the valid pairs for a figure. For counted figures, void pairs are valid too.
     public func goodPairs(for name: FigureName) -> [PairRecord] {
         Criterion(name).isCounted ? screen + confirm + voids : (screen + confirm).filter { $0.void == nil }
     }
 
     // MARK: The gate's figure
 
-    /// The statistic that is judged: fixed by the first pair that counts, from what it has and not from what it says.
+    /// The judged statistic. It is chosen by which statistics the first valid pair has, not by their values.
     public var gate: FigureName {
         let wanted = FigureName(subject.gate, subject.statistic)
         guard let first = screen.first, wanted.statistic != "value" else { return wanted }
@@ -93,7 +94,7 @@ public struct GateTrack: Sendable {
         return candidates.first { name in first.values(name) != nil } ?? wanted
     }
 
-    /// Of all pairs that count, so that both stages are told on one scale.
+    /// Criterion from all valid pairs, so that both stages use one scale.
     public var criterion: Criterion { PairedFigure(gate, screen + confirm).criterion }
     var screened: PairedFigure { PairedFigure(gate, screen) }
     var confirmed: PairedFigure { PairedFigure(gate, confirm) }
@@ -101,7 +102,7 @@ public struct GateTrack: Sendable {
     public var screenEffect: PairedEffect? { screened.effect }
     public var confirmEffect: PairedEffect? { confirmed.effect }
 
-    /// Whether more screening would change what is said.
+    /// Whether more screening cannot change the result.
     var isDecided: Bool {
         let figure = screened
         guard let effect = figure.effect, screen.count >= 8 else { return false }
@@ -110,8 +111,8 @@ public struct GateTrack: Sendable {
 }
 
 extension PairRecord {
-    /// How much worse the head is over all points of the sweep, on `criterion`'s scale (default: the metric's own): the mean
-    /// of the logarithms, so each point weighs the same. nil where a point lacks the figure, or its values a logarithm.
+    /// Returns how much worse the head is over all sweep points on `criterion`'s scale (default: the metric's): the
+    /// mean of the logarithms, with equal weights. Returns nil if a point lacks the figure or a logarithm.
     public func worsening(_ name: FigureName, on criterion: Criterion? = nil) -> Double? {
         guard let values = values(name) else { return nil }
         let criterion = criterion ?? Criterion(name)

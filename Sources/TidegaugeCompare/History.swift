@@ -1,17 +1,17 @@
-// A project's figures over its commits. Each is told as a logarithm against one pinned anchor build that ran beside it, so
-// that a slower machine, or a busier day, is in both and cancels. Pure.
+// Figures of a project over its commits, as logarithms of the ratio to a pinned anchor build that ran beside each
+// commit. Differences of machines and days cancel. Pure.
 import Glibc
 import TidegaugeMeasure
 import TidegaugeStatistics
 
-/// One commit, scenario and metric.
+/// A point: one commit, scenario and metric.
 public struct HistoryPoint: Codable, Sendable, Equatable {
-    /// Raised whenever a field changes its meaning.
+    /// Version, raised when a field changes its meaning.
     public static let currentVersion = 1
 
     public var version = HistoryPoint.currentVersion
     public var commit: String
-    /// Commits before it on its first-parent line: what orders the history.
+    /// Number of commits before it on its first-parent line, which orders the history.
     public var position: Int
     public var anchor: String
     public var scenario: String
@@ -23,13 +23,13 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
     public var logRatio: Double
     public var low: Double?
     public var high: Double?
-    /// The commit's own figure, median over pairs; of this machine and day.
+    /// The commit's own figure, median over pairs. It depends on machine and day.
     public var value: Double?
     public var unit: String
     public var pairs: Int
     public var machine: String
 
-    /// The point of a gate that was compared with the anchor.
+    /// Creates the point of a gate that was compared with the anchor.
     public init(_ row: ComparedRow, commit: String, position: Int, anchor: String, machine: String) {
         (self.commit, self.position, self.anchor) = (commit, position, anchor)
         (scenario, driver, variant) = (row.scenario, row.driver, row.variant)
@@ -42,7 +42,7 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
 
     private static func logarithm(_ change: Double?) -> Double? { change.flatMap { $0 > -1 ? log1p($0) : nil } }
 
-    /// Whether its numbers are such as a comparison has.
+    /// Whether all numbers are plausible.
     public var isPlausible: Bool {
         [logRatio, low, high].allSatisfy { ($0 ?? 0).magnitude <= 100 } && value.map(Figure.isPlausible) ?? true
     }
@@ -52,7 +52,7 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
     }
 }
 
-/// One figure over commits, and where it changed.
+/// A figure over commits, with its breaks.
 public struct HistorySeries: Sendable, Equatable {
     public struct Name: Hashable, Sendable, Comparable, CustomStringConvertible {
         public var scenario: String
@@ -68,20 +68,20 @@ public struct HistorySeries: Sendable, Equatable {
     }
 
     public struct Break: Sendable, Equatable {
-        /// Into `points`: the first one behind it.
+        /// Index in `points` of the first point after the break.
         public var index: Int
-        /// As a change of the figure.
+        /// Change of the figure at the break.
         public var change: Double
         public var isWorse: Bool
     }
 
     public var name: Name
-    /// By position; of a commit that was measured more than once the last.
+    /// Points by position. A commit measured more than once has only its last point.
     public var points: [HistoryPoint]
     public var breaks: [Break]
 
-    /// All series of a history, by name.
-    /// - Parameter points: of one anchor; others are left out by the caller, since two anchors share no zero.
+    /// Returns all series of a history, by name.
+    /// - Parameter points: points of one anchor; ratios to different anchors are not comparable.
     public static func all(_ points: [HistoryPoint], seed: UInt64 = 1) -> [HistorySeries] {
         Dictionary(grouping: points, by: \.series).sorted { $0.key < $1.key }.map { name, points in
             let latest = Dictionary(points.map { ($0.commit, $0) }, uniquingKeysWith: { _, last in last })
@@ -90,7 +90,7 @@ public struct HistorySeries: Sendable, Equatable {
         }
     }
 
-    /// Breaks that matter: at least the figure's threshold between the medians of the two segments they part.
+    /// Returns breaks at which the medians of the adjacent segments differ by at least the threshold.
     private static func breaks(_ points: [HistoryPoint], _ figure: FigureName, _ seed: UInt64) -> [Break] {
         let values = points.map(\.logRatio)
         var random = SplitMix64(seed: seed)

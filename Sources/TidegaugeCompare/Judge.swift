@@ -1,18 +1,18 @@
-// Pairs → rows: the gates by their two stages, everything else as advice, with false discoveries held down over all of it.
-// Pure but for seeded resampling.
+// Converts pairs to rows: gates by their two stages, other figures as advice with a controlled rate of false
+// discoveries. Pure, with seeded resampling.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 
 public struct Judge: Sendable {
-    /// Share of false alarms among what is advised.
+    /// Share of false alarms among the advised figures.
     public static let falseDiscoveryRate = 0.05
 
     private let engine: ComparisonEngine
 
     public init(_ engine: ComparisonEngine) { self.engine = engine }
 
-    /// Gates first, in the order of the plan; then the others. None of clocks that nobody asked.
+    /// Returns the gates in the order of the plan, then the other figures. Empty if only counts were requested.
     public func rows() -> [ComparedRow] {
         engine.plan.isCountedOnly ? [] : engine.tracks.map(gate) + advised(engine.tracks.flatMap(others))
     }
@@ -35,7 +35,8 @@ public struct Judge: Sendable {
         return row
     }
 
-    /// Fresh pairs where they have decided, or carry an interval alone: those of the screen were chosen for being high.
+    /// Returns the fresh pairs if they decided or suffice for an interval, because the pairs of the screen were
+    /// selected for high values.
     private func judged(_ track: GateTrack) -> [PairRecord] {
         switch track.state {
         case .confirmed where !track.isDirect, .refuted: track.confirm
@@ -73,7 +74,7 @@ public struct Judge: Sendable {
         effect.isSuspicious(delta) ? .suspected : .inconclusive
     }
 
-    /// Why no more can be said: the machine's noise first, then the budget, then that there are too few pairs for anything.
+    /// Reasons why the gate is undecided: noise, the budget, or too few pairs.
     private func doubts(_ track: GateTrack, _ effect: PairedEffect?) -> [String] {
         var doubts: [String] = []
         if track.isCutShort { doubts.append("noisy machine: \(track.voids.count) void pairs") }
@@ -136,7 +137,7 @@ public struct Judge: Sendable {
         _ subject: ComparedSubject, _ name: FigureName, _ pairs: [PairRecord], _ point: Int, isBase: Bool
     ) -> ComparedRow? {
         let values = pairs.compactMap { (isBase ? $0.points[point].base : $0.points[point].head).value(name) }
-        // A percentile that the samples of one side just carry is no metric of its own.
+        // A percentile that only one side has enough samples for is not a one-sided metric.
         guard pairs.count >= 5, values.count > pairs.count / 2 else { return nil }
         var row = self.row(subject, point, PairedFigure(name, []))
         (row.verdict, row.pairs) = (isBase ? .onlyBase : .onlyHead, values.count)
@@ -144,7 +145,7 @@ public struct Judge: Sendable {
         return row
     }
 
-    /// Verdicts of effects that are more than a false discovery, and that matter.
+    /// Sets verdicts of figures that are significant after adjustment and exceed the threshold.
     private func advised(_ rows: [ComparedRow]) -> [ComparedRow] {
         var rows = rows
         let tested = rows.indices.filter { rows[$0].pValue != nil }
@@ -163,7 +164,7 @@ public struct Judge: Sendable {
 
     // MARK: Parts
 
-    /// - Parameter point: nil: all of them together.
+    /// - Parameter point: nil: all points together.
     private func row(
         _ subject: ComparedSubject, _ point: Int?, _ figure: PairedFigure, isGate: Bool = false
     ) -> ComparedRow {

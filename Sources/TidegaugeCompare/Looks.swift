@@ -1,29 +1,28 @@
-// When a confirming stage is looked at, and what each look may spend of α: so that looking early does not make false alarms
-// more likely. Pure.
+// Looks of the confirming stage and their shares of α, so that early looks do not increase false alarms. Pure.
 import TidegaugeStatistics
 
 public struct Looks: Sendable, Equatable {
-    /// Pairs at which to look, ascending; the first only to give up.
+    /// Numbers of pairs at which to look, ascending. The first look can only give up.
     public let pairs: [Int]
-    /// Of all looks at all gates together: the chance that a comparison of a binary with itself is red.
+    /// α of all looks at all gates: the probability that a comparison of a binary with itself is red.
     public static let alpha = 0.01
-    /// What each may spend, in all α. A union bound: simple, and nearly nothing is lost by it at three looks.
+    /// α of each look, together `alpha`. A union bound loses almost nothing at three looks.
     private static let spending = [0, 0.001, 0.004, 0.005]
 
-    /// 10, 20, 30 and 40 for a screen of 20 pairs; in proportion for others.
+    /// 10, 20, 30 and 40 for a screen of 20 pairs, in proportion for others.
     public init(screenPairs: Int) { pairs = [screenPairs / 2, screenPairs, screenPairs * 3 / 2, screenPairs * 2] }
 
     public var mostPairs: Int { pairs[pairs.count - 1] }
 
     public enum Decision: Sendable, Equatable {
         case regressed
-        /// It will not become red any more.
+        /// The gate cannot become red any more.
         case futile
         case goOn
     }
 
     /// - Parameters:
-    ///   - family: gates under confirmation that are not red yet, this one included; α is shared among them (Holm).
+    ///   - family: number of gates in confirmation that are not red yet, including this one; they share α (Holm).
     public func decide(_ effect: PairedEffect, delta: Double, look: Int, family: Int) -> Decision {
         let alpha = Self.spending[look] / Double(max(family, 1))
         if effect.pWorse < alpha, effect.estimate > delta { return .regressed }
@@ -31,15 +30,15 @@ public struct Looks: Sendable, Equatable {
         return .goOn
     }
 
-    /// What an unplanned last look may spend, behind `looks` planned ones: all that they left. How many pairs there are by
-    /// then, the clock and the machine's noise decide; both are the same whichever side of a pair is the head, so given any
-    /// number of pairs their signs are fair coins under the null, and the union bound holds.
+    /// α of an unplanned last look after `looks` planned ones: everything that is left. The number of pairs by then
+    /// depends on the clock and on noise, neither of which depends on which side is the head. So their signs are fair
+    /// under the null hypothesis, and the union bound holds.
     static func rest(behind looks: Int) -> Double { alpha - spending.prefix(looks).reduce(0, +) }
 
-    /// Pairs that reach α among `gates`, where all say the same.
+    /// Number of pairs that reach α among `gates` if all have the same sign.
     static func fewestPairs(gates: Int) -> Int { DetectableEffect(alpha: alpha / Double(max(gates, 1))).fewestPairs }
 
-    /// Why no comparison of so few pairs can ever be red; nil where one can.
+    /// Returns why this number of pairs can never lead to a red result, or nil if it can.
     public static func obstacle(screenPairs: Int, gates: Int) -> String? {
         if canShow(screenPairs, gates) { return nil }
         let needed = (screenPairs...10_000).first { canShow($0, gates) } ?? 10_000
@@ -55,7 +54,7 @@ public struct Looks: Sendable, Equatable {
     }
 }
 
-/// The first stage: who is to be looked at again.
+/// The first stage, which selects gates for confirmation.
 public enum Screen {
     public static let alpha = 0.05
 
@@ -63,8 +62,8 @@ public enum Screen {
         effect.pWorse < alpha && !effect.isUnder(delta)
     }
 
-    /// Worth a place in a confirmation that few can have: a hit, or, of pairs too few for one, that all say the same. Who is
-    /// confirmed may be chosen by any rule; fresh pairs decide.
+    /// Returns whether the effect is worth confirming in a budget: a hit or, with too few pairs for one, an effect
+    /// with equal signs. Any rule is valid, because fresh pairs decide.
     static func isCandidate(_ effect: PairedEffect, delta: Double) -> Bool {
         if isHit(effect, delta: delta) { return true }
         let smallest = SignedRank.smallestP(pairs: effect.pairs)

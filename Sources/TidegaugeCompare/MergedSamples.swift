@@ -1,10 +1,10 @@
-// The samples of many trials as one distribution on each side: for tails, and for how every quantile moved. Pure.
+// Merged samples of many trials per side: for tails, and for shifts by quantile. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 
 public enum MergedSamples {
-    /// Merged samples of a metric at one point; nil where trials did not hand them on.
+    /// Returns the merged samples of a metric at one point, or nil if trials lack them.
     public static func quantiles(_ metric: String, _ pairs: [PairRecord], _ point: Int) -> MergedQuantiles? {
         let base = pairs.compactMap { counts(metric, $0.points[point].base) }
         let head = pairs.compactMap { counts(metric, $0.points[point].head) }
@@ -23,8 +23,8 @@ public enum MergedSamples {
         }
     }
 
-    /// How much each decile moved, and the 99th percentile, with its interval: where in the distribution a change sits
-    /// (K. Doksum, Ann. Statist. 1974; G. Rousselet et al., Eur. J. Neurosci. 2017).
+    /// Returns the change of each decile, of p95 and of p99 with its interval, which shows the part of the
+    /// distribution that moved (K. Doksum, Ann. Statist. 1974; G. Rousselet et al., Eur. J. Neurosci. 2017).
     public static func shift(
         _ metric: String, _ pairs: [PairRecord], _ point: Int, seed: UInt64, resamples: Int = 2_000
     ) -> [(share: Double, change: ComparedRow.Interval)] {

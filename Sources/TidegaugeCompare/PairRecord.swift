@@ -1,8 +1,8 @@
-// What a pair of trials left behind: figures of both sides by name, since one side's binary may know metrics that the other
-// does not, and what the machine did meanwhile. Plain values, as they stand in a comparison's journal.
+// Results of a pair of trials: figures of both sides by name, because one binary may know metrics that the other
+// lacks, and disturbances of the machine. Plain values, as stored in a comparison's journal.
 import TidegaugeMeasure
 
-/// A figure's name: `write_service_time`, `p50`.
+/// Name of a figure: `write_service_time`, `p50`.
 public struct FigureName: Codable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public var metric: String
     public var statistic: String
@@ -28,11 +28,11 @@ public struct SideTrial: Codable, Sendable, Equatable {
     public var fate: TrialFate
     public var values: [Value]
     public var samples: [HistogramRecord]
-    /// The worst of the trial and its companions; nil from a binary that kept no account.
+    /// The worst noise of the trial and its companions; nil from binaries without a noise account.
     public var noise: NoiseAccount?
-    /// Commits that were due in the measured window.
+    /// Number of commits due in the measured window.
     public var dueCommits: Int?
-    /// Why a trial ended early, for people.
+    /// Reasons why a trial ended early, for people.
     public var notes: [String]
 
     public init(
@@ -46,11 +46,11 @@ public struct SideTrial: Codable, Sendable, Equatable {
     public func value(_ name: FigureName) -> Double? { values.first { $0.name == name }?.value }
 }
 
-/// Both sides at one point of the sweep: in turns of milliseconds, or one right after the other.
+/// Both sides at one sweep point: interleaved in slices of milliseconds, or one after the other.
 public struct PointPair: Codable, Sendable, Equatable {
     public var variant: String
     public var headFirst: Bool
-    /// What lasts longer than a turn was done to both sides alike. nil: no.
+    /// Whether both sides ran interleaved in slices, so that longer disturbances hit both. nil: no.
     public var inTurns: Bool?
     public var base: SideTrial
     public var head: SideTrial
@@ -61,22 +61,22 @@ public struct PointPair: Codable, Sendable, Equatable {
     }
 }
 
-/// A pair of one subject over all points of its sweep: the unit of every judgement.
+/// A pair of one subject over all sweep points: the unit of all decisions.
 public struct PairRecord: Codable, Sendable, Equatable {
     public enum Stage: String, Codable, Sendable {
         case screen, confirm
     }
 
     public var subject: Int
-    /// Counts all pairs of the subject, void ones too.
+    /// Number among all pairs of the subject, including void ones.
     public var number: Int
     public var stage: Stage
-    /// Seconds from the start of the comparison, without interruptions.
+    /// Start in seconds from the start of the comparison, without interruptions.
     public var atSeconds: Double
-    /// The pause behind a void pair included.
+    /// Length in seconds, including the pause after a void pair.
     public var lengthSeconds: Double
     public var points: [PointPair]
-    /// Why the pair does not count; by a rule that knows nothing of what was measured.
+    /// Reason why the pair is void, or nil. The rule does not use measured values.
     public var void: String?
 
     public init(
@@ -87,13 +87,13 @@ public struct PairRecord: Codable, Sendable, Equatable {
         (self.lengthSeconds, self.points, self.void) = (lengthSeconds, points, void)
     }
 
-    /// Whether its numbers are such as trials have.
+    /// Whether all numbers are plausible.
     public var isPlausible: Bool {
         [atSeconds, lengthSeconds].allSatisfy(Figure.isPlausible)
             && points.flatMap { $0.base.values + $0.head.values }.allSatisfy { Figure.isPlausible($0.value) }
     }
 
-    /// The sides that did not complete.
+    /// Sides that did not complete.
     public var failures: [(isHead: Bool, variant: String, trial: SideTrial)] {
         points.flatMap { [(false, $0.variant, $0.base), (true, $0.variant, $0.head)] }
             .filter { $0.2.fate != .completed }

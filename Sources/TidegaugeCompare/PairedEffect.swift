@@ -1,25 +1,25 @@
-// What pairs say of one figure: where the effect lies, how sure that is, and what could have been seen. Pure.
+// Effect on one figure over pairs: location, certainty and detectable size. Pure.
 import TidegaugeStatistics
 
-/// Effects are logarithms, or differences where values have none; above zero is worse.
+/// Effects are logarithms of ratios, or differences for values without logarithms. Above 0 is worse.
 public struct PairedEffect: Sendable, Equatable, Codable {
     public var pairs: Int
-    /// Hodges–Lehmann.
+    /// Hodges–Lehmann estimate.
     public var estimate: Double
-    /// Two-sided 95 %; nil with fewer than six pairs.
+    /// Two-sided 95 % interval; nil with fewer than six pairs.
     public var low: Double?
     public var high: Double?
-    /// The effect lies under this with 95 %, one-sided; nil with fewer than five pairs.
+    /// One-sided 95 % upper bound; nil with fewer than five pairs.
     public var upperBound: Double?
-    /// Exact signed rank, one-sided.
+    /// One-sided p-values of the exact signed-rank test.
     public var pWorse: Double
     public var pBetter: Double
     /// 1.4826 · MAD of the differences.
     public var sigma: Double
-    /// The smallest effect that so many pairs show in four of five comparisons; nil where they are too few to show any.
+    /// Smallest effect that this number of pairs detects in 80 % of comparisons; nil if there are too few pairs.
     public var detectable: Double?
 
-    /// `nil` where there is no pair.
+    /// Returns nil without pairs.
     public init?(_ worsening: [Double]) {
         guard let estimate = HodgesLehmann.location(worsening), let sigma = medianAbsoluteDeviation(worsening) else {
             return nil
@@ -33,37 +33,37 @@ public struct PairedEffect: Sendable, Equatable, Codable {
         detectable = DetectableEffect().effect(sigma: sigma, pairs: worsening.count)
     }
 
-    /// Chance of so large a difference in either direction.
+    /// p-value of either direction.
     public var pEither: Double { min(1, 2 * min(pWorse, pBetter)) }
 
-    /// Worse by more than `delta` as far as these pairs go: one binary in twenty would look so beside itself.
+    /// Whether it looks worse by more than `delta` at α = 5 %.
     func isSuspicious(_ delta: Double) -> Bool { pWorse < Screen.alpha && estimate > delta }
 
-    /// Certainly less than `delta` worse.
+    /// Whether it is certainly less than `delta` worse.
     public func isUnder(_ delta: Double) -> Bool { upperBound.map { $0 < delta || $0 <= 0 } ?? false }
 
-    /// The pairs after which this figure would be decided, more than there are; nil where no number does, or where there are
-    /// too few to know how much they differ.
+    /// Returns the number of pairs that would decide the figure, more than the current number. Nil if no number
+    /// would, or if there are too few pairs to estimate the noise.
     public func pairsToDecide(_ delta: Double) -> Int? {
         guard pairs >= Self.fewestForNoise else { return nil }
         return DetectableEffect().pairs(sigma: sigma, effect: delta).map { max($0, pairs + 1) }
     }
 
-    /// One differs from nothing, and of two the half of their difference is no measure of any.
+    /// Minimum number of pairs to estimate the noise: two give no usable estimate.
     private static let fewestForNoise = 3
 }
 
-/// What is said of a figure.
+/// Verdict on a figure.
 public enum Verdict: String, Codable, Sendable, CaseIterable {
     case regressed, improved
-    /// Moved, where neither way is better.
+    /// Moved, with no better direction.
     case shifted
-    /// Less than its threshold worse, as sure as 95 %.
+    /// At 95 % certainty less than its threshold worse.
     case unchanged
-    /// A gate that is worse as far as its pairs go, and they do not carry it as far as a verdict must be carried.
+    /// A gate that looks worse, without enough evidence for `regressed`.
     case suspected
     case inconclusive
-    /// Only one side has the figure.
+    /// Only the base has the figure; `onlyHead`: only the head.
     case onlyBase = "only base"
     case onlyHead = "only head"
 }

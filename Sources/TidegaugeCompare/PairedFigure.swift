@@ -1,14 +1,14 @@
-// One figure of some pairs, on the scale that all of them carry: no pair is left out for what was measured in it. Pure.
+// A figure over pairs, on a scale that is valid for all of them, so that no pair is left out for its values. Pure.
 import TidegaugeStatistics
 
 struct PairedFigure: Sendable {
     let name: FigureName
     let criterion: Criterion
-    /// A number for each pair that has the figure: the mean over its points, each of which weighs the same.
+    /// Effect of each pair that has the figure: the mean over its points with equal weights.
     let worsening: [Double]
     let effect: PairedEffect?
 
-    /// - Parameter point: the one point that is meant; nil: all of them together.
+    /// - Parameter point: a single point; nil: all points together.
     init(_ name: FigureName, _ pairs: [PairRecord], point: Int? = nil) {
         let values = pairs.compactMap { $0.values(name, point: point) }
         let criterion = Criterion(name).fitting(values.joined().flatMap { [$0.base, $0.head] })
@@ -21,7 +21,7 @@ struct PairedFigure: Sendable {
 }
 
 extension PairRecord {
-    /// Both sides' values of a figure at all points, or at one; nil where a point lacks it.
+    /// Returns both sides' values of a figure at all points or at one, or nil if a point lacks it.
     func values(_ name: FigureName, point: Int? = nil) -> [(base: Double, head: Double)]? {
         let meant = point.map { [points[$0]] } ?? points
         let known = meant.compactMap { point -> (base: Double, head: Double)? in

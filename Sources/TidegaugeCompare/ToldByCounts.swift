@@ -1,12 +1,12 @@
-// Which gates counts have told: a clock's pairs are dear, and go first to what nothing else can tell. Pure.
+// Gates that counts have decided. Pairs are expensive, so a budget serves other gates first. Pure.
 import TidegaugeSpec
 
 extension ComparedSubject {
-    /// Whether every point of the subject was counted, both sides and the base again, with a verdict, and instructions are
-    /// what its gate measures. Waiting is not among them, so no latency, rate or staleness is ever told; nor are bytes and
-    /// events, which a few pairs decide.
+    /// Returns whether every point of the subject was counted with a verdict, and the gate measures instructions.
+    /// Counts do not include waiting, so latency, rate and staleness are never decided. Bytes and events are left to
+    /// a few pairs.
     func isTold(by counted: [CountedRow]) -> Bool {
-        // Service time is nearly CPU, and holds the waiting for a lock and a disk all the same.
+        // Service time is mostly CPU time but also includes waiting for a lock and a disk.
         guard let gate = Metric(rawValue: gate), gate.entry.kind == .processor, gate != .writeServiceTime else {
             return false
         }

@@ -1,16 +1,16 @@
-// When a pair does not count: rules fixed beforehand, of the machine's noise alone. A pair is never dropped for what it
-// measured. Pure.
+// Void pairs: rules fixed in advance that use only the machine's noise. A pair is never dropped for its measured
+// values. Pure.
 import TidegaugeMeasure
 import TidegaugeStatistics
 
 public struct VoidRule: Codable, Sendable, Equatable {
-    /// Limits of each side, as of the trials of a run.
+    /// Noise limits for each side, as for the trials of a run.
     public var limits: NoiseLimits
-    /// The limit of steal where the sides took turns: a fifth may be taken from both, and no more from the one than from the other.
+    /// Limit of stolen time if the sides ran interleaved: up to 20 % on both, if equal within the usual limit.
     public var mostStealShareInTurns = 0.2
-    /// Both sides follow one schedule; by so much the commits due in their windows may differ.
+    /// Maximum relative difference of the commits due in both windows, which follow the same schedule.
     public var mostPacingError = 0.01
-    /// So many pairs of a subject may be void before the machine is too noisy to say anything.
+    /// Maximum share of void pairs of a subject before the machine counts as too noisy.
     public var mostVoidShare = 0.2
 
     public init(_ limits: NoiseLimits = NoiseLimits()) { self.limits = limits }
@@ -23,14 +23,14 @@ public struct VoidRule: Codable, Sendable, Equatable {
         return rule
     }
 
-    /// Why `points` do not count; nil where they do.
+    /// Returns why `points` are void, or nil.
     public func reason(_ points: [PointPair]) -> String? {
         for point in points {
             var limits = limits
             if point.inTurns ?? false {
                 let (base, head) = (point.base.noise?.stealShare ?? 0, point.head.noise?.stealShare ?? 0)
                 if abs(base - head) > limits.mostStealShare { return "steal on one side" }
-                // The neighbour of each side is the other one.
+                // The sides wait for each other, so waiting is not limited.
                 (limits.mostStealShare, limits.mostWaitShare) = (mostStealShareInTurns, .greatestFiniteMagnitude)
             }
             for (side, trial) in [("base", point.base), ("head", point.head)] {
@@ -45,6 +45,6 @@ public struct VoidRule: Codable, Sendable, Equatable {
         return nil
     }
 
-    /// Void pairs that a subject of `pairs` may have.
+    /// Maximum number of void pairs for a subject with `pairs` pairs.
     public func mostVoids(pairs: Int) -> Int { Int(nearest: (mostVoidShare * Double(pairs)).rounded(.up)) }
 }

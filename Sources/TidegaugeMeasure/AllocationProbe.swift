@@ -1,18 +1,18 @@
-// Bytes allocated, by jemalloc's own counters. The library replaces malloc for the whole process, Swift's allocations
-// included; builds without it (sanitizers bring their own allocator) have no counters, and the columns are empty.
+// Allocated bytes, from jemalloc's counters. The library replaces malloc for the whole process, including Swift's
+// allocations. Builds without it (sanitizers use their own allocator) have no counters and leave the columns empty.
 import CStillingWellPlatform
 
 #if HAVE_JEMALLOC
     import CTidegaugeJemalloc
 #endif
 
-/// Counters of one thread's allocations. Reading costs a load: no call, no lock.
+/// Allocation counter of one thread. Reading it is a load, without a call or a lock.
 public struct ThreadAllocations: Sendable {
     /// Points into the thread's own jemalloc state and lives as long as the thread.
     nonisolated(unsafe) private let allocated: UnsafePointer<UInt64>
 
-    /// Counters of the calling thread; `nil` where jemalloc is not linked. They may be read from another thread as
-    /// long as this one lives (the value may then be a moment old).
+    /// Creates the counter of the calling thread; `nil` if jemalloc is not linked. Other threads may read it as long
+    /// as the thread lives, and may get a slightly older value.
     public init?() {
         #if HAVE_JEMALLOC
             guard let counter = AllocationProbe.value("thread.allocatedp", nil as UnsafePointer<UInt64>?),
@@ -24,17 +24,18 @@ public struct ThreadAllocations: Sendable {
         #endif
     }
 
-    /// Bytes the thread has allocated in its life, as size classes: what was taken, not what was asked for.
+    /// Bytes allocated over the thread's life, as size classes: the allocated sizes, not the requested ones.
     public var allocatedBytes: UInt64 { allocated.pointee }
 }
 
-/// What is known of the process's heap.
+/// Statistics of the process's heap.
 public enum AllocationProbe {
-    /// Whether this build counts allocations at all.
+    /// Whether this build counts allocations.
     public static var isAvailable: Bool { ThreadAllocations() != nil }
 
-    /// Bytes allocated and not freed, over all threads, as of now; where jemalloc is not linked as a sanitizer's allocator
-    /// says, or glibc's. Refreshes jemalloc's statistics, which takes its locks for some 200 µs: seldom within the window.
+    /// Returns allocated bytes that are not freed, over all threads. Without jemalloc, the value is from a
+    /// sanitizer's allocator or glibc. Refreshes jemalloc's statistics, which holds its locks for about 200 µs: call
+    /// rarely within a measured window.
     public static func liveBytes() -> UInt64? {
         #if HAVE_JEMALLOC
             return moveEpoch() ? value("stats.allocated", 0).map { UInt64($0) } : nil
@@ -43,14 +44,14 @@ public enum AllocationProbe {
         #endif
     }
 
-    /// What all threads have asked for since the process began; `nil` where jemalloc is not linked. What a thread's own
-    /// cache has served counts when that cache was last looked through, so that short spans are a few per cent off. Takes
-    /// jemalloc's locks, for some 200 µs: outside the window, or at its ends.
+    /// Returns the requests of all threads since the process started; `nil` if jemalloc is not linked. Requests
+    /// served from thread caches are counted late, so that short spans can be wrong by a few per cent. Holds
+    /// jemalloc's locks for about 200 µs: call outside the window or at its ends.
     public static func processTotals() -> AllocationTotals? {
         #if HAVE_JEMALLOC
             guard moveEpoch() else { return nil }
             var totals = AllocationTotals()
-            // 4096 stands for all arenas together (MALLCTL_ARENAS_ALL).
+            // 4096 means all arenas together (MALLCTL_ARENAS_ALL).
             for (kind, classes, size) in [("bins", "nbins", "bin"), ("lextents", "nlextents", "lextent")] {
                 guard let count = value("arenas.\(classes)", UInt32(0)) else { return nil }
                 for index in 0..<count {
@@ -68,7 +69,7 @@ public enum AllocationProbe {
     }
 
     #if HAVE_JEMALLOC
-        /// Statistics are cached until the epoch moves.
+        /// Refreshes jemalloc's cached statistics.
         private static func moveEpoch() -> Bool {
             var epoch: UInt64 = 1
             return mallctl("epoch", nil, nil, &epoch, MemoryLayout<UInt64>.size) == 0
@@ -82,7 +83,7 @@ public enum AllocationProbe {
     #endif
 }
 
-/// Allocations and their bytes, as size classes.
+/// Number of allocations and their bytes, as size classes.
 public struct AllocationTotals: Codable, Sendable, Equatable {
     public var count: Int64 = 0
     public var bytes: Int64 = 0

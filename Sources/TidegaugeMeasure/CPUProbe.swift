@@ -1,12 +1,12 @@
-// CPU time of the process and of its threads, and its division among roles. Threads are known by kernel id and by name
-// (/proc/self/task/*/comm), so a role is decided by how a thread was named.
+// CPU time of the process and its threads, by role. Threads are identified by kernel ID and name
+// (/proc/self/task/*/comm); the name decides the role.
 import CStillingWellPlatform
 import Foundation
 
-/// CPU time of one thread so far.
+/// CPU time of a thread since its start.
 public struct ThreadCPU: Sendable, Equatable {
     public var tid: Int32
-    /// As the kernel has it: at most 15 bytes.
+    /// Name in the kernel, at most 15 bytes.
     public var name: String
     public var cpuNs: Int64
 }
@@ -21,13 +21,13 @@ public struct CPUSnapshot: Sendable, Equatable {
 public struct CPUProbe: Sendable {
     public init() {}
 
-    /// CPU time of this process, all threads, those that ended included.
+    /// CPU time of this process, including ended threads.
     public static func processNs() -> Int64 { MonotonicClock.read(CLOCK_PROCESS_CPUTIME_ID) }
 
     /// CPU time of the calling thread.
     public static func currentThreadNs() -> Int64 { MonotonicClock.read(CLOCK_THREAD_CPUTIME_ID) }
 
-    /// All threads alive. Some 20 µs per thread, charged to the caller: take it outside the window.
+    /// Returns all live threads. Costs the caller about 20 µs per thread: call outside the window.
     public func threads() -> [ThreadCPU] {
         let tids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return tids.compactMap { entry in
@@ -37,8 +37,8 @@ public struct CPUProbe: Sendable {
         }.sorted { $0.tid < $1.tid }
     }
 
-    /// The start of a window. Names are read first, so that the clocks are read close together and last; of these the
-    /// caller's and the process's at the very end, for the reading of the others is the caller's work and in no window.
+    /// Starts a window. Reads names first and clocks last, close together. The clocks of the caller and the process
+    /// are read at the very end, so that reading the others is outside the window.
     public func snapshot() -> CPUSnapshot {
         let me = cp_thread_id()
         var known = threads()
@@ -50,8 +50,8 @@ public struct CPUProbe: Sendable {
         return CPUSnapshot(processNs: Self.processNs(), threads: known)
     }
 
-    /// The end of the window that `start` began: reads the clocks of the threads known there, and looks at nothing
-    /// else before that, so that the reading itself is hardly in the figures.
+    /// Ends the window of `start`. Reads the clocks first, for the threads known at the start, so that the reading
+    /// itself hardly counts.
     public func delta(since start: CPUSnapshot) -> CPUDelta {
         let processNs = Self.processNs()
         let mineNs = Self.currentThreadNs()
@@ -59,7 +59,7 @@ public struct CPUProbe: Sendable {
         let clocks = start.threads.map { $0.tid == me ? mineNs : cp_thread_cpu_ns($0.tid) }
         var end: [ThreadCPU] = []
         for (thread, cpuNs) in zip(start.threads, clocks) where cpuNs >= 0 {
-            // A name that changed is another thread under a reused id.
+            // A changed name means another thread with a reused ID.
             guard Self.name(ofThread: thread.tid) == thread.name else { continue }
             end.append(ThreadCPU(tid: thread.tid, name: thread.name, cpuNs: cpuNs))
         }
@@ -74,16 +74,16 @@ public struct CPUProbe: Sendable {
 
 /// CPU time used within a window.
 public struct CPUDelta: Sendable, Equatable {
-    /// All threads, those that were born or ended within the window included.
+    /// CPU time of all threads, including those that started or ended within the window.
     public var processNs: Int64
-    /// Threads that lived through the window, with what they used in it.
+    /// Threads that lived throughout the window, with the CPU time that they used in it.
     public var threads: [ThreadCPU]
 
     public init(from start: CPUSnapshot, to end: CPUSnapshot) {
         processNs = end.processNs - start.processNs
         let before = Dictionary(start.threads.map { ($0.tid, $0) }, uniquingKeysWith: { first, _ in first })
         threads = end.threads.compactMap { thread in
-            // A clock that went back, or a new name, is another thread under a reused id.
+            // A decreased clock or a changed name means another thread with a reused ID.
             guard let known = before[thread.tid], known.name == thread.name, thread.cpuNs >= known.cpuNs else {
                 return nil
             }
@@ -91,9 +91,9 @@ public struct CPUDelta: Sendable, Equatable {
         }
     }
 
-    /// CPU ns per role; every role is present. What no surviving thread accounts for is `other`, so the roles add up
-    /// to the process (to within the microseconds between two clock reads).
-    /// - Parameter classify: the role of a thread by its name.
+    /// Returns the CPU time in ns of every role. Time of threads that started or ended in the window is `other`, so
+    /// that the roles add up to the process, except for the microseconds between clock reads.
+    /// - Parameter classify: returns the role for a thread's name.
     public func byRole(classify: (String) -> ThreadRole) -> [ThreadRole: Int64] {
         var roles = Dictionary(uniqueKeysWithValues: ThreadRole.allCases.map { ($0, Int64(0)) })
         var accountedNs: Int64 = 0
@@ -106,14 +106,14 @@ public struct CPUDelta: Sendable, Equatable {
     }
 }
 
-/// Whose work a thread does.
+/// Role of a thread.
 public enum ThreadRole: String, Codable, Sendable, CaseIterable {
-    /// Runs the writers' commits.
+    /// Runs writers' commits.
     case writer
-    /// The engine's own background threads: keeps queries true and computes change sets.
+    /// Background threads of the engine, which update queries and compute change sets.
     case upkeep
-    /// Runs the observers' callbacks.
+    /// Runs observers' callbacks.
     case observer
-    /// Everything else: the harness itself, and threads born or ended within the window.
+    /// All other threads: the harness, and threads that started or ended within the window.
     case other
 }

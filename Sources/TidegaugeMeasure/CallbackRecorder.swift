@@ -1,60 +1,61 @@
-// What one observer was told, one record per callback, with the index lists copied into a buffer beside it so that the
-// oracle can replay them off the clock. One thread at a time records (deliveries of one site are serial); reading
-// starts after the site has ended (see RecordBuffer for what guards what: nothing, by ownership).
+// Records the callbacks of one observer. Index lists are copied to a second buffer, so that the oracle can replay
+// them after the load. One thread at a time records, because deliveries of a site are serial. Reading starts after
+// the site has ended (see RecordBuffer for ownership instead of locks).
 
-/// What is special about a callback.
+/// Properties of a callback.
 public struct CallbackFlags: OptionSet, BitwiseCopyable, Sendable, Hashable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The first delivery of a subscription, as the engine says.
+    /// The first delivery of a subscription, according to the engine.
     public static let initial = CallbackFlags(rawValue: 1)
-    /// The engine gave no version; `version` is then 0 and means nothing.
+    /// The engine gave no version; `version` is 0 and undefined.
     public static let noVersion = CallbackFlags(rawValue: 2)
-    /// The index buffer was full: the counts are right, the lists are gone.
+    /// The index buffer was full: the counts are valid but the lists are missing.
     public static let indicesLost = CallbackFlags(rawValue: 4)
 }
 
-/// One callback. Times are monotonic ns.
+/// A callback, with monotonic times in ns.
 public struct CallbackRecord: BitwiseCopyable, Sendable, Equatable {
     public var enterNs: Int64
-    /// 0 while the callback has not ended.
+    /// End of the callback; 0 before it.
     public var exitNs: Int64
-    /// The covered version: where the callback's data stands.
+    /// Version of the callback's data. All commits up to it are covered.
     public var version: Int64
-    /// Rows in the collection after this delivery.
+    /// Number of rows in the collection after this delivery.
     public var count: Int64
-    /// Where this callback's lists begin in the index buffer: deletions, insertions, modifications, one after the other.
+    /// Start of the lists in the index buffer: deletions, insertions and modifications, in this order.
     public var indexOffset: Int64
     public var deletionCount: Int32
     public var insertionCount: Int32
     public var modificationCount: Int32
-    /// Moved rows: each is one of the deletions and one of the insertions.
+    /// Number of moved rows. Each is counted in both deletions and insertions.
     public var moveCount: Int32
     public var flags: CallbackFlags
 
     public var isInitial: Bool { flags.contains(.initial) }
 }
 
-/// Collects the callbacks of one observer. Recording: nanoseconds plus one copy of the lists; no allocation, no lock.
+/// Records the callbacks of one observer. Recording takes nanoseconds plus a copy of the lists, without allocation or
+/// lock.
 public final class CallbackRecorder: Sendable {
-    /// The callbacks in the order they came.
+    /// The callbacks in order.
     public let records: RecordBuffer<CallbackRecord>
     private let indexBuffer: RecordBuffer<Int32>
     /// The site's own.
     nonisolated(unsafe) private var lastWasKept = false
 
     /// - Parameters:
-    ///   - capacity: Most callbacks that can be kept; unused capacity costs address space only.
-    ///   - indexCapacity: Most indices, over all lists of all callbacks.
-    ///   - prefaulted: Callbacks (and as many indices) whose memory is brought in now.
+    ///   - capacity: maximum number of callbacks. Unused capacity only costs address space.
+    ///   - indexCapacity: maximum number of indices over all callbacks.
+    ///   - prefaulted: number of callbacks and of indices whose memory is mapped in advance.
     /// - Throws: `RecorderError.noAddressSpace`.
     public init(capacity: Int, indexCapacity: Int, prefaulted: Int = 0) throws(RecorderError) {
         records = try RecordBuffer(capacity: capacity, prefaulted: prefaulted)
         indexBuffer = try RecordBuffer(capacity: indexCapacity, prefaulted: prefaulted)
     }
 
-    /// What another process has recorded.
+    /// Creates a recorder with the records of another process.
     public init(_ callbacks: [CallbackRecord], indices: [Int32]) throws(RecorderError) {
         records = try RecordBuffer(capacity: callbacks.count)
         indexBuffer = try RecordBuffer(capacity: indices.count)
@@ -62,12 +63,12 @@ public final class CallbackRecorder: Sendable {
         for index in indices { indexBuffer.append(index) }
     }
 
-    /// All lists of all callbacks, one after the other.
+    /// The index lists of all callbacks, concatenated.
     public var allIndices: [Int32] { Array(indexBuffer) }
 
-    /// Keeps one callback, or counts it as overflow. Only on the observer's site, inside the callback; call
-    /// `finish(exitNs:)` as the last thing the callback does.
-    /// - Parameter version: `nil` where the engine has none.
+    /// Records a callback, or counts it as overflow. Called only on the observer's site, inside the callback, which
+    /// must end with `finish(exitNs:)`.
+    /// - Parameter version: `nil` if the engine has no versions.
     @discardableResult
     public func record(
         enterNs: Int64, version: Int64?, isInitial: Bool, count: Int, deletions: borrowing [Int],
@@ -89,20 +90,20 @@ public final class CallbackRecorder: Sendable {
         return lastWasKept
     }
 
-    /// Notes when the callback recorded last ended. Nothing happens if that one did not fit.
+    /// Sets the end of the last recorded callback. Does nothing if it was not kept.
     public func finish(exitNs: Int64) {
         guard lastWasKept else { return }
         records.updateLast { $0.exitNs = exitNs }
     }
 
-    /// Puts versions where the engine gave tokens, in the first callbacks. Once the site has been waited for, and only once.
+    /// Replaces tokens by versions in the first callbacks. Called once, after the site has been waited for.
     public func renumber(first count: Int, _ version: (Int64) -> Int64) {
         records.updateFirst(count) { if !$0.flags.contains(.noVersion) { $0.version = version($0.version) } }
     }
 
-    /// Callbacks that came and were not kept. A trial with any must say so, and its oracle cannot replay.
+    /// Number of callbacks that were not kept. A trial with any must report it, and its oracle cannot replay.
     public var overflowCount: Int { records.overflowCount }
-    /// Indices that were not kept. Never more than a count: the callbacks concerned carry `.indicesLost`.
+    /// Number of indices that were not kept. Their callbacks have the flag `.indicesLost`.
     public var indexOverflowCount: Int { indexBuffer.overflowCount }
 
     private func append(_ indices: borrowing [Int]) -> Bool {
@@ -110,14 +111,14 @@ public final class CallbackRecorder: Sendable {
     }
 }
 
-// Reading, after the clock has stopped. The slices stay valid as long as the recorder lives.
+// Reading, after recording has ended. Slices are valid as long as the recorder lives.
 extension CallbackRecorder {
-    /// Indices in the collection before the callback, ascending, those of moved rows included; `nil` if they were lost.
+    /// Indices in the collection before the callback, ascending, including moved rows; `nil` if they were lost.
     public func deletions(of record: CallbackRecord) -> UnsafeBufferPointer<Int32>? {
         list(of: record, skipping: 0, count: record.deletionCount)
     }
 
-    /// Indices in the collection after the callback, ascending, those of moved rows included; `nil` if they were lost.
+    /// Indices in the collection after the callback, ascending, including moved rows; `nil` if they were lost.
     public func insertions(of record: CallbackRecord) -> UnsafeBufferPointer<Int32>? {
         list(of: record, skipping: record.deletionCount, count: record.insertionCount)
     }

@@ -1,21 +1,21 @@
-// Whose monotonic clock a process reads: the same where all of this is. Values only.
+// Identity of a process's monotonic clock, which is equal for all processes that share it. Values only.
 import Foundation
 
-/// Two processes of one name read one clock, as far as their kernels know: one that was resumed from an image of another's memory
-/// has its boot id too, and another clock. Who relies on it asks the clocks as well.
+/// Processes with equal names read one clock, as far as their kernels know. A machine resumed from an image of
+/// another also has its boot ID but a different clock, so callers must also compare the clocks.
 public struct ClockName: Codable, Sendable, Equatable {
-    /// Changes with every boot of a kernel.
+    /// Changes with each boot of a kernel.
     public var bootID: String
-    /// Its time namespace, which may shift the clock; nil where the kernel knows of none.
+    /// Time namespace, which can shift the clock; nil if the kernel has none.
     public var timeNamespace: String?
-    /// Of a clock that is shown faster on purpose, in millionths; 0: as it is.
+    /// Artificial speed-up of the clock in ppm; 0: none.
     public var fasterPPM: Int
 
     public init(bootID: String, timeNamespace: String?, fasterPPM: Int = 0) {
         (self.bootID, self.timeNamespace, self.fasterPPM) = (bootID, timeNamespace, fasterPPM)
     }
 
-    /// Of this process.
+    /// Name of this process's clock.
     public static func current(fasterPPM: Int = 0) -> ClockName {
         ClockName(
             bootID: ProcFile.word("/proc/sys/kernel/random/boot_id") ?? "unknown",

@@ -1,33 +1,32 @@
-// By how much the monotonic clock of another host is ahead of this one's: never known, but bounded. A message that leaves here at t0
-// and arrives there at t1, and its answer that leaves there at t2 and returns here at t3, show that the difference θ lies in
-// t2 − t3 ≤ θ ≤ t1 − t0, whatever the way took in either direction. Bounds of several exchanges hold together as far as the
-// difference cannot have changed between them: clocks drift apart by so many millionths at most. Pure.
+// Bounds of the offset θ between another host's monotonic clock and this one. A ping leaves here at t0 and arrives
+// there at t1. Its answer leaves there at t2 and arrives here at t3. Then t2 − t3 ≤ θ ≤ t1 − t0, whatever the transit
+// times are. Bounds of several exchanges are combined with a limit on the clocks' relative drift. Pure.
 import StillingWellBasis
 
-/// A ping and its answer: two moments of either clock, in ns.
+/// A ping and its answer: two times on each clock, in ns.
 public struct ClockExchange: Sendable, Equatable {
-    /// Here.
+    /// Time on this clock.
     public var sentNs: Int64
-    /// There.
+    /// Time on the other clock.
     public var arrivedNs: Int64
-    /// There.
+    /// Time on the other clock.
     public var leftNs: Int64
-    /// Here.
+    /// Time on this clock.
     public var returnedNs: Int64
 
     public init(sentNs: Int64, arrivedNs: Int64, leftNs: Int64, returnedNs: Int64) {
         (self.sentNs, self.arrivedNs, self.leftNs, self.returnedNs) = (sentNs, arrivedNs, leftNs, returnedNs)
     }
 
-    /// What it shows by itself, where the difference stood still meanwhile. Empty bounds (lower above upper) are none of two
-    /// clocks that run forward.
+    /// Bounds of the offset from this exchange alone. `lowerNs` above `upperNs` is impossible for two clocks that run
+    /// forward.
     public var lowerNs: Int64 { leftNs - returnedNs }
     public var upperNs: Int64 { arrivedNs - sentNs }
 }
 
-/// Exchanges that no difference of two clocks explains.
+/// Error: no offset and drift of two clocks explain the exchanges.
 public struct ClockContradiction: Error, CustomStringConvertible, Equatable {
-    /// So far the bounds miss one another.
+    /// Distance between the bounds.
     public var byNs: Int64
     public var mostDriftPPM: Int64
 
@@ -37,13 +36,13 @@ public struct ClockContradiction: Error, CustomStringConvertible, Equatable {
     }
 }
 
-/// What exchanges show of θ, the other clock less this one's, at any moment of this one's.
+/// Bounds of θ, the other clock minus this one, at any time on this one.
 public struct ClockOffset: Sendable {
-    /// Two crystals, each 30 millionths off, with their correction; servers stay far below it. A kernel may slew a clock by 500: that
-    /// shows as a contradiction, and is no figure.
+    /// Maximum relative drift in ppm: two corrected crystals with 30 ppm each are well within it. A kernel may slew a
+    /// clock by 500 ppm, which then causes a contradiction.
     public static let mostDriftPPM: Int64 = 100
 
-    /// Of one moment here.
+    /// Bounds of θ at one time on this clock.
     private struct Bounds {
         var atNs: Int64
         var lowerNs: Int64
@@ -51,24 +50,24 @@ public struct ClockOffset: Sendable {
     }
 
     private let driftPPM: Int64
-    /// Ascending in time, and each as narrow as all others make it.
+    /// Bounds in ascending time, each narrowed by all others.
     private var known: [Bounds] = []
 
     public init(mostDriftPPM: Int64 = ClockOffset.mostDriftPPM) { driftPPM = mostDriftPPM }
 
     public var exchanges: Int { known.count }
 
-    /// The most that θ changes within `ns`, rounded up.
+    /// Returns the maximum change of θ within `ns`, rounded up.
     private func driftNs(_ ns: Int64) -> Int64 {
         let product = ns.multipliedFullWidth(by: driftPPM)
         guard product.high == 0, product.low <= UInt64(Int64.max) - 999_999 else { return .max / 4 }
         return (Int64(product.low) + 999_999) / 1_000_000
     }
 
-    /// Learns from one more exchange, which is not older than those before. Amortised O(1) where exchanges are regular.
-    /// - Throws: where no θ explains it beside the others, which stay as they are.
+    /// Adds an exchange, which must not be older than the previous ones. Amortised O(1) for regular exchanges.
+    /// - Throws: if no θ explains it together with the others, which stay unchanged.
     public mutating func add(_ exchange: ClockExchange) throws(ClockContradiction) {
-        // When it was there nobody knows; the bounds hold somewhere between its two moments here.
+        // The time of arrival is unknown on this clock; the bounds hold somewhere between the two local times.
         let middleNs = exchange.sentNs + (exchange.returnedNs - exchange.sentNs) / 2
         let withinNs = driftNs(exchange.returnedNs - middleNs)
         var new = Bounds(
@@ -85,7 +84,7 @@ public struct ClockOffset: Sendable {
         narrowBackwards()
     }
 
-    /// Tells those before what the last one shows of them, as far as that is news.
+    /// Narrows earlier bounds by the last one, until nothing changes.
     private mutating func narrowBackwards() {
         for place in known.indices.dropLast().reversed() {
             let later = known[place + 1]
@@ -98,7 +97,7 @@ public struct ClockOffset: Sendable {
         }
     }
 
-    /// Between what θ lies at a moment of this clock; nil before the first exchange. O(log exchanges).
+    /// Returns the bounds of θ at a time on this clock, or nil before the first exchange. O(log exchanges).
     public func bounds(atNs: Int64) -> ClosedRange<Int64>? {
         let after = known.partitioningIndex { $0.atNs > atNs }
         let neighbours = known[max(0, after - 1)..<min(known.count, after + 1)]
@@ -112,12 +111,13 @@ public struct ClockOffset: Sendable {
         return lowerNs...upperNs
     }
 
-    /// The moment here at which the other clock shows `ns`, and by how much it may be wrong either way; nil before the first exchange.
+    /// Converts a time of the other clock to this clock, with its maximum error (±); nil before the first exchange.
     public func local(_ ns: Int64) -> (ns: Int64, halfWidthNs: Int64)? {
         guard let first = known.first else { return nil }
         var atNs = ns - Self.middle(first.lowerNs...first.upperNs)
         var width: Int64 = 0
-        // A first guess is wrong by what θ has changed since; that changes the second by its drift, and so by nearly nothing.
+        // The first estimate is wrong by the change of θ since then; the second only by the drift over that error,
+        // which is negligible.
         for _ in 0..<2 {
             guard let bounds = bounds(atNs: atNs) else { return nil }
             atNs = ns - Self.middle(bounds)
@@ -126,7 +126,7 @@ public struct ClockOffset: Sendable {
         return (atNs, width / 2 + 1 + driftNs(width))
     }
 
-    /// What the other clock shows at a moment here, in the middle of what is possible; nil before the first exchange.
+    /// Converts a time of this clock to the other clock, at the middle of the bounds; nil before the first exchange.
     public func remote(_ atNs: Int64) -> Int64? { bounds(atNs: atNs).map { atNs + Self.middle($0) } }
 
     private static func middle(_ range: ClosedRange<Int64>) -> Int64 {

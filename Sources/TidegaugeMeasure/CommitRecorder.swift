@@ -1,17 +1,17 @@
-// What one writer did, one record per commit. One thread records; reading starts after that thread has ended (see
-// RecordBuffer for what guards what: nothing, by ownership).
+// Records the commits of one writer. One thread records; reading starts after it has ended (see RecordBuffer for
+// ownership instead of locks).
 
-/// The four moments of one transaction and the version it made. Monotonic ns.
+/// Times and version of one transaction, in monotonic ns.
 public struct CommitRecord: BitwiseCopyable, Sendable, Equatable {
-    /// Its place in the schedule; in a closed loop the same as `beginNs`.
+    /// Due time in the schedule; equal to `beginNs` in a closed loop.
     public var dueNs: Int64
     /// The write call was entered.
     public var beginNs: Int64
     /// The write lock was granted.
     public var lockedNs: Int64
-    /// Commit returned.
+    /// The commit returned.
     public var committedNs: Int64
-    /// The store's version after it; for engines without versions, the stamp the rows were given.
+    /// Store version after the commit; the rows' stamp if the engine has no versions.
     public var version: Int64
 
     public init(dueNs: Int64, beginNs: Int64, lockedNs: Int64, committedNs: Int64, version: Int64) {
@@ -20,26 +20,26 @@ public struct CommitRecord: BitwiseCopyable, Sendable, Equatable {
     }
 }
 
-/// Collects the commits of one writer. Recording: nanoseconds, no allocation, no lock.
+/// Records the commits of one writer. Recording takes nanoseconds, without allocation or lock.
 public final class CommitRecorder: Sendable {
-    /// The commits in the order they returned.
+    /// The commits in the order in which they returned.
     public let records: RecordBuffer<CommitRecord>
 
     /// - Parameters:
-    ///   - capacity: Most commits that can be kept; unused capacity costs address space only.
-    ///   - prefaulted: Records whose memory is brought in now.
+    ///   - capacity: maximum number of commits. Unused capacity only costs address space.
+    ///   - prefaulted: number of records whose memory is mapped in advance.
     /// - Throws: `RecorderError.noAddressSpace`.
     public init(capacity: Int, prefaulted: Int = 0) throws(RecorderError) {
         records = try RecordBuffer(capacity: capacity, prefaulted: prefaulted)
     }
 
-    /// - Parameter records: as they are kept in a file.
+    /// - Parameter records: records that are kept in a file.
     public init(_ records: RecordBuffer<CommitRecord>) { self.records = records }
 
-    /// Keeps `record`, or counts it as overflow. Only the writer's thread.
+    /// Records a commit, or counts it as overflow. Only on the writer's thread.
     @discardableResult
     public func record(_ record: CommitRecord) -> Bool { records.append(record) }
 
-    /// Commits that were made and not kept. A trial with any must say so.
+    /// Number of commits that were not kept. A trial with any must report it.
     public var overflowCount: Int { records.overflowCount }
 }

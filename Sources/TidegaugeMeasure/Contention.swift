@@ -1,22 +1,21 @@
-// Whether a trial's threads waited for processors that somebody else had. Pressure stall information cannot tell: two busy
-// writers and their observers on two cores make as much of it as any neighbour. Two facts together can: how long the trial's
-// own threads stood in a run queue (schedstat, per thread and exact), and how much of the processors' busy time was not the
-// trial's (/proc/stat, less the trial's CPU clock). While a thread waits, every processor it might have had is busy, with the
-// trial's work or with another's, so of its waiting the neighbours' share of that work is theirs. A trial that has the machine
-// for itself waits for itself alone, however long: its neighbours' share is nothing. A neighbour that leaves a processor free
-// makes nobody wait, and is no contention either.
+// Detects threads of a trial that waited for processors used by other programs. Pressure stall information does not
+// suffice: two writers and their observers on two cores cause as much as a co-tenant. Two facts together do: the time
+// that the trial's threads spent in run queues (schedstat, exact per thread), and the processors' busy time outside
+// the trial (/proc/stat minus the trial's CPU time). While a thread waits, all its processors are busy with the trial
+// or with others. So the others' share of the busy time is also their share of the waiting. A trial alone on the
+// machine only waits for itself. A co-tenant that leaves a processor free causes no waiting.
 
-/// The trial's part and the neighbours' over a window.
+/// CPU and waiting time of the trial and of other programs in a window.
 public struct Contention: Codable, Sendable, Equatable {
-    /// The trial's threads, without the harness's own: on a processor, and waiting for one.
+    /// Time that the trial's threads, without the harness's, ran or waited for a processor.
     public var ranNs: Int64
     public var waitedNs: Int64
-    /// CPU of all threads of the trial's processes.
+    /// CPU time of all threads of the trial's processes.
     public var ownNs: Int64
-    /// CPU of everybody else on the machine, as little as the kernel's ticks allow.
+    /// CPU time of all other programs: a lower bound, limited by the kernel's ticks.
     public var neighbourNs: Int64
 
-    /// Of the time in which threads ran or would have run but for neighbours, what neighbours took: 0.5 is half speed.
+    /// Share of the trial's possible run time that other programs took: 0.5 means half speed.
     public var waitShare: Double {
         guard waitedNs > 0, neighbourNs > 0 else { return 0 }
         let theirs = Double(waitedNs) * Double(neighbourNs) / Double(max(ownNs, 0) + neighbourNs)
@@ -24,25 +23,25 @@ public struct Contention: Codable, Sendable, Equatable {
     }
 }
 
-/// Counters at one moment; a window is the difference of two.
+/// Counters at one time. A window is the difference of two readings.
 public struct RunQueueReading: Sendable, Equatable {
     public struct Thread: Sendable, Equatable {
         public var ranNs: Int64
         public var waitedNs: Int64
-        /// Of another process of the trial, whose CPU is not in `processNs`.
+        /// Whether the thread is in another process of the trial, whose CPU time is not in `processNs`.
         public var isHelper = false
     }
 
-    /// By kernel id.
+    /// Threads by kernel ID.
     public var threads: [Int32: Thread]
-    /// CPU clock of this process, threads that ended included.
+    /// CPU time of this process, including ended threads.
     public var processNs: Int64
-    /// Busy time of all processors, in ticks of the kernel.
+    /// Busy time of all processors, in units of kernel ticks.
     public var machineNs: Int64
-    /// One tick of each processor: what `machineNs` may be off by.
+    /// Maximum error of `machineNs`: one tick per processor.
     public var resolutionNs: Int64
 
-    /// Threads that are in both readings; of those born or ended in between, the CPU clock alone.
+    /// Returns the difference of two readings. Threads that are not in both count only in the CPU time.
     public func since(_ earlier: RunQueueReading) -> Contention {
         var ranNs: Int64 = 0
         var waitedNs: Int64 = 0

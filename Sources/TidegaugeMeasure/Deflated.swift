@@ -1,13 +1,13 @@
-// Bytes through zlib: one buffer in, one buffer out. Pure.
+// Compresses and decompresses buffers with zlib. Pure.
 import CTidegaugeZlib
 
 public enum Deflated {
-    /// What could not be inflated.
+    /// Error for data that cannot be decompressed.
     public struct Damage: Error, CustomStringConvertible, Equatable {
         public var description: String
     }
 
-    /// - Parameter level: 1, which is quick, to 9, which packs best.
+    /// - Parameter level: 1 (fastest) to 9 (smallest).
     public static func pack(_ bytes: [UInt8], level: Int32 = 9) -> [UInt8] {
         var length = compressBound(uLong(bytes.count))
         var packed = [UInt8](repeating: 0, count: Int(length))
@@ -16,10 +16,10 @@ public enum Deflated {
         return Array(packed.prefix(Int(length)))
     }
 
-    /// The most bytes that zlib makes of one.
+    /// Maximum ratio of decompressed to compressed bytes in zlib.
     private static let mostExpansion = 1_032
 
-    /// - Parameter mostBytes: longer ones are damage, so that no packed text takes all memory.
+    /// - Parameter mostBytes: maximum decompressed size; more is damage, so that memory use is bounded.
     public static func unpack(_ packed: some Collection<UInt8>, mostBytes: Int) throws(Damage) -> [UInt8] {
         let room = max(min(mostBytes, packed.count * mostExpansion), 1)
         var length = uLong(min(mostBytes, room))

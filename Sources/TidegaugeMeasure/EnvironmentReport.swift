@@ -1,22 +1,22 @@
-// Everything about the machine, the build and the moment that a figure may depend on; stands beside every result as
-// environment.json. It only describes: no figure is corrected by it.
+// Properties of machine, build and time that figures depend on, stored as environment.json with every result. Figures
+// are never corrected by them.
 import Foundation
 import TidegaugeSpec
 
-/// What was measured with, and on what.
+/// The build and the machine of a measurement.
 public struct EnvironmentReport: Codable, Sendable, Equatable {
     public static let currentVersion = 1
 
     public var schemaVersion = EnvironmentReport.currentVersion
 
     // The build.
-    /// Full hash, or `unknown` outside a repository.
+    /// Full commit hash, or `unknown` outside a repository.
     public var commit: String
     /// Whether the working tree differed from the commit.
     public var dirty: Bool
-    /// Such as `Swift 6.1 or later`: as near as the compiler tells a program at build time.
+    /// Compiler such as `Swift 6.1 or later`, as precise as a program can know at build time.
     public var compiler: String
-    /// `release` or `debug`, with `+sanitizer` where the build left jemalloc out for one.
+    /// `release` or `debug`, with `+sanitizer` if jemalloc is not linked because of one.
     public var buildConfiguration: String
     public var countsAllocations: Bool
 
@@ -28,30 +28,30 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
     public var kernel: String
     public var architecture: String
     public var clocksource: String
-    /// Frequency governor of the first core, or `none` where the machine has no say in it.
+    /// Frequency governor of the first core, or `none`.
     public var governor: String
-    /// `none`, or what is known of the hypervisor; with `container` where one shows.
+    /// Hypervisor and `container`, as far as detected, or `none`.
     public var virtualisation: String
-    /// Changes with every boot: runs of one boot saw one kernel state.
+    /// Boot ID of the kernel. Runs of one boot share its state.
     public var bootID: String
 
     // The moment.
-    /// Over 1, 5 and 15 minutes.
+    /// Load averages over 1, 5 and 15 minutes.
     public var loadAverage: [Double]
-    /// What else ran before the first trial; nil of a comparison.
+    /// Load before the first trial; nil for a comparison.
     public var startLoad: StartLoad?
-    /// All of them, before the first trial and behind the last; nil of a comparison.
+    /// Readings of all yardsticks before the first and after the last trial; nil for a comparison.
     public var yardsticks: [Yardstick: YardstickReading]?
-    /// Name of the file system by folder that stores were put in.
+    /// File system type by folder of stores.
     public var storeFileSystems: [String: String]
     public var pressureBefore: Pressure
-    /// `nil` while the run goes on.
+    /// `nil` before the end of the run.
     public var pressureAfter: Pressure?
 
-    /// Looks at everything now. Reads a dozen small files and asks `git` twice: for before a run.
+    /// Reads everything now. Reads about a dozen small files and runs `git` twice, so it is called before a run.
     /// - Parameters:
-    ///   - storeDirectories: Existing folders that stores will be put in.
-    ///   - repository: A folder of the working tree whose commit is reported.
+    ///   - storeDirectories: existing folders for stores.
+    ///   - repository: folder in the working tree whose commit is reported.
     public static func capture(storeDirectories: [String], repository: String = ".") -> EnvironmentReport {
         let revision = GitRevision.read(in: repository)
         return EnvironmentReport(
@@ -70,8 +70,8 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
             pressureBefore: PressureProbe.read(), pressureAfter: nil)
     }
 
-    /// Adds what a run finds out right before its first trial.
-    /// - Parameter yardstickNs: takes a yardstick.
+    /// Adds the state right before the first trial.
+    /// - Parameter yardstickNs: measures a yardstick.
     public mutating func begin(
         _ load: StartLoad, yardstickNs: (Yardstick) throws -> Double = YardstickProbe.readNs
     ) {
@@ -80,13 +80,13 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
             uniqueKeysWithValues: Yardstick.allCases.map { one in (one, YardstickReading { try yardstickNs(one) }) })
     }
 
-    /// Adds the counters at the end of the run, and the yardsticks that were taken at its start once more.
+    /// Adds the counters at the end of the run and the second readings of the yardsticks.
     public mutating func finish(yardstickNs: (Yardstick) throws -> Double = YardstickProbe.readNs) {
         for one in Yardstick.allCases { yardsticks?[one]?.end { try yardstickNs(one) } }
         pressureAfter = PressureProbe.read()
     }
 
-    /// As it stands in environment.json: keys sorted, so that two reports can be compared line by line.
+    /// Content of environment.json. Keys are sorted, so that reports can be compared by line.
     public func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]

@@ -1,14 +1,14 @@
-// One number of a report, before the columns that say which run it belongs to.
+// A figure: one number of a report, without its run.
 import TidegaugeSpec
 
-/// One measured figure of one trial. `value` is nil where the samples do not carry it (an empty cell; `n/a` for people).
+/// A figure of one trial. `value` is nil if the samples do not suffice (an empty cell; `n/a` for people).
 public struct Figure: Codable, Sendable, Equatable {
     public var metric: Metric
     public var statistic: Statistic
     public var value: Double?
-    /// Samples behind the figure.
+    /// Number of samples.
     public var n: Int
-    /// Samples whose true value is only known to be at least what was recorded.
+    /// Number of samples whose value is only a lower bound.
     public var censored: Int
     public var flags: [FigureFlag]
 
@@ -19,6 +19,7 @@ public struct Figure: Codable, Sendable, Equatable {
         (self.n, self.censored, self.flags) = (n, censored, flags)
     }
 
-    /// Whether a file may state such a value. Ratios, squares and sums of plausible values are finite and have logarithms.
+    /// Whether a value in a file is plausible. Ratios, squares and sums of plausible values are finite and have
+    /// logarithms.
     public static func isPlausible(_ value: Double) -> Bool { value == 0 || 1e-30...1e18 ~= abs(value) }
 }

@@ -1,9 +1,8 @@
-// What has to be known of a figure beside its value. In files a flag is one text, `word` or `word:detail`; everywhere else
-// it is a case.
+// Flags of figures. In files a flag is a text, `word` or `word:detail`; in code it is a case.
 
-/// An entry of the `flags` column: each of those that this binary writes has a name here.
+/// An entry of the `flags` column. Every flag of this binary has a member here.
 public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
-    /// What a flag begins with.
+    /// First part of a flag.
     public enum Word: String, CaseIterable, Sendable {
         case atLeast = "at_least"
         case negative
@@ -26,13 +25,13 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
         case interrupted
     }
 
-    /// nil: of another commit's binary; kept as it came.
+    /// nil for flags of another commit's binary, which are kept as text.
     public let word: Word?
-    /// As in the file.
+    /// Text of the flag in files.
     public let rawValue: String
     public var text: String { rawValue }
 
-    /// Reads every text.
+    /// Accepts any text.
     public init(rawValue text: String) { (word, rawValue) = (Word(rawValue: String(text.prefix { $0 != ":" })), text) }
 
     private init(_ word: Word, _ detail: String? = nil) {
@@ -63,28 +62,28 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
     public static func killed(signal: String) -> FigureFlag { .init(.killed, signal) }
     public static let hang = FigureFlag(.hang)
     public static let oracleViolation = FigureFlag(.oracleViolation)
-    /// On one line, without the separator of flags, whatever an error message brought along.
+    /// Text on one line without the separator of flags.
     public static func harnessFault(reason: String) -> FigureFlag {
         .init(.harnessFault, String(reason.map { $0.isNewline ? " " : $0 == ";" ? "," : $0 }))
     }
     public static let interrupted = FigureFlag(.interrupted)
 
-    /// What disturbed the trial of the figure.
+    /// Disturbance of the figure's trial, or nil.
     public var disturbance: String? { word == .noisy ? String(text.dropFirst(Word.noisy.rawValue.count + 1)) : nil }
-    /// Who counted the figure.
+    /// Counter of the figure, or nil.
     public var counter: InstructionCounter? {
         word == .counted ? InstructionCounter(rawValue: String(text.dropFirst(Word.counted.rawValue.count + 1))) : nil
     }
-    /// By how much a time between two hosts may be wrong, either way.
+    /// Maximum error (±) in ns of a time between two hosts, or nil.
     public var uncertaintyNs: Double? {
         word == .acrossHosts ? Double(text.dropFirst(Word.acrossHosts.rawValue.count + 2).dropLast(2)) : nil
     }
-    /// Says which family of a sweep the figure is of.
+    /// Whether the flag names the family of a sweep.
     public var isPlace: Bool { word == .over || word == .at }
 }
 
 extension FigureFlag.Word {
-    /// What the flag says, for people: a sentence, which ends in the remedy where there is one. Markdown.
+    /// Meaning for people: a sentence that ends with the remedy, if there is one. Markdown.
     public var meaning: String {
         switch self {
         case .atLeast: "censored samples may push the figure up: the value is a bound, shown as `≥` on a terminal"

@@ -1,23 +1,24 @@
-// The file system that a folder is on: a commit's cost is first of all that of its fsync.
+// File system type of a folder. The cost of a commit depends mostly on its fsync.
 import Foundation
 
 /// Names of file systems.
 public enum FileSystem {
-    /// Such as `ext4`, `xfs`, `overlay`, `tmpfs`; `unknown` where the folder does not exist.
+    /// Returns a type such as `ext4`, `xfs`, `overlay` or `tmpfs`; `unknown` if the folder does not exist.
     public static func name(of folder: String) -> String {
         guard let resolved = realpath(folder, nil) else { return "unknown" }
         defer { free(resolved) }
         return name(of: String(cString: resolved), mountInfo: ProcFile.text("/proc/self/mountinfo") ?? "")
     }
 
-    /// The type of the innermost mount that `path` (absolute, without links) lies in. A line reads
-    /// `36 35 98:0 /root /mount/point options… - type source options`; of two mounts at one place the later is on top.
+    /// Returns the type of the innermost mount that contains `path` (absolute, without links). A line has the form
+    /// `36 35 98:0 /root /mount/point options… - type source options`. Of two mounts at one place the later one
+    /// counts.
     static func name(of path: String, mountInfo: String) -> String {
         var best = (depth: -1, type: "unknown")
         for line in mountInfo.split(separator: "\n") {
             let fields = line.split(separator: " ")
             guard fields.count > 4, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count else { continue }
-            // The kernel writes blanks in octal.
+            // The kernel escapes blanks in octal.
             let point = fields[4].replacingOccurrences(of: "\\040", with: " ")
             let isInside = point == "/" || path == point || path.hasPrefix(point + "/")
             if isInside && point.utf8.count >= best.depth { best = (point.utf8.count, String(fields[dash + 1])) }

@@ -1,17 +1,17 @@
-// Which binary this is: a checksum of its file. It tells builds apart; it guards no secret.
+// Identifies the binary by a checksum of its file. It distinguishes builds and is not cryptographic.
 import CTidegaugeZlib
 import Foundation
 import StillingWellBasis
 import TidegaugeSpec
 
 public enum Fingerprint {
-    /// CRC-32 and size of the running binary, such as `1a2b3c4d-31457280`, even if the file has been replaced since;
-    /// `unknown` where it cannot be read. Linear in the file: a tenth of a second per 100 MB.
+    /// CRC-32 and size of the running binary, such as `1a2b3c4d-31457280`, even if its file was replaced; `unknown`
+    /// if it is not readable. Takes about 0.1 s per 100 MB.
     public static func ofThisBinary() -> String { of("/proc/self/exe") }
 
-    /// SHA-256 of the running binary's file, hexadecimal, by which a host shows that its binary is the same: for that a checksum
-    /// is too short. A third of a second per 100 MB.
-    /// - Throws: where it cannot be read.
+    /// SHA-256 of the running binary's file in hexadecimal, with which a host proves that its binary is the same.
+    /// Takes about 0.33 s per 100 MB.
+    /// - Throws: if the file is not readable.
     public static func sha256OfThisBinary() throws -> String {
         let path = "/proc/self/exe"
         guard let file = FileHandle(closedOnExec: path, O_RDONLY) else {
@@ -23,7 +23,7 @@ public enum Fingerprint {
         return digest.hexadecimal()
     }
 
-    /// The fingerprint of any file.
+    /// Returns the fingerprint of any file.
     public static func of(_ path: String) -> String {
         guard let file = FileHandle(closedOnExec: path, O_RDONLY) else { return "unknown" }
         defer { try? file.close() }

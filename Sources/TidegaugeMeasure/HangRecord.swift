@@ -1,30 +1,30 @@
-// A hang as it is reported: what `hangs.csv`, the report's page and the trace of the last events are made of. Plain values,
-// part of a trial's result.
+// A hang as reported in `hangs.csv`, on the page and in the trace of the last events. Plain values, part of a trial's
+// result.
 
-/// What kept a trial from going on, or could have.
+/// A hang, or a possible one.
 public struct HangRecord: Codable, Sendable, Equatable {
     public enum Kind: String, Codable, Sendable, CaseIterable {
-        /// Threads wait for one another in a closed circle.
+        /// Threads wait for one another in a cycle.
         case deadlock
-        /// Lock classes were taken in contradictory orders, and nothing hung.
+        /// Lock classes were taken in contradictory orders, without a hang.
         case inversion
-        /// Nothing moves, and no circle is known.
+        /// Nothing moves, and no cycle is known.
         case stall
-        /// Nothing was finished in time, and threads are at work.
+        /// A time limit was exceeded while threads were computing.
         case slow
-        /// The process stopped itself.
+        /// A check in the program stopped the process.
         case trap
-        /// The process was stopped by a fault.
+        /// An invalid memory access or the like stopped the process.
         case crash
     }
 
-    /// Where a thread stood.
+    /// Locks, wait and stack of a thread.
     public struct Stand: Codable, Sendable, Equatable {
         public var thread: String
         public var tid: Int32
         public var holds: [String]
         public var waitsFor: String?
-        /// Innermost first.
+        /// Stack frames, innermost first.
         public var stack: [String]
 
         public init(thread: String, tid: Int32, holds: [String], waitsFor: String?, stack: [String]) {
@@ -34,13 +34,13 @@ public struct HangRecord: Codable, Sendable, Equatable {
     }
 
     public var kind: Kind
-    /// `thread>resource`, one per link; of an inversion the classes, each held while the next is taken.
+    /// Links of the cycle as `thread>resource`. For an inversion the lock classes, each held while the next is taken.
     public var cycle: [String]
-    /// Who waits for whom, for people.
+    /// Description for people.
     public var sentence: String
-    /// From the moment it could not go on any more to the report.
+    /// Time in ns from the hang to the report.
     public var afterNs: Int64
-    /// The scenario said so.
+    /// Whether the scenario expects it.
     public var isExpected: Bool
     public var stands: [Stand]
     /// The last events of each thread.

@@ -1,11 +1,11 @@
-// The floor of what can be measured here and now: a thread that asks to sleep 1 ms, over and over, and notes how much
-// later it woke. What the machine does to it, it does to every writer and observer.
+// Measures the floor of all latencies: a thread that repeatedly sleeps 1 ms and records how late it woke. Writers and
+// observers are delayed in the same way.
 import Glibc
 import Synchronization
 
-/// Records `harness_hiccup` from `start()` to `stop()`, at least once, on a thread of its own named "hiccup".
+/// Records `harness_hiccup` from `start()` to `stop()`, at least once, on a thread named "hiccup".
 public final class HiccupProbe: Sendable {
-    /// What the thread asks for each time.
+    /// Requested length of each sleep.
     public static let sleepNs: Int64 = 1_000_000
 
     private let stopRequested = Atomic<Bool>(false)
@@ -16,7 +16,7 @@ public final class HiccupProbe: Sendable {
 
     public init() {}
 
-    /// Starts the thread. Once per probe.
+    /// Starts the thread. Called once per probe.
     public func start() {
         precondition(thread == nil, "a hiccup probe starts once")
         var handle = pthread_t()
@@ -30,7 +30,7 @@ public final class HiccupProbe: Sendable {
         thread = handle
     }
 
-    /// Ends the thread (within a sleep of it) and returns what it saw. Empty if it was never started.
+    /// Ends the thread, within one sleep, and returns its records. Empty if it was never started.
     public func stop() -> LatencyHistogram {
         stopRequested.store(true, ordering: .relaxed)
         if let thread { pthread_join(thread, nil) }
@@ -46,8 +46,7 @@ public final class HiccupProbe: Sendable {
             isOver: { stopRequested.load(ordering: .relaxed) })
     }
 
-    /// Records how late each waking is. From one to the next without a gap: what befalls the thread between two sleeps would
-    /// be seen by nobody.
+    /// Records how late each wake-up is. The sleeps follow one another without a gap, so that no delay is missed.
     static func watch(now: () -> Int64, sleep: (Int64) -> Void, record: (Int64) -> Void, isOver: () -> Bool) {
         var wokeNs = now()
         repeat {

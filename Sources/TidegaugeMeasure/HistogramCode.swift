@@ -1,27 +1,27 @@
-// HdrHistogram's V2 encoding, compressed and in base64: what stands in its logs, and what a trial's process hands to its
-// parent, so that there is one form from the child to the file. Pure; off the clock.
+// HdrHistogram's V2 encoding, compressed and in base64. Used for logs and for results of child processes. Pure; not
+// used while recording.
 import Foundation
 
-/// Samples by bucket, in the layout of three significant digits from 1 up, and their V2 text.
+/// Encodes samples by bucket, in the layout of three significant digits from 1 up, as V2 text.
 public enum HistogramCode {
     private static let v2Cookie: UInt32 = 0x1c84_9303 | 0x10
     private static let compressedV2Cookie: UInt32 = 0x1c84_9304 | 0x10
     private static let significantDigits: UInt32 = 3
     private static let headerBytes = 40
-    /// Nobody has so many buckets: 64-bit values need under 57 thousand.
+    /// Maximum payload. 64-bit values need fewer than 57,000 buckets.
     private static let mostPayloadBytes = 1 << 20
-    /// Weights of a histogram are nanoseconds: two years. The sum over 100 histograms has 63 bits.
+    /// Maximum sum of counts. Weights are nanoseconds (two years), and the sum of 100 histograms fits into 63 bits.
     private static let mostSamples: UInt64 = 1 << 56
 
-    /// What is wrong with a text that should be a histogram.
+    /// Error for a text that is not a valid histogram.
     public typealias Damage = Deflated.Damage
 
-    /// Text of `counts`, pairs of bucket index and count with indices ascending and counts above zero.
+    /// Encodes `counts`: pairs of bucket index and count with ascending indices and counts above 0.
     static func encode(_ counts: [(index: Int, count: UInt64)]) -> String {
         var payload: [UInt8] = []
         var next = 0
         for (index, count) in counts {
-            // A run of empty buckets is its length, negated.
+            // A run of empty buckets is encoded as its negated length.
             if index > next { append(Int64(next - index), to: &payload) }
             append(Int64(clamping: count), to: &payload)
             next = index + 1
@@ -42,8 +42,8 @@ public enum HistogramCode {
         return Data(result + packed).base64EncodedString()
     }
 
-    /// The buckets of `text`.
-    /// - Throws: `Damage` where it is none of what `encode` writes.
+    /// Decodes the buckets of `text`.
+    /// - Throws: `Damage` if `encode` did not write it.
     static func decode(_ text: String) throws(Damage) -> [(index: Int, count: UInt64)] {
         guard let data = Data(base64Encoded: text) else { throw Damage(description: "no base64") }
         var outer = Bytes(data)
@@ -77,7 +77,7 @@ public enum HistogramCode {
     }
 }
 
-// Big-endian integers, ZigZag and LEB128 of at most nine bytes, the last of which carries eight bits.
+// Big-endian integers, ZigZag, and LEB128 of at most nine bytes of which the last has eight bits.
 extension HistogramCode {
     private static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
         withUnsafeBytes(of: value.bigEndian) { bytes += $0 }

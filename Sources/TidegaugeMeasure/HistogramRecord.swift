@@ -1,29 +1,28 @@
-// A distribution on its way out of a trial: from the child's result to a histogram log, and from there into a plot.
-// Plain values.
+// A distribution as stored in a trial's result, from which histogram logs and plots are made. Plain values.
 import TidegaugeSpec
 
-/// One recorded distribution over events of one trial.
+/// A recorded distribution of one trial.
 public struct HistogramRecord: Codable, Sendable, Equatable {
     public var metric: Metric
-    /// From the start of the measured window.
+    /// Start of the recording in ns from the start of the measured window.
     public var startNs: Int64 = 0
     public var lengthNs: Int64
-    /// The highest sample or bound, exact, in the metric's unit.
+    /// Highest sample or bound, exact, in the metric's unit.
     public var max: Int64
-    /// Every sample from zero up, censored ones at their bound: compressed V2, base64.
+    /// All samples ≥ 0, censored ones at their bound: compressed V2 in base64.
     public var samples: String
-    /// Those under zero, as magnitudes, where there are any: the format knows no sign. nil from a binary that had none.
+    /// Magnitudes of the negative samples, because the format has no sign. nil without any, and from older binaries.
     public var negated: String?
     /// The largest of those magnitudes, exact.
     public var negatedMax: Int64?
-    /// The censored ones alone, where there are any.
+    /// Bounds of the censored samples, or nil.
     public var bounds: String?
-    /// The slowest sample of each moment, and of each two that overlap the quicker one (`StallAccount`). Nil of samples of which
-    /// nobody told when they were under way.
+    /// The slowest sample of each moment, and the faster of each two overlapping ones (`StallAccount`). Nil for
+    /// samples without times.
     public var slowest: String?
     public var joined: String?
 
-    /// Without what only limits are judged by.
+    /// The record without the fields that only limits use.
     public var samplesAlone: HistogramRecord {
         var record = self
         (record.slowest, record.joined) = (nil, nil)
@@ -32,7 +31,7 @@ public struct HistogramRecord: Codable, Sendable, Equatable {
 }
 
 extension LatencyHistogram {
-    /// What is handed on of it; `nil` when empty.
+    /// Returns the record of the histogram, or `nil` if it is empty.
     public func record(for metric: Metric, lengthNs: Int64) -> HistogramRecord? {
         guard let max, let min else { return nil }
         let everything = everything
@@ -49,17 +48,18 @@ extension LatencyHistogram {
     }
 }
 
-/// A distribution read back: what a plot of percentiles is drawn from.
+/// A decoded distribution, for plots of percentiles.
 public struct ValueDistribution: Sendable, Equatable {
-    /// By bucket; one of magnitudes under zero has the index −1 − that of its magnitudes, so that indices ascend with values.
+    /// Counts by bucket. A negative bucket has the index −1 − that of its magnitude, so that indices ascend with
+    /// values.
     private var counts: [Int: UInt64] = [:]
     public private(set) var total: UInt64 = 0
     private static let mostSamples: UInt64 = 1 << 60
 
     public init() {}
 
-    /// Adds the samples of a record's texts: those from zero up, and the magnitudes of those under it. Both or none.
-    /// - Throws: `HistogramCode.Damage` where one is none.
+    /// Adds the samples of a record's texts: samples ≥ 0 and magnitudes of negative ones. Adds both or none.
+    /// - Throws: `HistogramCode.Damage` if a text is invalid.
     public mutating func add(samples: String, negated: String? = nil) throws(HistogramCode.Damage) {
         let positive = try HistogramCode.decode(samples)
         var under: [(index: Int, count: UInt64)] = []
@@ -71,7 +71,8 @@ public struct ValueDistribution: Sendable, Equatable {
         total = sum
     }
 
-    /// Samples of which each bucket's lowest and highest value are beyond a bound, so that none is beyond it by rounding alone.
+    /// Number of samples in buckets that lie entirely beyond a bound, so that rounding cannot place a sample beyond
+    /// it.
     public func count(beyond isBeyond: (Int64) -> Bool) -> Int {
         counts.reduce(0) { sum, entry in
             let magnitude = entry.key >= 0 ? entry.key : -1 - entry.key
@@ -84,7 +85,7 @@ public struct ValueDistribution: Sendable, Equatable {
         }
     }
 
-    /// Each bucket's highest value, with the samples at or under it; ascending.
+    /// Returns the highest value of each bucket with the number of samples at or below it, ascending.
     public func cumulative() -> [(value: Int64, samples: UInt64)] {
         var seen: UInt64 = 0
         return counts.sorted { $0.key < $1.key }.map { index, count in

@@ -1,21 +1,22 @@
-// Who counts instructions, which do not depend on how fast a machine is or what else it does. What one counter says is never
-// compared with what another does.
+// Counters of instructions, whose counts do not depend on the speed or load of the machine. Counts of different
+// counters are never compared.
 import CStillingWellPlatform
 import Glibc
 
-/// Where counts of instructions come from.
+/// Source of instruction counts.
 public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
-    /// The processor, through the kernel (`perf_event_open`): costs nothing; virtual machines often have none.
+    /// The processor's counter via the kernel (`perf_event_open`), without overhead. Often missing in virtual
+    /// machines.
     case hardware
     /// valgrind, which executes the program itself, one thread at a time.
     case callgrind
 
-    /// Raised whenever the same program would be counted otherwise than before: by what surrounds a counted trial, or by
-    /// what is left out of a count. Figures of different methods are never compared either.
+    /// Version of the counting method. It is raised when the same program would give other counts, because of the
+    /// surroundings of a counted trial or of what is left out. Figures of different methods are never compared.
     public static let method = 2
 
-    /// The better one of this machine.
-    /// - Throws: `Missing` where there is none.
+    /// Returns the best counter of this machine.
+    /// - Throws: `Missing` if there is none.
     public static func ofThisMachine() throws -> InstructionCounter {
         let descriptor = cp_open_instruction_counter(0)
         if descriptor >= 0 {
@@ -39,25 +40,25 @@ public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
     }
 }
 
-/// How a trial's process and its parent use callgrind.
+/// Conventions between a trial's process under callgrind and its parent.
 public enum Callgrind {
     public static let program = "valgrind"
-    /// In the folder of the trial's result. Each part of the trial has a file per thread.
+    /// File name in the folder of the trial's result. Each part of the trial has a file per thread.
     public static let fileName = "callgrind.out"
 
-    /// What a dump is of, as its label says.
+    /// Label of a dump.
     public enum Part: String, Sendable {
-        /// Every thread calls the function that says whose it is.
+        /// Every thread calls the function that names its role.
         case roles
-        /// The turns alone, without commits.
+        /// Turns without commits.
         case rest
         case commits
     }
 
-    /// The function that a thread of a role calls in `Part.roles`.
+    /// Returns the function that threads of a role call in `Part.roles`.
     public static func function(of role: ThreadRole) -> String { "tidegauge_role_\(number(of: role))" }
 
-    /// For `cp_mark_role`.
+    /// Returns the argument of `cp_mark_role`.
     public static func number(of role: ThreadRole) -> Int32 {
         switch role {
         case .writer: 0

@@ -1,10 +1,9 @@
-// A quantity over time, in steps of 250 ms: mean and maximum of each. Filled off the clock from what the recorders hold;
-// nothing is added to the hot path. Plain values.
+// A quantity over time: mean and maximum per 250 ms. Computed from the recorders after the load. Plain values.
 import TidegaugeSpec
 
 /// Means and maxima of a quantity per interval of a window.
 public struct IntervalSeries: Sendable, Equatable {
-    /// What the test for a steady state and `series.csv` both count in.
+    /// Interval of the steady-state test and of `series.csv`.
     public static let intervalNs: Int64 = 250_000_000
 
     public let startNs: Int64
@@ -13,7 +12,7 @@ public struct IntervalSeries: Sendable, Equatable {
     private var weights: [Double]
     private var highest: [Double]
 
-    /// The window `startNs ..< endNs`, whose last interval may be a short one.
+    /// Creates a series for the window `startNs ..< endNs`. The last interval may be shorter.
     public init(startNs: Int64, endNs: Int64) {
         (self.startNs, self.endNs) = (startNs, endNs)
         let count = Int((endNs - startNs + Self.intervalNs - 1) / Self.intervalNs)
@@ -22,10 +21,10 @@ public struct IntervalSeries: Sendable, Equatable {
         highest = Array(repeating: -.infinity, count: count)
     }
 
-    /// Intervals that lie in the window as a whole.
+    /// Number of complete intervals in the window.
     public var wholeCount: Int { Int((endNs - startNs) / Self.intervalNs) }
 
-    /// One event.
+    /// Adds an event.
     public mutating func add(atNs: Int64, value: Double) {
         guard atNs >= startNs, atNs < endNs else { return }
         let index = Int((atNs - startNs) / Self.intervalNs)
@@ -34,7 +33,7 @@ public struct IntervalSeries: Sendable, Equatable {
         highest[index] = max(highest[index], value)
     }
 
-    /// A stretch of time in which the quantity grew by 1 per ns from `value`, or stood at it. Cut off at the window.
+    /// Adds a span in which the quantity was `value`, or grew from it by 1 per ns. Clipped to the window.
     public mutating func add(fromNs: Int64, untilNs: Int64, value: Int64, grows: Bool) {
         var nowNs = max(fromNs, startNs)
         var height = value + (grows ? nowNs - fromNs : 0)
@@ -51,7 +50,7 @@ public struct IntervalSeries: Sendable, Equatable {
         }
     }
 
-    /// By interval; nil where there was nothing.
+    /// Means by interval; nil without data.
     public var means: [Double?] { zip(sums, weights).map { $1 > 0 ? $0 / $1 : nil } }
     public var maxima: [Double?] { highest.map { $0.isFinite ? $0 : nil } }
     /// Events per second, by interval.
@@ -62,13 +61,13 @@ public struct IntervalSeries: Sendable, Equatable {
         }
     }
 
-    /// Means and maxima as they are handed on.
+    /// Returns means and maxima for the result.
     public func records(for metric: Metric) -> [SeriesRecord] {
         [SeriesRecord(metric, .mean, means), SeriesRecord(metric, .max, maxima)]
     }
 }
 
-/// One figure per interval of one trial, from the start of the measured window.
+/// A figure per interval of one trial, from the start of the measured window.
 public struct SeriesRecord: Codable, Sendable, Equatable {
     public var metric: Metric
     public var statistic: Statistic
@@ -82,11 +81,11 @@ public struct SeriesRecord: Codable, Sendable, Equatable {
     }
 }
 
-/// Something that a thread did in a trial, for a trace.
+/// An action of a thread in a trial, for a trace.
 public struct TraceSpan: Codable, Sendable, Equatable {
     public var name: String
     public var thread: String
-    /// From the start of the measured window.
+    /// Start in ns from the start of the measured window.
     public var startNs: Int64
     public var lengthNs: Int64
     public var version: Int64
@@ -97,7 +96,7 @@ public struct TraceSpan: Codable, Sendable, Equatable {
     }
 }
 
-/// What a trial leaves beside its figures.
+/// Recordings of a trial besides its figures.
 public struct TrialRecordings: Codable, Sendable, Equatable {
     public var histograms: [HistogramRecord] = []
     public var series: [SeriesRecord] = []

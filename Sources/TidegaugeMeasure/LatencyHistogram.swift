@@ -1,31 +1,31 @@
-// A distribution over events: latencies, service times, batch spans. Three significant digits, no upper clamp (a clamp
-// would hide a hang). Samples whose true value is only known to be at least something are kept apart and decide whether
-// a percentile is a figure or a bound. A plain value: each thread has its own, merged afterwards.
+// A distribution of latencies, service times or batch spans. Three significant digits without an upper limit, because
+// a limit would hide hangs. Censored samples, of which only a lower bound is known, are stored separately and decide
+// whether a percentile is exact. A plain value: each thread has its own, and they are merged later.
 import Histogram
 import TidegaugeSpec
 
-/// Counts samples in buckets no wider than 0.1 % of their value. Recording is O(1) and allocates only when a value is
-/// beyond every earlier one.
+/// Counts samples in buckets of at most 0.1 % of their value. Recording is O(1), and allocates only for values beyond
+/// all earlier ones.
 public struct LatencyHistogram: Sendable {
-    /// Samples whose value is known.
+    /// Samples with known values.
     private(set) var complete = SignedHistogram()
-    /// Lower bounds of the samples whose value is not; `nil` while there are none, which is the usual case.
+    /// Lower bounds of the censored samples; `nil` if there are none.
     private(set) var bounds: Histogram<UInt64>?
     private var sum = 0.0
     private var minimum = Int64.max
     private var maximum = Int64.min
 
-    /// Samples whose true value is only known to be at least what was recorded; part of `count`.
+    /// Number of censored samples, included in `count`.
     public private(set) var censoredCount = 0
-    /// Samples under zero, which are what they are: a callback may be entered before the commit it reports has returned. Cut
-    /// off at zero, the slower the machine the faster a store would look.
+    /// Number of negative samples: a callback may be entered before the commit that it reports has returned. Clipping
+    /// them to 0 would make a store look faster on slower machines.
     public private(set) var negativeCount = 0
-    /// When samples were under way, of those of which that was told.
+    /// Overlaps of the samples that were recorded with times.
     private(set) var stalls = StallAccount()
 
     public init() {}
 
-    /// All samples, censored ones included.
+    /// Number of all samples, including censored ones.
     public var count: Int { Int(complete.count) + censoredCount }
 
     /// Adds `count` samples of the same value.
@@ -35,9 +35,8 @@ public struct LatencyHistogram: Sendable {
         complete.record(ns, count: UInt64(count))
     }
 
-    /// Adds one sample of which it is only known that it is not less than `atLeastNs`: a commit that was not covered
-    /// when the run ended. Dropping it would make a hang look fast. A bound is a time that somebody has waited, so one under
-    /// zero (a callback that began while the end was being noted) is one of nothing.
+    /// Adds a sample of which only a lower bound is known: a commit that was not covered when the run ended. Dropping
+    /// it would hide hangs. A bound below 0 (a callback that began while the end was recorded) counts as 0.
     public mutating func recordCensored(_ atLeastNs: Int64) {
         let value = Swift.max(atLeastNs, 0)
         guard admit(value, count: 1) else { return }
@@ -46,7 +45,7 @@ public struct LatencyHistogram: Sendable {
         bounds?.record(UInt64(value))
     }
 
-    /// Adds the time between two moments; if the second has not come, that it is later than `endNs`.
+    /// Adds the time between two events. If the second has not happened, adds a censored sample up to `endNs`.
     package mutating func record(_ fromNs: Int64, _ untilNs: Int64?, seenUntil endNs: Int64) {
         if let untilNs { record(untilNs - fromNs) } else { recordCensored(endNs - fromNs) }
         stalls.add(fromNs: fromNs, lengthNs: (untilNs ?? endNs) - fromNs)
@@ -77,27 +76,27 @@ public struct LatencyHistogram: Sendable {
     }
 }
 
-// Reading. Walks all buckets: for after the clock has stopped.
+// Reading. Iterates over all buckets, so it is for after the load.
 extension LatencyHistogram {
-    /// The lowest sample or bound; `nil` when empty. Exact.
+    /// Lowest sample or bound, exact; `nil` if empty.
     public var min: Int64? { count > 0 ? minimum : nil }
-    /// The highest sample or bound; `nil` when empty. Exact.
+    /// Highest sample or bound, exact; `nil` if empty.
     public var max: Int64? { count > 0 ? maximum : nil }
-    /// Mean over samples and bounds, from their sum and not from buckets; `nil` when empty. Exact but for rounding.
+    /// Mean of samples and bounds, from their sum instead of buckets; `nil` if empty.
     public var mean: Double? { count > 0 ? sum / Double(count) : nil }
 
-    /// What a percentile is known to be.
+    /// A percentile and whether it is exact.
     public struct Percentile: Sendable, Equatable {
-        /// The highest value of the bucket it falls into.
+        /// Highest value of its bucket.
         public var value: Int64
-        /// Censored samples may push it up: the figure is a bound, printed `≥`.
+        /// Whether censored samples may raise it: then it is a lower bound, shown as `≥`.
         public var isLowerBound: Bool
     }
 
-    /// A percentile, whatever the number of samples; `nil` when empty or when `statistic` is no percentile.
+    /// Returns a percentile for any number of samples; `nil` if empty or if `statistic` is not a percentile.
     ///
-    /// With every censored sample at its bound the percentile is as low as it can be; with all of them at infinity, as
-    /// high. Where both agree it is known in spite of them.
+    /// The percentile is lowest with all censored samples at their bound, and highest with all of them at infinity.
+    /// If both agree, it is exact.
     public func percentile(_ statistic: Statistic) -> Percentile? {
         guard let denominator = statistic.tailDenominator, count > 0 else { return nil }
         let rank = percentileRank(tailDenominator: denominator, total: UInt64(count))
@@ -106,18 +105,19 @@ extension LatencyHistogram {
         return Percentile(value: Swift.min(lowest, maximum), isLowerBound: !isKnown)
     }
 
-    /// Complete samples, and censored ones at their bound.
+    /// Known samples, and censored ones at their bound.
     var everything: SignedHistogram {
         var everything = complete
         if let bounds { everything.add(SignedHistogram(positive: bounds)) }
         return everything
     }
 
-    /// Percentiles, min, max, mean and count. What censored samples may move carries `at_least`.
-    /// - Parameter flags: put on every figure.
+    /// Returns percentiles, min, max, mean and count. Values that censored samples may raise have the flag
+    /// `at_least`.
+    /// - Parameter flags: flags of every figure.
     public func figures(for metric: Metric, flags: [FigureFlag] = []) -> [Figure] {
         let isCensored = censoredCount > 0
-        // A censored sample can be anything from its bound up, so the minimum is known if a complete sample is it.
+        // A censored sample is at least its bound, so the minimum is exact if a known sample has it.
         let minimumIsKnown =
             complete.count > 0 && (bounds == nil || complete.negated != nil || complete.positive.min <= bounds!.min)
         return distributionFigures(

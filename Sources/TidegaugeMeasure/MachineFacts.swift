@@ -1,8 +1,8 @@
-// Where EnvironmentReport gets its answers. Each function reads one thing and says `unknown` rather than fail.
+// Sources of EnvironmentReport. Each function reads one property and returns `unknown` on failure.
 import Foundation
 
 enum BuildFacts {
-    /// The compiler offers comparisons, not its version string; running `swift --version` would cost a second.
+    /// The compiler only offers comparisons of its version; running `swift --version` would take a second.
     static var compiler: String {
         #if compiler(>=6.4)
             "Swift 6.4 or later"
@@ -43,7 +43,7 @@ enum MachineFacts {
         return value.isEmpty ? nil : value
     }
 
-    /// By affinity: what a container or `taskset` leaves of the machine.
+    /// Number of cores by affinity, as restricted by a container or `taskset`.
     static func usableCores() -> Int { ProcessInfo.processInfo.activeProcessorCount }
 
     static func kernel() -> String { systemName(\.release) }
@@ -53,7 +53,7 @@ enum MachineFacts {
     private static func systemName<Characters>(_ field: KeyPath<utsname, Characters>) -> String {
         var name = utsname()
         guard uname(&name) == 0 else { return "unknown" }
-        // A C array of characters, which Swift sees as a tuple.
+        // A C array of characters, imported as a tuple.
         return withUnsafeBytes(of: name[keyPath: field]) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
@@ -76,7 +76,7 @@ enum MachineFacts {
     }
 }
 
-/// A name for machines that may share a calibration: one processor, one number of cores, one kernel series.
+/// Name shared by machines that can use one calibration: the same processor, number of cores and kernel series.
 public enum MachineKey {
     public static var current: String {
         let facts = [
@@ -88,9 +88,9 @@ public enum MachineKey {
     }
 }
 
-/// Which commit a working tree stands at.
+/// Commit of a working tree.
 enum GitRevision {
-    /// Asks `git`; `nil` where there is no repository or no git.
+    /// Runs `git`; returns `nil` without a repository or git.
     static func read(in folder: String) -> (commit: String, dirty: Bool)? {
         guard let head = git(["rev-parse", "HEAD"], in: folder),
             let status = git(["status", "--porcelain"], in: folder)

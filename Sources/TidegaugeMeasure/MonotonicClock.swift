@@ -1,4 +1,4 @@
 import StillingWellBasis
 
-/// The clock that everything here is measured by.
+/// The clock of all measurements.
 public typealias MonotonicClock = StillingWellBasis.MonotonicClock

@@ -65,7 +65,7 @@ public struct Disturbance: Sendable, Equatable {
     public var kind: Kind
     public var amount: String
 
-    /// `steal=3.1%`, as flags have it.
+    /// Text as in flags: `steal=3.1%`.
     public var text: String { "\(kind.rawValue)=\(amount)" }
 }
 
@@ -83,10 +83,9 @@ public struct NoiseLimits: Codable, Sendable, Equatable {
 }
 
 extension Pressure {
-    /// Lower bound of the share of all processors' time over a window that the hypervisor gave to other machines. The kernel's ticks allow no
-    /// better figure.
-    /// nil where the kernel does not say.
-    /// - Parameter cores: those that the kernel counts stolen time of.
+    /// Lower bound of the share of all processors' time in a window that the hypervisor gave to other machines,
+    /// limited by the kernel's ticks. nil if the kernel does not report it.
+    /// - Parameter cores: number of processors that stolen time is summed over.
     public func stealShare(lengthNs: Int64, cores: Int = PressureProbe.cores) -> Double? {
         stealAtLeastNs.map { Double($0) / (Double(max(lengthNs, 1)) * Double(max(cores, 1))) }
     }

@@ -1,32 +1,32 @@
-// Waiting for a moment on the monotonic clock: sleep most of the way, spin the rest where a core is free. It decides
-// nothing about schedules; a deadline in the past returns at once, so lateness shows and is never forgiven.
+// Waits for a time on the monotonic clock: sleeps first and then spins if a core is free. A deadline in the past
+// returns at once, so that lateness is recorded.
 import CStillingWellPlatform
 import Glibc
 
-/// Waits of the calling thread. Any thread; each call concerns the caller alone.
+/// Waits of the calling thread. Any thread.
 public enum Pacing {
-    /// A sleeping thread is woken this long before its deadline and spins the rest: longer than the usual wake-up
-    /// delay of an idle core (some 50 µs with a virtual machine's exit), short enough to cost little.
+    /// A sleeping thread wakes this long before its deadline and spins: longer than the usual wake-up delay of an
+    /// idle core (about 50 µs in a virtual machine).
     public static let spinWindowNs: Int64 = 150_000
 
-    /// Between two clock reads of a spinning thread lie tens of nanoseconds. A longer gap means that the thread was
-    /// not running, and the gap is not CPU time.
+    /// Clock reads of a spinning thread are tens of ns apart. After a longer gap the thread was not running, and the
+    /// gap is not CPU time.
     static let preemptedGapNs: Int64 = 10_000
 
-    /// Lets sleeps of the calling thread end as near their deadline as the timer allows (the default slack is 50 µs).
-    /// Call once at the start of every thread that paces.
+    /// Lets sleeps of the calling thread end as precisely as the timer allows (default slack: 50 µs). Called at the
+    /// start of every thread that paces.
     public static func tightenTimerSlack() { cp_set_timer_slack_ns(1) }
 
-    /// Sleeps until `deadlineNs` on the monotonic clock; signals do not shorten it.
+    /// Sleeps until `deadlineNs` on the monotonic clock, also across signals.
     public static func sleep(untilNs deadlineNs: Int64) {
         guard deadlineNs > 0 else { return }
         var deadline = timespec(tv_sec: Int(deadlineNs / 1_000_000_000), tv_nsec: Int(deadlineNs % 1_000_000_000))
         while clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &deadline, nil) == EINTR {}
     }
 
-    /// Waits until `deadlineNs`. With `spin`, sleeps to `spinWindowNs` before it and polls the clock from there;
-    /// without, sleeps all the way and accepts the wake-up delay.
-    /// - Returns: CPU time in ns that went into spinning, to be taken off the thread's account.
+    /// Waits until `deadlineNs`. With `spin`, sleeps until `spinWindowNs` before it and then polls the clock;
+    /// otherwise only sleeps and accepts the wake-up delay.
+    /// - Returns: CPU time in ns spent spinning, to subtract from the thread's.
     @discardableResult
     public static func wait(untilNs deadlineNs: Int64, spin: Bool) -> Int64 {
         var now = MonotonicClock.nowNs()

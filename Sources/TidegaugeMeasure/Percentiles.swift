@@ -1,9 +1,9 @@
-// How percentiles are read off bucketed samples, honestly: refused where too few samples carry them, and bounded where
-// samples are known only to be "at least" something. Shared by the histograms over events and over time.
+// Percentiles of bucketed samples: no value with too few samples, and a bound if samples are censored. Shared by
+// histograms of events and of time.
 import TidegaugeSpec
 
-/// The figures of a distribution that rests on `n` samples: a percentile with fewer than ten beyond it has no value, and a value
-/// that is a lower bound carries `at_least`.
+/// Returns the figures of a distribution with `n` samples. A percentile with fewer than ten samples beyond it has no
+/// value. A lower bound has the flag `at_least`.
 func distributionFigures(
     _ metric: Metric, n: Int, censored: Int = 0, flags: [FigureFlag], rest: [(Statistic, Double?, isLowerBound: Bool)],
     percentile: (Statistic) -> (value: Double, isLowerBound: Bool)?
@@ -20,19 +20,19 @@ func distributionFigures(
     }
 }
 
-/// Weights by value, ascending; `upperEdge` is the highest value that falls into the bucket.
+/// Weights by value, ascending. `upperEdge` is the highest value of the bucket.
 struct BucketedWeights {
     private(set) var buckets: [(upperEdge: Int64, weight: UInt64)] = []
     private(set) var total: UInt64 = 0
 
-    /// Buckets must come in ascending order; empty ones are skipped.
+    /// Appends a bucket. Buckets must ascend; empty ones are skipped.
     mutating func append(upperEdge: Int64, weight: UInt64) {
         guard weight > 0 else { return }
         buckets.append((upperEdge, weight))
         total += weight
     }
 
-    /// The value at a 1-based rank; `nil` beyond the last.
+    /// Value at a rank that counts from 1; `nil` beyond the last.
     func value(atRank rank: UInt64) -> Int64? {
         var seen: UInt64 = 0
         for bucket in buckets {
@@ -43,7 +43,7 @@ struct BucketedWeights {
     }
 }
 
-/// The rank of a percentile among `total`: the smallest that at least the share p of all lies at or under.
+/// Rank of a percentile among `total`: the smallest with at least the share p at or below it.
 func percentileRank(tailDenominator: UInt64, total: UInt64) -> UInt64 {
     // total − ⌊total / denominator⌋ is ⌈total × p⌉ for p = 1 − 1/denominator, without floating point.
     max(1, total - total / tailDenominator)

@@ -1,37 +1,37 @@
-// What the machine did to the measurement: time stolen by the hypervisor, pressure stalls, preemptions, major faults.
-// Counters only ever rise, so a window is a difference of two readings.
+// Disturbances by the machine: stolen time, pressure stalls, preemptions, major faults. Counters only increase, so a
+// window is the difference of two readings.
 import Glibc
 
-/// Noise counters at one moment, or, as a difference, over a window. Machine-wide unless said otherwise. `nil` where
-/// the kernel does not have them.
+/// Counters at one time or, as a difference, in a window. For the whole machine unless stated otherwise. `nil` if the
+/// kernel does not report them.
 public struct Pressure: Codable, Sendable, Equatable {
-    /// Time the hypervisor ran somebody else, over all CPUs.
+    /// Time that the hypervisor ran other machines, over all CPUs.
     public var stealNs: Int64?
-    /// Time at least one task waited for a CPU.
+    /// Time in which at least one task waited for a CPU.
     public var cpuSomeNs: Int64?
-    /// Time at least one task waited for memory.
+    /// Time in which at least one task waited for memory.
     public var memorySomeNs: Int64?
-    /// Time all tasks waited for memory.
+    /// Time in which all tasks waited for memory.
     public var memoryFullNs: Int64?
-    /// Time at least one task waited for a disk.
+    /// Time in which at least one task waited for a disk.
     public var ioSomeNs: Int64?
-    /// Time all tasks waited for a disk.
+    /// Time in which all tasks waited for a disk.
     public var ioFullNs: Int64?
-    /// Times this process, or a child of it that has ended, was taken off a CPU it still wanted.
+    /// Number of preemptions of this process and its ended children.
     public var involuntarySwitches: Int64
-    /// Times they gave their CPU away.
+    /// Number of times that they yielded their CPU.
     public var voluntarySwitches: Int64
-    /// Their page faults that waited for a disk.
+    /// Number of their page faults that waited for a disk.
     public var majorFaults: Int64
 
-    /// The kernel tells stolen time in whole ticks: of a difference one may have been stolen before the window, which in
-    /// half a second would look like a hundredth.
+    /// Lower bound of the stolen time. The kernel reports whole ticks, and one of the difference may be from before
+    /// the window, which would be 1 % or more of half a second.
     public var stealAtLeastNs: Int64? {
         let ticksPerSecond = Int64(sysconf(Int32(_SC_CLK_TCK)))
         return stealNs.map { max(0, $0 - (ticksPerSecond > 0 ? 1_000_000_000 / ticksPerSecond : 0)) }
     }
 
-    /// The window from `earlier` to this reading.
+    /// Returns the difference from `earlier` to this reading.
     public func since(_ earlier: Pressure) -> Pressure {
         var window = self
         let times: [WritableKeyPath<Pressure, Int64?>] = [
@@ -47,9 +47,9 @@ public struct Pressure: Codable, Sendable, Equatable {
     }
 }
 
-/// Reads the noise counters. Any thread; four small files, well under a millisecond.
+/// Reads the counters of disturbances. Any thread; four small files, well below 1 ms.
 public enum PressureProbe {
-    /// Processors that the kernel's machine-wide times are the sums of; a process may be allowed fewer.
+    /// Number of processors that the kernel's times are summed over; a process may be restricted to fewer.
     public static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     public static func read() -> Pressure {
@@ -74,7 +74,7 @@ public enum PressureProbe {
         return fields[7] * (1_000_000_000 / ticksPerSecond)
     }
 
-    /// The `total=` of the `some` and `full` lines, which the kernel counts in µs.
+    /// Parses `total=` in the lines `some` and `full`, in µs.
     static func parseStallsNs(_ text: String) -> (some: Int64?, full: Int64?) {
         func total(_ kind: String) -> Int64? {
             let line = text.split(separator: "\n").first { $0.hasPrefix(kind) }

@@ -1,14 +1,14 @@
-// A folder for what must not outlive this process, on a file system that other users write to as well (/tmp, /dev/shm). Its
-// name cannot be guessed, nobody else can look into it, and whoever lives holds a lock on it: what a killed process left
-// behind is known by that lock, and removed by the next one.
+// A folder for data that must not outlive this process, on a file system shared with other users (/tmp, /dev/shm).
+// Its name is random, only this user can enter it, and its owner holds a lock on it. Folders of killed processes are
+// recognised by the missing lock and removed by the next process.
 //
-// `swept` is guarded by itself; everything else is set once. A folder may be removed by any thread.
+// `swept` has its own lock; everything else is set once. Any thread may remove a folder.
 import Foundation
 import Synchronization
 
-/// Made by `init`, gone with `remove()` or with its owner.
+/// Created by `init`, removed by `remove()` or on deinit.
 public final class PrivateFolder: Sendable {
-    /// What a process could not have of its own.
+    /// Error: a private folder cannot be created.
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
 
@@ -20,32 +20,34 @@ public final class PrivateFolder: Sendable {
         }
     }
 
-    /// Where the system keeps what is temporary: `TMPDIR`, or else `/tmp`.
+    /// Folder for temporary files: `TMPDIR` or `/tmp`.
     public static var temporaryPlace: String {
         let path = NSTemporaryDirectory()
         return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 
-    /// The file system in memory, where this process may write to it; or else `temporaryPlace`.
+    /// The file system in memory if it is writable, else `temporaryPlace`.
     public static var memoryPlace: String {
         access(memoryFileSystem, W_OK | X_OK) == 0 ? memoryFileSystem : temporaryPlace
     }
 
-    /// Where Linux mounts one for everybody.
+    /// Standard mount point on Linux.
     public static let memoryFileSystem = "/dev/shm"
 
-    /// Six random characters follow: paths of one length, as everything has to be that two compared processes are told.
+    /// Prefix before six random characters. All paths have one length, so that two compared processes get arguments
+    /// of equal length.
     private static let prefix = "tidegauge-"
-    /// Places that have been swept by this process.
+    /// Folders that this process has already swept.
     private static let swept = Mutex<Set<String>>([])
 
-    /// Locked itself, by `flock`; folders in it are not.
+    /// Path of the folder, locked by `flock`; folders inside are not locked.
     public let path: String
-    /// Holds the lock; -1 once the folder is removed.
+    /// Descriptor that holds the lock; -1 after removal.
     private let descriptor: Atomic<Int32>
 
-    /// Makes a folder that only this user may enter. The first in a place also removes what killed processes left there.
-    /// - Parameter place: An existing folder.
+    /// Creates a folder that only this user can enter. The first one in a place also removes leftovers of killed
+    /// processes.
+    /// - Parameter place: an existing folder.
     /// - Throws: `Failure`.
     public init(in place: String = PrivateFolder.temporaryPlace) throws {
         if Self.swept.withLock({ $0.insert(place).inserted }) { Self.sweep(place) }
@@ -54,7 +56,7 @@ public final class PrivateFolder: Sendable {
             guard mkdtemp(&template) != nil else { throw Failure("make a folder in it", place, errno: errno) }
             let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            // A sweeper may have been quicker than the lock, and thought it left behind.
+            // Another process may have swept the folder before it was locked.
             if descriptor < 0, errno == ENOENT { continue }
             guard descriptor >= 0 else { throw Failure("open it", path, errno: errno) }
             while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
@@ -69,19 +71,19 @@ public final class PrivateFolder: Sendable {
 
     deinit { remove() }
 
-    /// Removes the folder and all that is in it. A second call does nothing.
+    /// Removes the folder with its content. A second call does nothing.
     public func remove() {
         let descriptor = self.descriptor.exchange(-1, ordering: .acquiringAndReleasing)
         guard descriptor >= 0 else { return }
-        // While it is locked, so that nobody else removes it meanwhile.
+        // The lock is held until the folder is removed, so that nobody else removes it concurrently.
         try? FileManager.default.removeItem(atPath: path)
         close(descriptor)
     }
 
     // MARK: What others left behind
 
-    /// Removes folders of this kind in `place` that are this user's own, closed to everybody else, and locked by nobody:
-    /// their owner is dead. Links and other people's folders are not touched, whatever their names.
+    /// Removes folders of this kind in `place` that belong to this user, are closed to others and not locked: their
+    /// owner is dead. Links and folders of other users are left alone.
     static func sweep(_ place: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? [] where name.hasPrefix(prefix) {
             let path = "\(place)/\(name)"
@@ -96,7 +98,7 @@ public final class PrivateFolder: Sendable {
         }
     }
 
-    /// Whether the folder that is open is still the one of that name.
+    /// Returns whether the path still names the open folder.
     private static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
         var (opened, named) = (stat(), stat())
         return fstat(descriptor, &opened) == 0 && lstat(path, &named) == 0 && opened.st_ino == named.st_ino

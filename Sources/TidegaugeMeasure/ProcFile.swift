@@ -1,8 +1,8 @@
-// Small files of /proc and /sys, whose size is not known before they are read.
+// Reads and writes small files in /proc and /sys, whose size is unknown before reading.
 import Glibc
 
 enum ProcFile {
-    /// The first 64 KiB of a file as text; `nil` when it cannot be read.
+    /// Returns the first 64 KiB of a file as text, or `nil` if it is not readable.
     static func text(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -19,7 +19,7 @@ enum ProcFile {
         return String(decoding: bytes[..<length], as: UTF8.self)
     }
 
-    /// Writes `text` to an existing file; what cannot be written is left as it was.
+    /// Writes `text` to an existing file and ignores errors.
     static func write(_ text: String, to path: String) {
         let file = open(path, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }
@@ -27,14 +27,14 @@ enum ProcFile {
         _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
     }
 
-    /// Of the `cpu` line of /proc/stat, in ticks: user nice system idle iowait irq softirq steal, and guests' time, which is in
-    /// user and nice; nil where there is no such line.
+    /// Parses the `cpu` line of /proc/stat in ticks: user nice system idle iowait irq softirq steal, then guests'
+    /// time, which is included in user and nice. Returns nil without such a line.
     static func processorTicks(_ stat: String) -> [Int64]? {
         stat.split(separator: "\n").first { $0.hasPrefix("cpu ") }
             .map { $0.split(separator: " ").dropFirst().compactMap { Int64($0) } }
     }
 
-    /// The text of a file without the white space around it.
+    /// Returns the text of a file without surrounding white space.
     static func word(_ path: String) -> String? {
         guard let text = text(path) else { return nil }
         let trimmed = text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()

@@ -1,28 +1,28 @@
-// What this process holds at a moment: files and memory, as the kernel has it.
+// Files and memory that this process holds.
 import Glibc
 
 public enum ProcessHoldings {
-    /// Descriptors that are open, without the one that this takes to count them; nil where /proc is not there.
+    /// Number of open descriptors, without the one used for counting; nil if /proc is missing.
     public static var openFiles: Int? {
         guard let folder = opendir("/proc/self/fd") else { return nil }
         defer { closedir(folder) }
         var count = 0
         while let entry = readdir(folder) {
-            // The names are numbers, but for `.` and `..`.
+            // All names are numbers, except `.` and `..`.
             if entry.pointee.d_name.0 != 0x2E { count += 1 }
         }
         return count - 1
     }
 
-    /// Soft limit of open files of this process (`ulimit -n`).
+    /// Soft limit of open files (`ulimit -n`).
     public static var openFileLimit: Int {
         var limits = rlimit(rlim_cur: .max, rlim_max: .max)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
         return Int(clamping: limits.rlim_cur)
     }
 
-    /// Anonymous memory that is resident: heap, stacks, the records of the harness; not the mapped pages of a file, which
-    /// are the kernel's to keep or drop. Nil where /proc is not there.
+    /// Resident anonymous memory: heap, stacks and records of the harness, but not mapped file pages, which the
+    /// kernel may drop. Nil if /proc is missing.
     public static var residentBytes: Int? {
         guard let text = ProcFile.text("/proc/self/status") else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix("RssAnon:") {

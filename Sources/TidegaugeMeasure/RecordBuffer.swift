@@ -1,5 +1,5 @@
-// Where recorders keep their records while the clock runs: address space reserved up front, memory taken page by page
-// as it is first written, no allocation and no lock on the way in. It is not a queue: nothing is ever taken out.
+// Memory of the recorders: address space is reserved in advance and pages are allocated at first write, without
+// allocation or lock while recording. Append-only.
 import CStillingWellPlatform
 import Glibc
 
@@ -8,7 +8,7 @@ import Glibc
 /// Unchecked because nothing guards it: one thread appends, and others read once that one was joined or otherwise waited for. For the
 /// same reason nothing asks at run time who else is at its counts, which every record would pay for.
 public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-    /// Elements that fit.
+    /// Maximum number of elements.
     public let capacity: Int
     /// Elements appended while there was room.
     @exclusivity(unchecked) public private(set) var count = 0
@@ -18,14 +18,14 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
     @usableFromInline let base: UnsafeMutablePointer<Element>
     private let byteCount: Int
     private let memory: UnsafeMutableRawPointer
-    /// Of a buffer in a file: how many elements are whole, for whoever reads the file when this process is gone.
+    /// Number of complete elements, stored in the file for readers after this process has ended. nil without a file.
     private let published: UnsafeMutablePointer<UInt64>?
 
-    /// Where elements begin in a file; the count stands before them.
+    /// Offset of the first element in a file. The count is stored before it.
     private static var headerBytes: Int { 4_096 }
 
-    /// Reserves room for `capacity` elements and brings the first `prefaulted` of them into memory, so that recording
-    /// them takes no page fault. What is reserved and never written costs nothing.
+    /// Reserves room for `capacity` elements and maps the first `prefaulted` ones, so that recording them causes no
+    /// page faults. Unwritten pages cost nothing.
     /// - Throws: `RecorderError.noAddressSpace`.
     public init(capacity: Int, prefaulted: Int = 0) throws(RecorderError) {
         precondition(capacity >= 0, "capacity of a record buffer cannot be negative")
@@ -45,8 +45,8 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
         }
     }
 
-    /// Keeps its elements in a file, so that they outlive this process however it ends.
-    /// - Parameter isNew: makes the file, or empties it; otherwise what is in it is there to be read.
+    /// Keeps the elements in a file, so that they survive the process.
+    /// - Parameter isNew: creates or empties the file; otherwise its content is kept.
     /// - Throws: `RecorderError.noFile`.
     public init(file path: String, capacity: Int, isNew: Bool) throws(RecorderError) {
         self.capacity = capacity
@@ -65,15 +65,15 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
         count = isNew ? 0 : Swift.min(capacity, Int(cp_load64(published)))
     }
 
-    /// Of a buffer in a file: elements that are whole, whichever process wrote them; any thread.
+    /// Number of complete elements in a file, written by any process. Any thread.
     public var publishedCount: Int { published.map { Int(cp_load64($0)) } ?? count }
 
-    /// Of a buffer in a file that another process appends to: takes in what is whole by now. Only the owning thread.
+    /// Updates `count` for a file that another process appends to. Only the owning thread.
     public func takePublished() { count = Swift.min(capacity, publishedCount) }
 
     deinit { munmap(memory, byteCount) }
 
-    /// Appends, or counts an overflow. Only the owning thread.
+    /// Appends an element, or counts an overflow. Only the owning thread.
     /// - Returns: whether the element was kept.
     @discardableResult
     public func append(_ element: Element) -> Bool {
@@ -87,7 +87,7 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
         return true
     }
 
-    /// Appends all of `values` converted by `convert`, or none of them and counts as many overflows.
+    /// Appends all converted `values`, or none and counts them as overflow.
     @discardableResult
     func append<Value>(
         contentsOf values: UnsafeBufferPointer<Value>, convert: (Value) -> Element
@@ -101,26 +101,26 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
         return true
     }
 
-    /// Changes the last element in place. Only the owning thread; the buffer must not be empty.
+    /// Changes the last element in place. Only the owning thread. The buffer must not be empty.
     func updateLast(_ change: (inout Element) -> Void) {
         precondition(count > 0, "an empty record buffer has no last element")
         change(&base[count - 1])
     }
 
-    /// Changes the first `length` elements in place. Once the owning thread has been waited for.
+    /// Changes the first `length` elements in place. Called after the owning thread has been waited for.
     func updateFirst(_ length: Int, _ change: (inout Element) -> Void) {
         precondition(length <= count, "fewer elements in the record buffer")
         for index in 0..<length { change(&base[index]) }
     }
 
-    /// The elements from `offset` on, valid as long as the buffer lives.
+    /// Returns the elements from `offset` on, valid as long as the buffer lives.
     func slice(at offset: Int, count length: Int) -> UnsafeBufferPointer<Element> {
         precondition(offset >= 0 && length >= 0 && offset + length <= count, "slice outside the record buffer")
         return UnsafeBufferPointer(start: base + offset, count: length)
     }
 }
 
-// Inlinable: the harness reads millions of records in other modules.
+// Inlinable because other modules read millions of records.
 extension RecordBuffer: RandomAccessCollection {
     @inlinable public var startIndex: Int { 0 }
     @inlinable public var endIndex: Int { count }
@@ -139,7 +139,7 @@ extension RecordBuffer: RandomAccessCollection {
     }
 }
 
-/// Why a recorder could not be made.
+/// Error of creating a recorder.
 public enum RecorderError: Error, CustomStringConvertible, Equatable {
     case noAddressSpace(bytes: Int, errno: Int32)
     case noFile(path: String, errno: Int32)

@@ -1,11 +1,12 @@
-// Reads who ran and who waited for a processor, from /proc. Some 40 µs per thread, charged to the caller: outside the window.
+// Reads run times and waiting times of threads from /proc. Costs the caller about 40 µs per thread: call outside the
+// window.
 import Foundation
 import Glibc
 
 public enum RunQueueProbe {
-    /// nil where the kernel keeps no such statistics.
-    /// - Parameters:
-    ///   - isOwn: of a thread of this process, by id and name: whether it is the trial's and not the harness's.
+    /// Returns nil if the kernel keeps no such statistics.
+    /// - Parameter isOwn: returns whether a thread of this process, given by ID and name, belongs to the trial and
+    ///   not to the harness.
     public static func read(isOwn: (Int32, String) -> Bool) -> RunQueueReading? {
         let ticksPerSecond = Int64(sysconf(Int32(_SC_CLK_TCK)))
         guard let machineNs = ProcFile.text("/proc/stat").flatMap({ parseBusyNs($0, ticksPerSecond: ticksPerSecond) })
@@ -43,13 +44,13 @@ public enum RunQueueProbe {
         ProcFile.text(path).flatMap(parseSchedstat)
     }
 
-    /// Time on a processor, time in its run queue (both ns), times it was there.
+    /// Parses time on a processor, time in a run queue (both ns), and number of time slices.
     static func parseSchedstat(_ text: String) -> (ranNs: Int64, waitedNs: Int64)? {
         let fields = text.split(whereSeparator: \.isWhitespace).compactMap { Int64($0) }
         return fields.count == 3 ? (fields[0], fields[1]) : nil
     }
 
-    /// All but idle, iowait and steal.
+    /// Sums all but idle, iowait and steal.
     static func parseBusyNs(_ stat: String, ticksPerSecond: Int64) -> Int64? {
         guard let fields = ProcFile.processorTicks(stat), fields.count >= 7, ticksPerSecond > 0 else { return nil }
         return (fields[0] + fields[1] + fields[2] + fields[5] + fields[6]) * (1_000_000_000 / ticksPerSecond)

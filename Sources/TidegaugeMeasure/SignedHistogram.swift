@@ -1,10 +1,10 @@
-// Buckets on both sides of zero: HdrHistogram's hold no value under it, so magnitudes of negative samples have a histogram of
-// their own, made when the first one comes. A plain value.
+// A histogram of signed values. HdrHistogram has no negative values, so magnitudes of negative samples are in a
+// second histogram, created on demand. A plain value.
 import Histogram
 
 struct SignedHistogram: Sendable {
     private(set) var positive = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
-    /// Magnitudes of the samples under zero.
+    /// Magnitudes of the negative samples.
     private(set) var negated: Histogram<UInt64>?
 
     var count: UInt64 { positive.totalCount + (negated?.totalCount ?? 0) }
@@ -26,7 +26,7 @@ struct SignedHistogram: Sendable {
         }
     }
 
-    /// All buckets, ascending: of a bucket under zero, too, the highest value.
+    /// Returns all buckets, ascending. Negative buckets also have their highest value.
     func weights() -> BucketedWeights {
         var weights = BucketedWeights()
         if let negated {
@@ -41,8 +41,8 @@ struct SignedHistogram: Sendable {
 }
 
 extension Histogram {
-    /// Its buckets, found through the public accessors: the library's own iterator sums value × count in 64 bits,
-    /// which nanoseconds weighted by nanoseconds overflow.
+    /// Returns the buckets by public accessors. The library's iterator sums value × count in 64 bits, which overflows
+    /// for nanoseconds weighted by nanoseconds.
     func weights() -> BucketedWeights {
         var weights = BucketedWeights()
         guard totalCount > 0 else { return weights }
@@ -55,7 +55,8 @@ extension Histogram {
         return weights
     }
 
-    /// Counts by bucket, ascending, empty ones left out; the layout is HdrHistogram's, which time-weighted ones share.
+    /// Returns counts by bucket, ascending, without empty ones, in HdrHistogram's layout, which time-weighted
+    /// histograms share.
     func indexedCounts() -> [(index: Int, count: UInt64)] {
         weights().buckets.map { (TimeWeightedHistogram.bucket(of: $0.upperEdge), $0.weight) }
     }

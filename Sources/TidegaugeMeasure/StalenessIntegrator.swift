@@ -1,10 +1,11 @@
-// Staleness and version lag as functions of time, integrated exactly over a window from what the recorders hold. Off
-// the clock. It samples nothing: between events an age grows by one ns per ns, and such a ramp goes into the
-// distribution whole, so the only error is that of the buckets (at most 1/1 024 of the value; the mean is exact).
+// Integrates staleness and version lag over a window exactly, from recorded commits and callbacks, after the load.
+// Between events an age grows by 1 ns per ns, and the whole ramp is added to the distribution. The only error is the
+// bucket width (at most 1/1,024 of the value; the mean is exact).
 
-/// Builds the time-weighted distributions of `staleness` and `version_lag` over a window, for any number of observers.
+/// Builds the time-weighted distributions of `staleness` and `version_lag` over a window, for any number of
+/// observers.
 public struct StalenessIntegrator: Sendable {
-    /// One commit that affects the observer's query.
+    /// A commit that affects the observer's query.
     public struct Commit: Sendable, Equatable {
         public var committedNs: Int64
         public var version: Int64
@@ -12,10 +13,10 @@ public struct StalenessIntegrator: Sendable {
         public init(committedNs: Int64, version: Int64) { (self.committedNs, self.version) = (committedNs, version) }
     }
 
-    /// One callback of the observer.
+    /// A callback of the observer.
     public struct Coverage: Sendable, Equatable {
         public var enterNs: Int64
-        /// Every commit up to this version is in the callback's data.
+        /// The callback's data contains all commits up to this version.
         public var version: Int64
 
         public init(enterNs: Int64, version: Int64) { (self.enterNs, self.version) = (enterNs, version) }
@@ -23,17 +24,17 @@ public struct StalenessIntegrator: Sendable {
 
     public let startNs: Int64
     public let endNs: Int64
-    /// Age of the oldest commit that had returned and was not covered yet, 0 while there was none.
+    /// Age of the oldest commit that returned and is not covered; 0 if there is none.
     public private(set) var staleness = TimeWeightedHistogram()
-    /// How many of the observer's commits had returned and were not covered yet. Where every commit affects the query
-    /// this is head − covered; where some do not, counting versions would charge the observer for silence it owes.
+    /// Number of the observer's commits that returned and are not covered. It counts only commits that affect the
+    /// query, because others cause no callback.
     public private(set) var versionLag = TimeWeightedHistogram()
     /// Staleness by interval, over all observers.
     public private(set) var overTime: IntervalSeries
     /// Version lag by interval, over all observers.
     public private(set) var lagOverTime: IntervalSeries
 
-    /// The window is `startNs ..< endNs` on the monotonic clock.
+    /// Creates an integrator for the window `startNs ..< endNs` on the monotonic clock.
     public init(startNs: Int64, endNs: Int64) {
         precondition(startNs <= endNs, "a window cannot end before it starts")
         (self.startNs, self.endNs) = (startNs, endNs)
@@ -41,14 +42,14 @@ public struct StalenessIntegrator: Sendable {
         lagOverTime = overTime
     }
 
-    /// Integrates one observer. O(n log n) in its commits.
+    /// Adds one observer. O(n log n) for n commits.
     /// - Parameters:
-    ///   - commits: Those that affect its query, versions ascending; those before the window too, since they may be
-    ///     what it is still waiting for.
-    ///   - coverages: Its callbacks in the order they were entered, the initial one included.
+    ///   - commits: commits that affect its query, with ascending versions, including those before the window, which
+    ///     may not be covered yet.
+    ///   - coverages: its callbacks in the order of entry, including the initial one.
     public mutating func add(commits: some Collection<Commit>, coverages: some RandomAccessCollection<Coverage>) {
         var spans = Self.uncoveredSpans(commits: commits, coverages: coverages)
-        // Writers' commit calls may return in another order than the store put them.
+        // Commit calls may return in another order than that of versions.
         spans.sort { $0.fromNs < $1.fromNs }
         let samples = spans.count { $0.untilNs > startNs && $0.fromNs < endNs || isInWindow($0.fromNs) }
         integrateStaleness(spans)
@@ -59,7 +60,7 @@ public struct StalenessIntegrator: Sendable {
 
     private func isInWindow(_ timeNs: Int64) -> Bool { timeNs >= startNs && timeNs < endNs }
 
-    /// While a commit had returned and was not covered; empty (`untilNs == fromNs`) when it was covered before it
+    /// Time from the return of a commit to its covering. Empty (`untilNs == fromNs`) if it was covered before it
     /// returned.
     private struct Span {
         var fromNs: Int64
@@ -73,8 +74,8 @@ public struct StalenessIntegrator: Sendable {
         spans.reserveCapacity(commits.count)
         var next = coverages.startIndex
         for commit in commits {
-            // The covering delivery is the first callback whose version reaches the commit's. Versions ascend, so the
-            // search never goes back.
+            // The covering delivery is the first callback with at least the commit's version. Versions ascend, so the
+            // search continues from the last one.
             while next < coverages.endIndex, coverages[next].version < commit.version {
                 next = coverages.index(after: next)
             }
@@ -84,8 +85,8 @@ public struct StalenessIntegrator: Sendable {
         return spans
     }
 
-    /// In order of return, each commit is the oldest uncovered one from its return, or from where those before it were
-    /// all covered, until its own covering.
+    /// In order of return, a commit is the oldest uncovered one from its return, or from the covering of all earlier
+    /// ones, until it is covered itself.
     private mutating func integrateStaleness(_ spans: [Span]) {
         var coveredUntilNs = startNs
         for span in spans {

@@ -1,19 +1,19 @@
-// Samples that were under way at the same time: a stall delays all of them, and they say no more than one. A plain value; off
-// the clock.
+// Groups samples that were in progress at the same time: a stall delays all of them, so they count as one. A plain
+// value, used after the load.
 import Histogram
 import TidegaugeSpec
 
-/// The slowest sample of each moment, from which follows how many stalls the samples beyond any bound belong to.
+/// The slowest sample of each moment, from which the number of stalls beyond any bound is derived.
 struct StallAccount: Sendable {
     private struct Slowest {
         var fromNs: Int64
         var lengthNs: Int64
     }
 
-    /// More moments are put together two by two.
+    /// Maximum number of moments; above it, pairs of moments are merged.
     private static let mostMoments = 1 << 16
 
-    /// A moment is so many powers of two long, in ns: a millisecond at first.
+    /// Length of a moment as a power of two in ns: initially about 1 ms.
     private var shift: Int64 = 20
     private var slowest: [Int64: Slowest] = [:]
 
@@ -39,8 +39,8 @@ struct StallAccount: Sendable {
         for one in known { keep(one) }
     }
 
-    /// What stalls are counted by at any bound: the slowest samples, and of each two that follow one another and overlap the
-    /// quicker one. The stalls beyond a bound are as many as the former beyond it, less the latter.
+    /// Returns the slowest samples, and the faster one of each two successive overlapping ones. The number of stalls
+    /// beyond a bound is the number of the former beyond it minus that of the latter.
     func counts() -> (slowest: Histogram<UInt64>, joined: Histogram<UInt64>) {
         var (all, joined) = (SignedHistogram(), SignedHistogram())
         var previous: Slowest?

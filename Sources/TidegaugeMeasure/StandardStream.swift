@@ -1,5 +1,5 @@
-// Standard output and standard error, written without a trap. `FileHandle.write(_:)` ends the process where the descriptor is
-// closed or the disk behind it is full; the exit code then says nothing of what went wrong.
+// Writes to standard output and standard error without trapping. `FileHandle.write(_:)` ends the process if the
+// descriptor is closed or the disk is full, which hides the real exit code.
 import Glibc
 
 public enum StandardStream: Int32, Sendable {
@@ -7,7 +7,8 @@ public enum StandardStream: Int32, Sendable {
     case errors = 2
 
     /// Writes all bytes, and waits for room if the descriptor has none.
-    /// - Returns: false, with `errno`, if they cannot be written. For a message on standard error the exit code is all that is left.
+    /// - Returns: false, with `errno`, if they cannot be written. For a message on standard error only the exit code
+    ///   remains.
     @discardableResult
     public func write(_ bytes: some Collection<UInt8>) -> Bool {
         let whole = Array(bytes)
@@ -28,8 +29,8 @@ public enum StandardStream: Int32, Sendable {
         return true
     }
 
-    /// Takes the numbers of standard streams that are closed, so that no file of a trial is opened under one of them and written
-    /// over by a message. What is written to such a stream fails.
+    /// Occupies closed standard descriptors, so that no file of a trial gets such a number and is overwritten by
+    /// messages. Writes to such a stream fail.
     public static func takeClosed() {
         for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
             _ = open("/dev/null", (descriptor == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC)

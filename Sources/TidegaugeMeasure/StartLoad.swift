@@ -1,23 +1,23 @@
-// What else the machine does before the first trial. A run often follows a build, whose last processes take the processors
-// from the first trials; so it waits for them, and not for ever: who is busy all day is told so and measures all the same.
+// Measures the load of the machine before the first trial. A run often follows a build whose last processes use the
+// processors, so it waits for them, but only for a limited time.
 //
-// Looked at is the share of the processors' time that was not idle (/proc/stat, over a second): it falls the moment a build
-// ends, where a load average or the kernel's pressure (avg10) takes half a minute to; and it shows a single neighbour, who makes
-// nobody wait for a processor before there are trials to wait, and is no pressure.
+// The load is the share of non-idle processor time (/proc/stat, over 1 s). It drops as soon as a build ends, unlike
+// load averages or avg10 of pressure, which take half a minute. It also shows a single co-tenant, which causes no
+// pressure before there are trials.
 import Glibc
 import StillingWellBasis
 
-/// What the processors were found to do before the first trial, in environment.json.
+/// Load of the processors before the first trial, in environment.json.
 public struct StartLoad: Codable, Sendable, Equatable {
-    /// From this share of the processors' time on the machine counts as busy.
+    /// Share of processor time from which the machine counts as busy.
     public static let mostBusyShare = 0.25
 
-    /// Share of the processors' time that was not idle, to a thousandth, when the run came to look; nil where the kernel does
-    /// not say.
+    /// Share of non-idle processor time at the start of the run, to three decimals; nil if the kernel does not report
+    /// it.
     public var busyShareAtFirst: Double?
-    /// The same right before the first trial.
+    /// The same share right before the first trial.
     public var busyShare: Double?
-    /// 0 where the run had nothing to wait for, or was not to.
+    /// Time waited in ns; 0 if not necessary or not requested.
     public var waitedNs: Int64
 
     public init(busyShareAtFirst: Double?, busyShare: Double?, waitedNs: Int64) {
@@ -27,17 +27,17 @@ public struct StartLoad: Codable, Sendable, Equatable {
     public var isBusy: Bool { busyShare.map { $0 > Self.mostBusyShare } ?? false }
 }
 
-/// Time of all processors since the machine was started, in the kernel's ticks.
+/// Time of all processors since boot, in kernel ticks.
 public struct ProcessorTime: Sendable, Equatable {
     public var busyTicks: Int64
     public var totalTicks: Int64
 
     public init(busyTicks: Int64, totalTicks: Int64) { (self.busyTicks, self.totalTicks) = (busyTicks, totalTicks) }
 
-    /// nil where the kernel does not say. Any thread; well under a millisecond.
+    /// Returns nil if the kernel does not report it. Any thread; well below 1 ms.
     public static func read() -> ProcessorTime? { ProcFile.text("/proc/stat").flatMap(parse) }
 
-    /// All but idle and iowait is busy; time that the hypervisor gave to others too, for nobody here could have it.
+    /// Busy is everything except idle and iowait, including stolen time, which is not available either.
     static func parse(_ stat: String) -> ProcessorTime? {
         guard let ticks = ProcFile.processorTicks(stat)?.prefix(8), ticks.count >= 4 else { return nil }
         let total = ticks.reduce(0, +)
@@ -51,13 +51,13 @@ public struct ProcessorTime: Sendable, Equatable {
     }
 }
 
-/// Waits for the rest of the machine. Clock and readings are given, so that a test can say what they are.
+/// Waits until the machine is idle. Clock and readings are injected for tests.
 public struct QuietWait {
-    /// Longer than a build's last link, and short beside the run.
+    /// Longest wait: longer than a build's last link step, and short compared with a run.
     public static let longestNs: Int64 = 60_000_000_000
-    /// Long enough for the kernel's ticks of a hundredth of a second.
+    /// Length of a reading, long enough for kernel ticks of 10 ms.
     static let windowNs: Int64 = 1_000_000_000
-    /// Where nothing is waited for and a look has to do.
+    /// Length of a reading without waiting.
     static let glanceNs: Int64 = 100_000_000
 
     private let time: () -> ProcessorTime?
@@ -72,10 +72,10 @@ public struct QuietWait {
         (self.time, self.nowNs, self.sleepUntilNs) = (time, nowNs, sleepUntilNs)
     }
 
-    /// Looks for a second, and then for as long as the machine is busy and a minute has not passed. Blocks the calling thread.
+    /// Measures for 1 s, then repeats as long as the machine is busy, for at most 60 s. Blocks the calling thread.
     /// - Parameters:
-    ///   - isPatient: false: a tenth of a second's look, and no waiting.
-    ///   - onWait: called once, where there is something to wait for, with the busy share.
+    ///   - isPatient: false: a single reading of 0.1 s, without waiting.
+    ///   - onWait: called once with the busy share before waiting.
     public func run(isPatient: Bool, onWait: (Double) -> Void) -> StartLoad {
         let first = look(forNs: isPatient ? Self.windowNs : Self.glanceNs)
         var load = StartLoad(busyShareAtFirst: first, busyShare: first, waitedNs: 0)

@@ -1,21 +1,21 @@
-// A program run to its end, with what it says collected.
+// Runs a program to its end and collects its output.
 import Foundation
 
-/// What a program said, and how it ended.
+/// Output and exit of a program.
 public struct CompletedProcess: Sendable {
     public var output = Data()
     public var errors = Data()
     public var exit: Subprocess.Exit
-    /// Bytes that it said beyond what is kept of either stream.
+    /// Number of bytes beyond the limit of either stream, which were dropped.
     public var droppedBytes = 0
-    /// It was killed because its time was over.
+    /// Whether it was killed after its time limit.
     public var hasTimedOut = false
 
     public var isSuccess: Bool { exit.isSuccess && !hasTimedOut }
 }
 
 extension Subprocess {
-    /// Where the PATH has a program; nil: nowhere.
+    /// Returns the path of a program on the PATH, or nil.
     public static func find(_ program: String) -> String? {
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
         return folders.map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
@@ -23,8 +23,8 @@ extension Subprocess {
 
     /// Runs the program at `path` and waits for its end. Any thread.
     /// - Parameters:
-    ///   - timeoutNs: So long it may take, then it is killed, with everything it has started.
-    ///   - mostBytes: Kept of either stream; what comes beyond is read, counted and dropped.
+    ///   - timeoutNs: time limit, after which it is killed with its descendants.
+    ///   - mostBytes: number of bytes kept of either stream. More is read, counted and dropped.
     /// - Throws: `CannotStart`.
     public static func run(
         _ path: String, _ arguments: [String] = [], in folder: String? = nil, environment: [String: String] = [:],

@@ -1,28 +1,27 @@
-// A child process: started with `posix_spawn` in a process group of its own, which is signalled as a whole, and its pipes drained
-// together. A program that fills the one of its outputs that nobody reads would wait for a reader for ever, and the reader
-// of the other one for its end.
+// A child process, started by `posix_spawn` in its own process group, which is signalled as a whole. Both pipes are
+// drained together, because a child blocks on a full pipe that nobody reads.
 //
-// Nothing is read or written but in `advance`, on the caller's thread, so a child needs neither a lock nor a queue.
+// All reading and writing happens in `advance` on the caller's thread, so no lock or queue is needed.
 import CStillingWellPlatform
 import Foundation
 import Glibc
 
-/// One child process, from its start to its end. One thread at a time; a child that is let go of before its end is killed.
+/// A child process from start to end. One thread at a time. A child released before its end is killed.
 public final class Subprocess {
-    /// Where one of the child's outputs goes.
+    /// Destination of one of the child's outputs.
     public enum Output: Sendable {
         case discarded
-        /// To where this process's own goes.
+        /// The same destination as this process's own output.
         case inherited
-        /// At the end of a file, which is made if it is not there.
+        /// Appended to a file, which is created if missing.
         case file(String)
-        /// To who calls `advance`.
+        /// Passed to the caller of `advance`.
         case piped
     }
 
     public enum Stream: Int, Sendable, CaseIterable { case output, errors }
 
-    /// How it ended.
+    /// End of a process.
     public enum Exit: Sendable, Equatable, CustomStringConvertible {
         case status(Int32)
         case signal(Int32)
@@ -37,7 +36,7 @@ public final class Subprocess {
         }
     }
 
-    /// A program that cannot be started.
+    /// Error: a program cannot be started.
     public struct CannotStart: Error, CustomStringConvertible {
         public var description: String
     }
@@ -45,26 +44,27 @@ public final class Subprocess {
     public let pid: pid_t
     /// nil while it runs.
     public private(set) var exit: Exit?
-    /// This process's ends of the pipes, by `Stream`; negative where there is none, or no longer.
+    /// This process's ends of the pipes by `Stream`; negative if there is none or it is closed.
     private var outputs: [Int32] = [-1, -1]
     private var input: Int32 = -1
     private var unwritten = Data()
     private var closesInput: Bool
-    /// Readable when the child has ended; negative where the kernel has no such thing (before Linux 5.3).
+    /// Descriptor that becomes readable when the child ends; negative before Linux 5.3.
     private let ending: Int32
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
-    /// How often to look for the end of a child where the kernel tells nobody.
+    /// Polling interval if the kernel cannot report the child's end.
     private static let lookEveryMs: Int32 = 10
-    /// Twice what the largest pipe holds: what the child has said is read, and what it started may go on for ever.
+    /// Number of reads after the child's end, twice the largest pipe. All its output is read then, but output of its
+    /// descendants could be endless.
     private static let lastReads = 32
 
     /// Starts the program at `path`.
     /// - Parameters:
-    ///   - folder: It runs there; nil: where this process does.
-    ///   - environment: On top of this process's own.
-    ///   - input: On its standard input, of any length, written in `advance`.
-    ///   - keepsInputOpen: Whether there will be more of it, by `write`.
+    ///   - folder: working directory; nil: that of this process.
+    ///   - environment: variables added to this process's environment.
+    ///   - input: standard input of any length, written in `advance`.
+    ///   - keepsInputOpen: whether `write` will add more input.
     /// - Throws: `CannotStart`.
     public init(
         _ path: String, _ arguments: [String] = [], in folder: String? = nil, environment: [String: String] = [:],
@@ -73,12 +73,12 @@ public final class Subprocess {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // The child's ends: it has them under other numbers, and they are closed here in any case.
+        // The child's ends of the pipes, which are always closed here.
         var given: [Int32] = []
         var kept: [Int32] = []
         var isStarted = false
         defer { for end in isStarted ? given : given + kept { Glibc.close(end) } }
-        /// Makes a pipe, gives one end to the child as its descriptor `number`, and returns the other.
+        /// Creates a pipe, gives one end to the child as descriptor `number`, and returns the other.
         func pipe(to number: Int32, childReads: Bool) throws -> Int32 {
             var ends: [Int32] = [-1, -1]
             guard cp_pipe(&ends) == 0 else { throw Self.failure(path, errno) }
@@ -105,7 +105,7 @@ public final class Subprocess {
             case .piped: outputs[stream.rawValue] = try pipe(to: number, childReads: false)
             }
         }
-        // What else this process has open is none of the child's.
+        // The child inherits no other descriptors.
         cp_isolate_spawn(&actions, folder)
         pid = try Self.spawn(path, arguments, environment, &actions)
         isStarted = true
@@ -121,7 +121,7 @@ public final class Subprocess {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Signals that this process ignores or blocks are the child's to hear.
+        // The child starts with default signal handlers and an empty mask.
         var (all, none) = (sigset_t(), sigset_t())
         sigfillset(&all)
         sigemptyset(&none)
@@ -148,34 +148,35 @@ public final class Subprocess {
         if exit == nil { kill() }
     }
 
-    /// More for its standard input, which was to be kept open. Written in `advance`, what fits into the pipe at once.
+    /// Adds standard input, which must have been kept open. Writes what fits into the pipe; `advance` writes the
+    /// rest.
     public func write(_ data: Data) {
         unwritten += data
         writeInput()
     }
 
-    /// There is no more for its standard input, once all that was to be written is.
+    /// Closes standard input after all added input has been written.
     public func closeInput() {
         closesInput = true
         writeInput()
     }
 
-    /// Signals it and everything it has started.
+    /// Signals the child and its descendants.
     public func signal(_ number: Int32) {
         if exit == nil, Glibc.kill(-pid, number) != 0 { _ = Glibc.kill(pid, number) }
     }
 
-    /// Kills it and everything it has started, and waits for its end.
+    /// Kills the child and its descendants, and waits for its end.
     public func kill() {
         signal(SIGKILL)
         while exit == nil { _ = advance { _, _ in } }
     }
 
-    /// Waits for the next thing to happen: something is heard, or it ends, or it is `untilNs` on the monotonic clock.
+    /// Waits for output, for the end of the child, or until `untilNs` on the monotonic clock.
     /// - Parameters:
-    ///   - descriptor: one of the caller's own, to wait for as well: returns when it can be read.
-    ///   - heard: called with what came, in pieces of any length.
-    /// - Returns: how it ended, once all that it said has been heard; nil while it runs.
+    ///   - descriptor: another descriptor; the call also returns when it is readable.
+    ///   - heard: receives output in pieces of any length.
+    /// - Returns: the exit, after all output has been received; nil while it runs.
     @discardableResult
     public func advance(
         untilNs: Int64 = .max, or descriptor: Int32 = -1, _ heard: (Stream, UnsafeBufferPointer<UInt8>) -> Void
@@ -187,7 +188,7 @@ public final class Subprocess {
         waiting.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
         poll(&waiting, nfds_t(waiting.count), waitMs(untilNs))
         if waiting[2].revents != 0 { writeInput() }
-        // Asked before the last of its words are read, which are there by then.
+        // Checked before the last output is read, so that all of it is available then.
         let hasEnded = reap()
         for stream in Stream.allCases { read(stream, mostReads: hasEnded == nil ? 1 : Self.lastReads, heard) }
         if let hasEnded { end(hasEnded) }
@@ -216,7 +217,7 @@ public final class Subprocess {
         }
     }
 
-    /// As much as there is room for. A child that does not read is no error of the writer.
+    /// Writes as much as fits. A child that closed its input is not an error.
     private func writeInput() {
         while input >= 0, !unwritten.isEmpty {
             let count = unwritten.withUnsafeBytes { Int(cp_write_unsignalled(input, $0.baseAddress, UInt($0.count))) }
@@ -239,13 +240,13 @@ public final class Subprocess {
         var status: Int32 = 0
         let reaped = waitpid(pid, &status, WNOHANG)
         guard reaped != 0 else { return nil }
-        // Reaped by somebody else: how it ended nobody can tell, and it was no success.
+        // Reaped by other code: the exit is unknown and counts as failure.
         guard reaped == pid else { return .status(-1) }
         let signal = status & 0x7F
         return signal == 0 ? .status(status >> 8 & 0xFF) : .signal(signal)
     }
 
-    /// Whatever it started may hold the pipes open; it is not waited for.
+    /// Ends without waiting for descendants that hold the pipes open.
     private func end(_ how: Exit) {
         for descriptor in outputs + [input, ending] where descriptor >= 0 { Glibc.close(descriptor) }
         outputs = [-1, -1]
@@ -254,13 +255,13 @@ public final class Subprocess {
     }
 }
 
-/// Cuts what comes in pieces into lines.
+/// Splits a stream of bytes into lines.
 public struct LineSplitter: Sendable {
     private var pending: [UInt8] = []
 
     public init() {}
 
-    /// - Returns: the lines that have ended, without their ends.
+    /// - Returns: the completed lines, without line ends.
     public mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
         pending += bytes
         guard pending.contains(UInt8(ascii: "\n")) else { return [] }

@@ -1,30 +1,30 @@
-// A distribution over time: how much of the window a quantity spent at each value. Linear growth goes in exactly, so
-// that no sampling grid decides what is seen. A plain value; off the clock.
+// A distribution over time: how long a quantity had each value. Linear growth is added exactly, without sampling. A
+// plain value, used after the load.
 import TidegaugeSpec
 
-/// Time (ns) by value, in the HDR layout of three significant digits: values under 2 048 have a bucket each, above
-/// that 1 024 buckets per power of two, so a bucket is never wider than 1/1 024 of its values.
+/// Time (ns) by value, in the HDR layout of three significant digits: one bucket per value below 2,048, then 1,024
+/// buckets per power of two. A bucket is at most 1/1,024 of its values wide.
 public struct TimeWeightedHistogram: Sendable {
-    /// Time spent in each bucket by constant stretches and by the partly covered ends of ramps.
+    /// Time in each bucket from constant spans and from the ends of ramps.
     private var weights: [UInt64] = []
-    /// Differences, from bucket to bucket, of the number of ramps that cross the whole of it: a ramp of any length
-    /// costs two changes here instead of one per bucket it crosses.
+    /// Differences between adjacent buckets of the number of ramps that cross them entirely. A ramp of any length
+    /// needs only two changes.
     private var rampDeltas: [Int64] = []
     private var weightedSum = 0.0
     private var minimum = Int64.max
     private var maximum: Int64 = 0
 
-    /// The whole time recorded, ns.
+    /// Total recorded time in ns.
     public private(set) var totalNs: Int64 = 0
-    /// Events (commits) that the distribution rests on: what the ten-samples rule counts, since time is not samples.
+    /// Number of events (commits) behind the distribution, for the ten-samples rule, because time is not samples.
     public private(set) var sampleCount = 0
 
     public init() {}
 
-    /// Notes that the distribution rests on `count` more events.
+    /// Adds `count` to the number of events.
     public mutating func addSamples(_ count: Int) { sampleCount += count }
 
-    /// `weightNs` of time spent at `value` ≥ 0.
+    /// Adds `weightNs` of time at `value` ≥ 0.
     public mutating func record(_ value: Int64, weightNs: Int64) {
         precondition(value >= 0 && weightNs >= 0, "neither a value nor a time can be negative")
         guard weightNs > 0 else { return }
@@ -33,8 +33,7 @@ public struct TimeWeightedHistogram: Sendable {
         account(from: value, through: value, ns: weightNs)
     }
 
-    /// A quantity that grew by 1 ns per ns from `from` up to `to`, so spent each ns of the range at its own value.
-    /// O(1) whatever the length.
+    /// Adds a quantity that grew by 1 ns per ns from `from` to `to`, with each ns at its own value. O(1).
     public mutating func recordRamp(from: Int64, to: Int64) {
         precondition(from >= 0, "an age cannot be negative")
         guard to > from else { return }
@@ -54,7 +53,7 @@ public struct TimeWeightedHistogram: Sendable {
         account(from: from, through: to, ns: to - from)
     }
 
-    /// Adds all of `other`'s time and samples.
+    /// Adds all time and events of `other`.
     public mutating func add(_ other: TimeWeightedHistogram) {
         if !other.weights.isEmpty { reserve(bucket: other.weights.count - 1) }
         for index in other.weights.indices {
@@ -87,23 +86,23 @@ public struct TimeWeightedHistogram: Sendable {
     }
 }
 
-// Reading. Walks all buckets: for after the clock has stopped.
+// Reading. Iterates over all buckets, so it is for after the load.
 extension TimeWeightedHistogram {
     public var min: Int64? { totalNs > 0 ? minimum : nil }
     public var max: Int64? { totalNs > 0 ? maximum : nil }
-    /// Mean over time; the integral is taken exactly, not over buckets.
+    /// Mean over time, from the exact integral.
     public var mean: Double? { totalNs > 0 ? weightedSum / Double(totalNs) : nil }
 
-    /// The value that the quantity was at or under for the share p of the time, whatever the number of samples; at
-    /// most one bucket (1/1 024 of it) above the true one. `nil` when empty or when `statistic` is no percentile.
+    /// Returns the value that the quantity did not exceed for the share p of the time, for any number of samples. At
+    /// most one bucket (1/1,024) above the true value. `nil` if empty or if `statistic` is not a percentile.
     public func percentile(_ statistic: Statistic) -> Int64? {
         guard let denominator = statistic.tailDenominator, totalNs > 0 else { return nil }
         let rank = percentileRank(tailDenominator: denominator, total: UInt64(totalNs))
         return bucketedWeights().value(atRank: rank).map { Swift.min($0, maximum) }
     }
 
-    /// Percentiles, min, max, mean and count, all of events.
-    /// - Parameter flags: put on every figure.
+    /// Returns percentiles, min, max, mean and count of events.
+    /// - Parameter flags: flags of every figure.
     public func figures(for metric: Metric, flags: [FigureFlag] = []) -> [Figure] {
         distributionFigures(
             metric, n: sampleCount, flags: flags,
@@ -126,7 +125,7 @@ extension TimeWeightedHistogram {
     }
 }
 
-// The layout: HdrHistogram's for three significant digits.
+// Bucket layout of HdrHistogram for three significant digits.
 extension TimeWeightedHistogram {
     private static let halfCountMagnitude = 10
 

@@ -1,22 +1,22 @@
-// How a trial ended, and how that stands in metrics.csv: the metric `trial_outcome`, one row per trial, so that a crash
-// is a row and not a gap. The numbers are part of the file format.
+// The end of a trial and its row in metrics.csv: the metric `trial_outcome`, one row per trial, so that a crash is a
+// row and not missing. The numbers are part of the file format.
 
-/// The end of one trial.
+/// The end of a trial.
 public enum TrialFate: Codable, Sendable, Equatable {
     case completed
-    /// Ended by a signal of its own making, such as `SIGSEGV` or a trap's `SIGILL`.
+    /// A signal raised by the process itself, such as `SIGSEGV` or a trap's `SIGILL`.
     case crashed(signal: String)
-    /// Ended by a signal from outside, such as the kernel's `SIGKILL` when memory ran out.
+    /// A signal from outside, such as the kernel's `SIGKILL` when memory ran out.
     case killed(signal: String)
     /// No progress within the hang timeout.
     case hang
-    /// Ran to its end and broke a promise that the oracle checks.
+    /// Finished, but the oracle found a violation.
     case oracleViolation
-    /// The harness itself failed: nothing is said about the store.
+    /// The harness failed; the result says nothing about the store.
     case harnessFault(reason: String)
     case interrupted
 
-    /// The value of `trial_outcome`.
+    /// Value of `trial_outcome`.
     public var code: Int {
         switch self {
         case .completed: 0
@@ -29,7 +29,7 @@ public enum TrialFate: Codable, Sendable, Equatable {
         }
     }
 
-    /// The flag beside it; none for a completed trial.
+    /// Flag of the outcome; nil for a completed trial.
     public var flag: FigureFlag? {
         switch self {
         case .completed: nil
@@ -42,6 +42,6 @@ public enum TrialFate: Codable, Sendable, Equatable {
         }
     }
 
-    /// The row that every trial ends with.
+    /// The row of the outcome, which every trial has.
     public var figure: Figure { Figure(.trialOutcome, .value, Double(code), n: 1, flags: flag.map { [$0] } ?? []) }
 }

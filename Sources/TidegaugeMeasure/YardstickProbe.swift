@@ -1,5 +1,5 @@
-// Takes the yardsticks: what every store does on this machine, done by nobody's store. Medians, each of some ten milliseconds;
-// on the calling thread while nothing else runs.
+// Measures the yardsticks: basic operations of the machine without any store. Medians, each over about 10 ms, on the
+// calling thread while nothing else runs.
 import CStillingWellLMDB
 import Foundation
 import StillingWellBasis
@@ -10,8 +10,8 @@ public enum YardstickProbe {
         public var description: String
     }
 
-    /// Of one operation, ns.
-    /// - Throws: `Failure` where LMDB cannot, `PrivateFolder.Failure`.
+    /// Returns the time of one operation in ns.
+    /// - Throws: `Failure` if LMDB fails, `PrivateFolder.Failure`.
     public static func readNs(_ yardstick: Yardstick) throws -> Double {
         switch yardstick {
         case .rawCommit: try rawCommitNs()
@@ -103,7 +103,7 @@ public enum YardstickProbe {
     private static let walks = 101
 
     private static func memoryWalkNs() -> Double {
-        // One circle through all places (Sattolo), so that no step can be foreseen.
+        // A single cycle through all places (Sattolo), so that steps cannot be predicted.
         var next = Array(UInt32(0)..<UInt32(walkedBytes / MemoryLayout<UInt32>.size))
         var random = SplitMix64(seed: 1)
         for place in stride(from: next.count - 1, to: 0, by: -1) {
@@ -111,7 +111,7 @@ public enum YardstickProbe {
         }
         var place: UInt32 = 0
         let ns = timeNs(walks) { for _ in 0..<steps { place = next[Int(place)] } }
-        // What nobody asks for need not be walked.
+        // The result is used, so that the walk is not optimised away.
         return place == .max ? .infinity : ns
     }
 }

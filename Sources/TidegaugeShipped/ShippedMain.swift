@@ -1,4 +1,5 @@
-// The command line of the programs that ship: the drivers that need neither GRDB nor a server, and the commands for store files.
+// The command line of the shipped programs: drivers that need neither GRDB nor a server, and commands for store
+// files.
 import TidegaugeCLI
 import TidegaugeDriver
 import TidegaugeFetchedResultsDriver
@@ -7,8 +8,8 @@ import TidegaugeNotificationQueueDriver
 import TidegaugeSQLiteHooksDriver
 import TidegaugeStillingWellDriver
 
-/// Runs the command line of this package and exits with its outcome. Call once, from `main`.
-/// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them.
+/// Runs the command line of this package and exits with its outcome. Called once, from `main`.
+/// - Parameter peers: additional drivers that run only if `--driver` or a scenario names them.
 public func shippedMain(peers: [any StoreDriver] = []) -> Never {
     tidegaugeMain(
         drivers: [StillingWellDriver()],

@@ -1,5 +1,5 @@
-// `tidegauge verify` and `tidegauge salvage`: what of a StillingWell file is what was stored, and the rest of a damaged one. 0 for a whole
-// file, 1 for damage, 70 where there is no telling.
+// `tidegauge verify` and `tidegauge salvage`: find damage in a StillingWell file, and recover its undamaged objects.
+// Exit code 0: no damage; 1: damage; 70: the file cannot be checked.
 import ArgumentParser
 import StillingWell
 

@@ -1,5 +1,5 @@
-// `tidegauge calibrate`: the judge on trial. One binary against itself, again and again, each time a whole comparison with
-// pairs of its own; and against itself with a flaw of known size.
+// `tidegauge calibrate`: measures the comparison itself. Compares a binary with itself repeatedly, each time with
+// pairs of its own, and with injected slowdowns of known size.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare
@@ -65,8 +65,8 @@ struct CalibrateCommand: ParsableCommand {
 
     private func work(_ sides: ComparedSides) throws -> CalibrationJournal.Work {
         var plan = try sides.plan(options)
-        // What is void is not known before the machine is: nothing is, but for steal and pacing. Many void pairs end a
-        // comparison; here they are told, and the judge is asked all the same.
+        // The machine's noise is unknown before the calibration, so only steal and pacing void pairs. Too many void
+        // pairs end a comparison; here they are only reported.
         plan.rule.limits.mostHiccupNs = .greatestFiniteMagnitude
         plan.rule.limits.mostWaitShare = .greatestFiniteMagnitude
         plan.rule.mostVoidShare = 5
@@ -86,7 +86,7 @@ struct CalibrateCommand: ParsableCommand {
         return journal
     }
 
-    /// Whole comparisons, one after the other; an interrupted one does not count.
+    /// Runs complete comparisons; an interrupted one is discarded.
     private func engines(
         _ kind: String, _ count: Int, _ shims: (base: Shim?, head: Shim?), _ journal: CalibrationJournal,
         _ sides: ComparedSides, _ run: CompareRun
@@ -113,7 +113,7 @@ struct CalibrateCommand: ParsableCommand {
         return finished
     }
 
-    /// This binary under two names of one length.
+    /// Copies this binary to two paths of equal length.
     private static func twoNames(in root: String) throws -> [String] {
         try ["a", "b"].map { side in
             let folder = "\(root)/\(Calibration.folderName)/bin-\(side)"

@@ -1,6 +1,6 @@
-// A commit → its binary and its scenario files. Built once: in a worktree of its own under `.build-compare`, with the same
-// flags as every other, into a path as long as every other's (a path's length moves the environment, and that what is
-// measured); only binary and scenarios are kept.
+// Builds a commit and keeps its binary and scenario files. Each commit is built once, in a worktree under
+// `.build-compare`, with the same flags and a path of the same length as every other (the length changes the
+// environment and thus measurements).
 import Foundation
 import TidegaugeRun
 
@@ -11,7 +11,7 @@ struct CommitBuild {
     let product: String
     let configuration: String
     let interruption: Interruption
-    /// Tells people what takes so long.
+    /// Reports long operations to people.
     let note: (String) -> Void
 
     struct Built {
@@ -20,7 +20,7 @@ struct CommitBuild {
         var scenarios: String
     }
 
-    /// - Throws: `ShellFailure` where it does not build.
+    /// - Throws: `ShellFailure` if the build fails.
     func build(_ revision: Revision) throws -> Built {
         let folder = "\(repository.root)/\(Self.folderName)/\(revision.commit.prefix(12))-\(try key())"
         let built = Built(revision: revision, executable: "\(folder)/\(product)", scenarios: "\(folder)/Scenarios")
@@ -36,7 +36,7 @@ struct CommitBuild {
         defer { _ = try? repository.git(["worktree", "remove", "--force", source]) }
         try sameDependencies(source)
         let scratch = "\(folder)/build"
-        // Kept where it was interrupted or failed: the next attempt goes on with it.
+        // The scratch folder is kept after an interrupt or failure, so that the next attempt continues.
         let command = ["swift", "build", "-c", configuration, "--product", product]
         let places = ["--package-path", source, "--scratch-path", scratch]
         try Shell.run(command + places, in: source, log: "\(folder)/build.log", interruption)
@@ -46,7 +46,7 @@ struct CommitBuild {
         return built
     }
 
-    /// Whatever makes two builds of one commit differ.
+    /// Hash of everything that makes two builds of one commit differ.
     private func key() throws -> String {
         let compiler = try Shell.output(["swift", "--version"], in: repository.root)
         var hash: UInt32 = 2_166_136_261
@@ -54,8 +54,8 @@ struct CommitBuild {
         return String(format: "%08x", hash)
     }
 
-    /// Both sides with the versions that this working tree has resolved, so that no dependency differs without its commit
-    /// having said so.
+    /// Uses this working tree's resolved versions for both sides, unless the commit has its own, so that dependencies
+    /// do not differ.
     private func sameDependencies(_ source: String) throws {
         let resolved = "\(repository.root)/Package.resolved"
         let files = FileManager.default
@@ -65,7 +65,7 @@ struct CommitBuild {
         try files.copyItem(atPath: resolved, toPath: "\(source)/Package.resolved")
     }
 
-    /// The binary last: a folder that has it has everything.
+    /// Moves the binary last, so that a folder with a binary is complete.
     private func keep(_ built: Built, _ source: String, _ product: String) throws {
         let files = FileManager.default
         try? files.removeItem(atPath: built.scenarios)

@@ -1,4 +1,4 @@
-// `tidegauge compare`: build both commits, give both the same trials, believe what holds twice.
+// `tidegauge compare`: builds both commits, runs the same trials on both, and confirms differences on fresh pairs.
 import ArgumentParser
 import Foundation
 import TidegaugeMeasure

@@ -1,4 +1,4 @@
-// The options of comparing commands.
+// Options of the comparing commands.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare
@@ -58,7 +58,7 @@ struct CompareOptions: ParsableArguments {
     @Option(help: .hidden)
     var injectHead: String?
 
-    /// On a machine that is busy with something else, for tests of everything but the figures.
+    /// Keeps noisy pairs, for tests on a busy machine.
     @Flag(help: .hidden)
     var keepNoisy = false
 
@@ -92,7 +92,7 @@ struct CompareOptions: ParsableArguments {
         }
     }
 
-    /// Flaws on purpose: a calibration's, and the proof's that a flaw is seen.
+    /// Injected artificial costs, for tests that a slowdown is detected.
     var shims: (base: Shim?, head: Shim?) {
         get throws {
             func shim(_ text: String?) throws -> Shim? {
@@ -104,7 +104,7 @@ struct CompareOptions: ParsableArguments {
         }
     }
 
-    /// Before anything is built or run whose report would have nowhere to go.
+    /// Checks the report folder before anything is built or run.
     func prepareOut() throws { try refusingFolder { try ReportFolder.prepare(out) } }
 
     func isWanted(_ name: String) -> Bool { scenario.isEmpty || scenario.contains { fnmatch($0, name, 0) == 0 } }

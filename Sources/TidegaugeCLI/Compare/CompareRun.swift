@@ -1,4 +1,5 @@
-// The loop of a comparison: the next pair, on disk, and again; until everything is decided, or somebody stops it.
+// The loop of a comparison: runs the next pair and writes it to disk, until everything is decided or the run is
+// interrupted.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare
@@ -12,7 +13,7 @@ final class CompareRun {
     private let progress: Progress
 
     init(isQuiet: Bool) {
-        // A binary that dies before it has read its spec is a failed trial, not the end of this process.
+        // A child that exits before reading its spec is a failed trial and must not end this process.
         signal(SIGPIPE, SIG_IGN)
         warnOfFileLimit()
         signals = StopSignals(interruption)
@@ -23,7 +24,7 @@ final class CompareRun {
 
     func note(_ text: String) { progress.note(text) }
 
-    /// - Returns: how the comparison ends, with its report written and its summary printed.
+    /// - Returns: the outcome, after the report is written and the summary printed.
     func start(
         _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary), _ options: CompareOptions
     ) throws -> Outcome {
@@ -69,7 +70,7 @@ final class CompareRun {
         return outcome
     }
 
-    /// Counts what `record` has no counts of, and adds it.
+    /// Counts the points that `record` lacks and adds them.
     private func count(
         _ record: inout ComparisonRecord, _ binaries: (base: OtherBinary, head: OtherBinary),
         _ report: ComparisonReport
@@ -96,7 +97,7 @@ final class CompareRun {
         try report.add(uncounted: apart)
     }
 
-    /// Runs pairs until the engine wants no more.
+    /// Runs pairs until the engine needs no more.
     func pool(
         _ engine: inout ComparisonEngine, _ binaries: (base: OtherBinary, head: OtherBinary), _ trials: String,
         keep: (PairRecord) throws -> Void
@@ -114,8 +115,8 @@ final class CompareRun {
                 leftSeconds: engine.secondsLeft)
             progress.show()
             guard var record = runner.run(assignment, atSeconds: engine.spentSeconds) else { break }
-            // Noise comes in bursts of any length; a pair begun within one is void as well, and so many may not be. A budget
-            // pays for the pause, as for the pair.
+            // Noise comes in bursts, and only a limited number of pairs may be void, so the pause after void pairs
+            // grows. The pause counts towards the budget.
             pauseSeconds =
                 record.void == nil || engine.tracks[record.subject].isCounted
                 ? 0 : min(max(2 * pauseSeconds, record.lengthSeconds), Self.longestPause)
@@ -129,7 +130,7 @@ final class CompareRun {
 
     private static let longestPause = 30.0
 
-    /// Until then, or until somebody wants to stop.
+    /// Sleeps until then or until an interruption.
     private func sleep(_ seconds: Double) {
         let endNs = MonotonicClock.nowNs() + Int64(seconds * 1e9)
         while !interruption.isRaised, MonotonicClock.nowNs() < endNs { usleep(100_000) }

@@ -1,4 +1,4 @@
-// BASE and HEAD → two binaries and one plan: what both are asked, and what only one of them could be.
+// Resolves BASE and HEAD to two binaries and one plan, and collects what only one of them can run.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare
@@ -9,7 +9,7 @@ import TidegaugeScenario
 import TidegaugeSpec
 
 struct ComparedSides {
-    /// A binary and where its scenario files are.
+    /// A binary and the folder of its scenario files.
     private struct Side {
         var compared: ComparedSide
         var binary: OtherBinary
@@ -21,8 +21,8 @@ struct ComparedSides {
 
     var binaries: (base: OtherBinary, head: OtherBinary) { (base.binary, head.binary) }
 
-    /// Builds what has to be built.
-    /// - Throws: the exit that says what is wrong.
+    /// Builds the sides if necessary.
+    /// - Throws: an exit with the error message.
     init(base baseName: String, head headName: String?, _ options: CompareOptions, _ run: CompareRun) throws {
         if Self.isBinary(baseName), let headName, Self.isBinary(headName) {
             base = try Self.binary(baseName)
@@ -88,8 +88,8 @@ struct ComparedSides {
 
     // MARK: Plan
 
-    /// - Parameter isCountedOnly: no pairs are to be run.
-    /// - Throws: the exit that says what is wrong with scenarios or options.
+    /// - Parameter isCountedOnly: whether no pairs are run.
+    /// - Throws: an exit with the problems of scenarios or options.
     func plan(_ options: CompareOptions, isCountedOnly: Bool = false) throws -> ComparisonPlan {
         let place = folder(head, options)
         let loaded = ScenarioPaths.withoutServers(try ScenarioPaths.load([place]), asked: [place])
@@ -127,7 +127,7 @@ struct ComparedSides {
         return scenarios
     }
 
-    /// Why one of the binaries cannot run the subject; nil where both can.
+    /// Returns why one of the binaries cannot run the subject, or nil if both can.
     private func refusal(_ subject: ComparedSubject) -> String? {
         for (name, side) in [("base", base), ("head", head)] {
             let talks = side.binary.talks
@@ -144,7 +144,7 @@ struct ComparedSides {
         return nil
     }
 
-    /// A new scenario is asked of both binaries; that the base does not know its file is said all the same.
+    /// Scenarios whose file only one side has. A new scenario is run on both binaries, but reported.
     private func scenariosOfOneSide(_ loaded: [Scenario], _ options: CompareOptions) -> [OneSided] {
         guard let baseFolder = base.scenarios, head.scenarios != nil else { return [] }
         let names = FileManager.default.enumerator(atPath: baseFolder)?.compactMap { $0 as? String } ?? []

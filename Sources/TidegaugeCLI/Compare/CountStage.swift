@@ -1,5 +1,5 @@
-// The counted gates of a comparison, before any pair: every point of every scenario, as many at once as there are cores.
-// Instructions do not mind who runs beside them, and nobody who waits for a verdict should wait for one core.
+// Counts all points of a comparison before any pair, on all cores in parallel, because counts do not depend on what
+// else runs.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
@@ -9,16 +9,17 @@ import TidegaugeSpec
 struct CountStage {
     let counter: InstructionCounter
     let binaries: (base: OtherBinary, head: OtherBinary)
-    /// For trials; those that went wrong leave their log there.
+    /// Folder for trials. Failed ones leave their log there.
     let folder: String
     let interruption: Interruption
 
     /// Counts every point that has a counted form on both sides.
     /// - Parameters:
-    ///   - known: what an interrupted stage had counted.
-    ///   - began: called with each point, its place and how many there are, before its rows are waited for.
-    ///   - keep: called with the rows of each point, in the order of the plan, and the texts of the files that they name.
-    /// - Returns: what has no counted form, and why.
+    ///   - known: rows from an interrupted stage.
+    ///   - began: called with each point's title, number and total before its rows are awaited.
+    ///   - keep: called with the rows of each point in the order of the plan, and the texts of the files that they
+    ///     name.
+    /// - Returns: points without a counted form, with the reason.
     func run(
         _ plan: ComparisonPlan, known: [CountedRow], began: (String, Int, Int) -> Void,
         keep: ([CountedRow], [String: String]) throws -> Void

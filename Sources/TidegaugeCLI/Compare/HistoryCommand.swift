@@ -1,4 +1,4 @@
-// `tidegauge history`: what the figures did over commits; and, with --add, one commit more, measured beside the anchor.
+// `tidegauge history`: shows figures over commits; with --add, measures another commit beside the anchor.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare

@@ -1,5 +1,5 @@
-// Runs pairs: for each point both sides, in processes of their own; in turns of milliseconds where the load can stop and go
-// on, else one and then at once the other.
+// Runs pairs: both sides of each point in separate processes, interleaved in slices of milliseconds if the load can
+// pause, else one directly after the other.
 import Foundation
 import StillingWellSync
 import TidegaugeCompare
@@ -34,7 +34,7 @@ final class PairRunner {
     private let head: Side
     private let interruption: Interruption
 
-    /// - Parameter folder: for trials; those that went wrong leave their log there.
+    /// - Parameter folder: folder for trials. Failed ones leave their log there.
     init(
         _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary), folder: String,
         _ interruption: Interruption
@@ -44,7 +44,7 @@ final class PairRunner {
         head = Side("\(folder)/head", binaries.head, plan.head.shim, interruption)
     }
 
-    /// nil where it was interrupted before the pair was whole.
+    /// Returns nil if it was interrupted before the pair was complete.
     func run(_ assignment: ComparisonEngine.Assignment, atSeconds: Double) -> PairRecord? {
         let startNs = MonotonicClock.nowNs()
         var points: [PointPair] = []
@@ -69,7 +69,7 @@ final class PairRunner {
             void: plan.rule.reason(points))
     }
 
-    /// The second is nil where it was interrupted after the first.
+    /// Runs the sides one after the other. The second result is nil after an interruption.
     private func oneByOne(_ spec: TrialSpec, _ sides: (Side, Side), _ paddingBytes: Int) -> (SideTrial, SideTrial?) {
         let first = sides.0.run(spec, paddingBytes)
         return (first, interruption.isRaised ? nil : sides.1.run(spec, paddingBytes))
@@ -115,12 +115,12 @@ extension SideTrial {
             notes: run.result.fate == .completed ? [] : run.result.notes + run.result.violations)
     }
 
-    /// p99 where a trial has too few samples to report one, and enough to be one pair among many.
+    /// Minimum number of samples for a p99 of one pair among many, lower than that of a reported p99.
     private static let fewestTailSamples: UInt64 = 100
 
-    /// How often the processes gave their core away: what waits, or wakes somebody, shows here before it shows in a clock.
-    /// A figure of whole trials, loading included, so no metric that a scenario could ask for; the kernel adds up all
-    /// children, so not of sides that run at the same time.
+    /// Number of voluntary context switches of the processes, which shows waiting and waking earlier than clocks. It
+    /// covers whole trials including loading, so it is not a metric for scenarios. The kernel sums over all children,
+    /// so it is left out if the sides ran at the same time.
     private static func switches(_ run: SideRun) -> Value {
         Value(FigureName("voluntary_switches", "value"), Double(run.voluntarySwitches))
     }

@@ -1,5 +1,5 @@
-// A counted point of a comparison: once on either side, and once more on the base; and where something regressed, both sides
-// once more with the profile that says who did it. What was counted of a build is kept beside it, and not counted again.
+// Counts one point of a comparison: both sides once, the base twice. If something regressed, both sides are counted
+// again with call paths. Counts are cached beside the build.
 import Foundation
 import StillingWellBasis
 import TidegaugeCompare
@@ -11,33 +11,33 @@ import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 
-/// What came of counting one point.
+/// Counts of one point.
 struct CountedPoint: Sendable {
     var rows: [CountedRow] = []
     /// Texts of the files that the rows name.
     var files: [String: String] = [:]
-    /// Why there are none, or none that say who did it.
+    /// Reason why rows or causes are missing, or nil.
     var obstacle: String?
 }
 
-/// Counts one point after the other. Used by one thread.
+/// Counts points one after the other. Used by one thread.
 final class PointCounter {
-    /// What one side did at one point.
+    /// Counts of one side at one point.
     fileprivate struct Count: Codable {
         var account: CountAccount
-        /// By role, where it was counted to find out who did it.
+        /// Profiles by role, if it was counted with call paths.
         var profiles: [String: CallProfile]
     }
 
-    /// What a side is counted for.
+    /// Purpose of a count.
     private enum Purpose: String {
         case figure = "0"
-        /// The base, to tell what differs where nothing has changed.
+        /// The second count of the base, which shows the noise.
         case again = "1"
         case profile
     }
 
-    /// The roles whose figures are gates; the process as a whole is told beside them.
+    /// Roles whose instruction counts are gates.
     private static let roles: [Metric: ThreadRole] = [
         .writerInstructions: .writer, .upkeepInstructions: .upkeep, .observerInstructions: .observer,
     ]
@@ -53,7 +53,7 @@ final class PointCounter {
         let child: ChildProcess
         let binary: OtherBinary
         let shim: Shim?
-        /// Another build may come to lie at the same path.
+        /// Fingerprint of the build, because another build may use the same path.
         private let fingerprint: String
 
         init(_ binary: OtherBinary, _ side: ComparedSide, folder: String, _ interruption: Interruption) {
@@ -61,10 +61,10 @@ final class PointCounter {
             child = ChildProcess(directory: folder, interruption: interruption, other: binary)
         }
 
-        /// Beside the build.
+        /// Folder of cached counts, beside the build.
         var kept: String { "\((binary.path as NSString).deletingLastPathComponent)/counts" }
 
-        /// The file in which a count of this build is kept.
+        /// Returns the cache file of a count.
         func path(_ spec: TrialSpec, _ purpose: Purpose) throws -> String {
             let asked = [UInt8](try SpecDialect.json(spec, version: binary.talks.specVersion))
             let of = SHA256.hexadecimal(Array("\(InstructionCounter.method) \(fingerprint)".utf8) + asked)
@@ -72,7 +72,7 @@ final class PointCounter {
         }
     }
 
-    /// - Parameter folder: for trials, and of this counter alone; those that went wrong leave their log there.
+    /// - Parameter folder: folder for trials of this counter only. Failed ones leave their log there.
     init(
         _ counter: InstructionCounter, _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary),
         folder: String, _ interruption: Interruption
@@ -86,7 +86,7 @@ final class PointCounter {
         if let obstacle = point.countObstacle { return CountedPoint(obstacle: obstacle) }
         do {
             var counted = CountedPoint(rows: try rows(point))
-            // The processor counts, and does not say where.
+            // The hardware counter has no profile.
             if counter == .callgrind, counted.rows.contains(where: { $0.verdict == .regressed }) {
                 explain(&counted, point, title)
             }
@@ -113,7 +113,7 @@ final class PointCounter {
         }
     }
 
-    /// Says of each regression who did it. A verdict stands without that, too.
+    /// Adds the causes of each regression. Verdicts stay valid without them.
     private func explain(_ counted: inout CountedPoint, _ point: TrialSpec, _ title: String) {
         do {
             let before = try count(point, base, .profile)
@@ -166,7 +166,7 @@ final class PointCounter {
         let profiles = purpose == .profile ? side.child.profiles : [:]
         let count = Count(
             account: account, profiles: Dictionary(uniqueKeysWithValues: profiles.map { ($0.key.rawValue, $0.value) }))
-        // Where it cannot be kept, it is counted again the next time.
+        // If it cannot be cached, it is counted again the next time.
         try? FileManager.default.createDirectory(atPath: side.kept, withIntermediateDirectories: true)
         try? JSONEncoder().encode(count).write(to: URL(fileURLWithPath: path), options: .atomic)
         return count

@@ -1,24 +1,24 @@
-// The repository whose commits are compared. Reads it, and adds one thing: a commit that no branch holds, for what the
-// working tree has beyond the last one.
+// The repository of the compared commits. Only reads it, except for an unreferenced commit with the uncommitted
+// changes of the working tree.
 import Foundation
 import TidegaugeMeasure
 
 /// A commit to build.
 struct Revision {
-    /// As it was asked for.
+    /// Name as given.
     var name: String
     var commit: String
-    /// The working tree, with what is not committed in it.
+    /// Whether it is the working tree with uncommitted changes.
     var isDirty = false
 
-    /// `HEAD~1 (0e0d5a912815)`; a commit that was asked for by its hash has no other name.
+    /// Text such as `HEAD~1 (0e0d5a912815)`, or only the hash if the commit was named by it.
     var title: String { name == commit ? "\(commit.prefix(12))" : "\(name) (\(commit.prefix(12)))" }
 }
 
 struct Repository {
     let root: String
 
-    /// - Throws: `ShellFailure` where `folder` is in no repository.
+    /// - Throws: `ShellFailure` if `folder` is not in a repository.
     init(containing folder: String = ".") throws {
         guard Subprocess.find("git") != nil else {
             throw ShellFailure(
@@ -33,7 +33,7 @@ struct Repository {
         }
     }
 
-    /// - Throws: `ShellFailure` where `name` is no commit.
+    /// - Throws: `ShellFailure` if `name` is not a commit.
     func revision(_ name: String) throws -> Revision {
         do {
             return Revision(name: name, commit: try git(["rev-parse", "--verify", "--quiet", "\(name)^{commit}"]))
@@ -47,8 +47,8 @@ struct Repository {
         }
     }
 
-    /// What the working tree holds: the last commit, or a snapshot that stands on it. Neither index nor branch is touched;
-    /// the same files always make the same snapshot.
+    /// Returns the content of the working tree: the last commit, or a snapshot commit on top of it. Does not change
+    /// index or branches. Equal files give equal snapshots.
     func workingTree() throws -> Revision {
         let head = try revision("HEAD")
         if try git(["status", "--porcelain"]).isEmpty { return head }

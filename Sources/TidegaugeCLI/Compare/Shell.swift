@@ -1,9 +1,9 @@
-// Other programs: git, and the compiler. Runs one to its end, or until somebody wants to stop.
+// Runs other programs (git, the compiler) to their end or until an interruption.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeRun
 
-/// A program that failed, with the end of what it said.
+/// Error of a program that failed, with the end of its output.
 struct ShellFailure: Error, CustomStringConvertible {
     var description: String
 }
@@ -11,8 +11,8 @@ struct ShellFailure: Error, CustomStringConvertible {
 enum Shell {
     private static let lookEveryNs: Int64 = 200_000_000
 
-    /// What `command` prints, without the last line end.
-    /// - Throws: `ShellFailure` where it fails.
+    /// Returns the output of `command` without its last line end.
+    /// - Throws: `ShellFailure` if it fails.
     @discardableResult
     static func output(
         _ command: [String], in folder: String, environment: [String: String] = [:]
@@ -36,8 +36,8 @@ enum Shell {
         return text
     }
 
-    /// Runs `command` with everything it says going to the file `log`.
-    /// - Throws: `ShellFailure` where it fails, or where `interruption` stopped it.
+    /// Runs `command` with all output in the file `log`.
+    /// - Throws: `ShellFailure` if it fails or `interruption` stops it.
     static func run(_ command: [String], in folder: String, log: String, _ interruption: Interruption) throws {
         try Data().write(to: URL(fileURLWithPath: log))
         let process: Subprocess

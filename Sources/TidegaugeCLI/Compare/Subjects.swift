@@ -1,29 +1,29 @@
-// Scenario files → what is compared: a subject per scenario and driver, its points, and beside what the scenario asks for
-// the figures that are least noisy.
+// Converts scenarios to compared subjects: one per scenario and driver, with its points, the requested metrics and
+// those with the least noise.
 import TidegaugeCompare
 import TidegaugeScenario
 import TidegaugeSpec
 import TidegaugeTrial
 
 struct Subjects {
-    /// In every trial of a comparison, asked for or not: they cost nothing, and CPU by role sees what clocks do not.
+    /// Metrics of every trial of a comparison. They cost nothing, and CPU by role shows changes that clocks do not.
     private static let companions: [Metric] = [
         .processCPU, .writerCPU, .upkeepCPU, .observerCPU, .achievedRate, .writeServiceTime, .harnessHiccup,
     ]
 
     private(set) var subjects: [ComparedSubject] = []
-    /// What cannot be compared here.
+    /// Scenarios that cannot be compared here.
     private(set) var skipped: [OneSided] = []
 
-    /// - Parameter areNamed: somebody asked for these scenarios, and not for all there are.
-    /// - Throws: what is wrong with the scenarios.
+    /// - Parameter areNamed: whether the scenarios were named instead of all being used.
+    /// - Throws: problems of the scenarios.
     init(
         _ scenarios: [Scenario], areNamed: Bool, profile: Profile, drivers asked: [String],
         overrides: [String: String]
     ) throws {
-        // A play has an ending, and no figure that commits could be compared by.
+        // An interleaving test has no figure to compare commits by.
         for scenario in scenarios where scenario.choreography == nil {
-            // Time for these is time taken from what may have become slower.
+            // Scenarios about the harness would take time from those about stores.
             if !areNamed, scenario.gate.entry.subject == .harness {
                 skipped.append(
                     OneSided(
@@ -47,7 +47,7 @@ struct Subjects {
         }
     }
 
-    /// A commit is not slower for what an engine from elsewhere does, and the harness is compared where it is asked for.
+    /// Excludes peers and the no-op driver unless requested, because a commit does not change them.
     private static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         RunPlan.drivers(of: scenario, asked: asked).filter { asked.contains($0) || !Drivers.askedFor.contains($0) }
     }
@@ -68,7 +68,7 @@ struct Subjects {
                 statistic: scenario.gate.defaultStatistic, points: points.map(Self.asked)))
     }
 
-    /// Without what takes a companion on another driver, or all points of a sweep.
+    /// Removes metrics that need another driver or all points of a sweep.
     private static func asked(_ spec: TrialSpec) -> TrialSpec {
         var spec = spec
         let own = spec.metrics.filter { !$0.isOverSweep && !$0.needsNoop && $0.entry.source != .peers }
