@@ -181,13 +181,13 @@ import Testing
 
     @Test func aHeadThatBreaksAPromiseIsNoMatterOfStatistics() throws {
         let folder = try folder()
-        // In the second comparison the base lacks the driver, so nothing is left to compare.
         try folder.write("Scenarios/lost.yaml", scenario("missed_final", driver: "lost-last"))
         let ran = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6", "--driver", "lost-last"], in: folder)
         // Both sides fail in the same way, so the head is not the cause.
         #expect(ran.status == 2, "\(ran.output) \(ran.errors)")
         #expect(ran.output.contains("trials do not complete"))
         #expect(ran.output.contains("head pair 0: oracle_violation"))
+        // The base lacks the driver, so nothing is left to compare.
         let other = try Binary.fixture.run(
             ["compare", Binary.tidegauge.path, "b", "--driver", "model", "--scenario", "lost", "--pairs", "6"],
             in: folder)

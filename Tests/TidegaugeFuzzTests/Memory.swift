@@ -14,7 +14,7 @@ enum Guarded {
         let map = try #require(mmap(nil, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
         try #require(map != MAP_FAILED)
         defer { munmap(map, room) }
-        // Rows begin at even addresses, as the engine places them.
+        // The last byte is directly before the unreadable page.
         let start = map + (room - page - bytes.count)
         bytes.withUnsafeBytes { if let from = $0.baseAddress { start.copyMemory(from: from, byteCount: $0.count) } }
         mprotect(map + (room - page), page, PROT_NONE)

@@ -60,13 +60,13 @@ struct PostgresFaultTests {
     ) throws {
         let driver = PostgresDriver(way)
         var spec = try Self.spec(driver, kind)
-        // Each of them reads its own lines.
+        // Each kind of fault reads one of these.
         (spec.fault.lengthNs, spec.fault.rows) = (200_000_000, 20_000)
         let result = try runTrial(spec, on: driver)
         #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
     }
 
-    /// Every scenario of servers has such listeners and slots.
+    /// Further listeners and slots on the server do not disturb the trial.
     @Test(.nightly, arguments: ways.indices) func aServerThatHasCompanyIsTheSame(_ way: Int) throws {
         let driver = PostgresDriver(Self.ways[way])
         var spec = TrialSpec.tiny(driver: driver.name)

@@ -177,7 +177,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         }
         // In 400 ms, one tick may have been stolen before the window.
         #expect(steal(10_000_000, cores: 1).disturbance(NoiseLimits()) == nil)
-        // Two ticks of 1,600 ms of CPU time.
+        // Three ticks without that one, which are 1.9 % of 1,600 ms of CPU time.
         #expect(steal(40_000_000, cores: 4).disturbance(NoiseLimits()) == nil)
         #expect(steal(60_000_000, cores: 4).disturbance(NoiseLimits())?.text == "steal=3.1%")
         #expect(steal(60_000_000, cores: 4).stealShare == 0.03125)

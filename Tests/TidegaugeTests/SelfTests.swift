@@ -80,7 +80,7 @@ import TidegaugeStillingWellDriver
         #expect(CapabilityCheck.obstacle(spec, NoopDriver().capabilities)?.contains("no change sets") == true)
     }
 
-    /// Commits that take a given time, so that the figure can be compared with it.
+    /// The store's commits take a given time, so that the figure can be compared with it.
     @Test(arguments: [0.05, 0.2, 1])
     func aSlowdownReadsAsWhatItIs(amount: Double) throws {
         var spec = TrialSpec.tiny(driver: "noop")

@@ -98,7 +98,7 @@ import TidegaugeStillingWellDriver
     /// A writer that is late by the length of its window gives up. All due commits count, made or not.
     @Test func aWriterThatIsLateWithoutEndGivesUpAndHidesNothing() throws {
         var spec = TrialSpec.tiny()
-        // Each writer is due 120 commits, of which 1.1 s suffice for half.
+        // Each writer has 120 due commits, and makes about half of them in 1.1 s.
         spec.shim = Shim("tail=1:20ms")
         let result = try runTrial(spec, on: ModelDriver())
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")

@@ -60,7 +60,7 @@ final class Logbook: NotificationSubscriber, @unchecked Sendable {
     }
 }
 
-/// Runs `body` on a thread with its own run loop, and the loop until it has no work left.
+/// Runs `body` on a run-loop thread, which is stopped afterwards.
 func onRunLoopThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) throws -> Result {
     let thread = RunLoopThread("notification test")
     defer { thread.stop() }

@@ -59,7 +59,7 @@ import Testing
         return nil
     }
 
-    /// Applies changes in one of three ways. Several changes may be of one row.
+    /// Applies changes either as one net change per row, or one after the other. Several changes may be of one row.
     private static func commit(_ changes: [TreeModel.Change], to tree: inout RankedTree, _ random: inout SeededRandom) {
         if random.oneIn(3) {
             // One net change per row, as the store does it.

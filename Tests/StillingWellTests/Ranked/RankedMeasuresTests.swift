@@ -6,7 +6,7 @@ import Testing
 @testable import StillingWell
 @testable import StillingWellTree
 
-/// The values of a row, derived from its id and stamp: a double, an optional integer, an integer.
+/// The values of a row, derived from its id and stamp: an optional double, an optional integer, an integer.
 private struct Values: Equatable {
     static let measures = Measures(columns: 0b10_0110, doubles: 0b10, optionals: 0b110)
     var weight: Double?

@@ -115,7 +115,8 @@ struct Rule18VersionsTests {
         #expect(refreshed.version == (try test.store.read { $0.version }))
     }
 
-    /// Upkeep may have checked before the connection released its version. It checks again when the slow bell rings.
+    /// Commits until upkeep stops waking for commits. It may have checked before the connection released its version.
+    /// It checks again when the slow bell rings.
     private func waitUntilNobodyHears(_ test: TestStore) throws {
         let upkeep = try #require(test.store.core.runningUpkeep)
         var isHearing: Bool { upkeep.hearsCommits.load(ordering: .sequentiallyConsistent) }
@@ -224,7 +225,8 @@ struct Rule18VersionsTests {
         token.invalidate()
     }
 
-    /// About seven pages: the changed row's path in its table, the log's path, the table of tables and the free list.
+    /// Each commit keeps about seven pages: the changed row's path in its table, the log's path, the table of tables
+    /// and the free list.
     @Test(
         "what a pin costs is bounded: about 26 KB of file for each commit, until it is found to be held for long",
         arguments: [(notes: 1_000, limitKB: 26), (notes: 10_000, limitKB: 30)])
