@@ -1,8 +1,9 @@
-// The engine follows what a page says without a look: a damaged one leads to an assertion, or to an address that nobody has. Both are
-// caught here and end the call. What is jumped over are functions of the engine alone, which keep no lock while they follow pages
-// but the writer's, and that goes with its transaction.
+// LMDB does not check the content of pages. A damaged page leads to a failed assertion or to an unmapped address. Both
+// are caught here and end the call. The jump skips only functions of LMDB. While they follow pages, these hold no lock
+// except the writer's, which is released with its transaction.
 //
-// `current` is a thread's own. Of the process: the handlers before these, written once, and whether any environment is broken.
+// `current` is thread-local. Shared by the process: the earlier signal handlers, written once, and whether any
+// environment is broken.
 #include "CStillingWellEngine.h"
 
 #include "CStillingWellPlatform.h"
@@ -19,42 +20,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The engine's own table of tables.
+// LMDB's table of named tables.
 enum { TABLES = 1 };
 
-// What an environment carries. With the write lock, but for the map, which is known before anybody else has the environment.
+// State of an environment. Guarded by the write lock, except the map, which is set before others have the environment.
 struct context {
     bool is_broken;
     struct engine_look *look;
-    // NULL: not known.
+    // Address of the file's first page, or NULL if unknown.
     const char *map;
     // Context of the environment that writes. NULL if reads are not checked.
     struct context *checked;
-    // By their handles, as many as have been opened: room for all that may be took 25 000 instructions of each opening.
+    // Names of opened tables by handle. Grown on demand: room for all tables took 25,000 instructions per opening.
     unsigned int count;
     struct named_table *tables;
 };
 
 struct call {
     void *jump[5];
-    // That the call changes; NULL where it only reads.
+    // Transaction that the call changes; NULL for a read.
     MDB_txn *transaction;
-    // Where the stack stood as the call began, where it changes. (AddressSanitizer has this struct elsewhere.)
+    // Stack address at the begin of a call that writes. (AddressSanitizer has this struct elsewhere.)
     uintptr_t stack;
 };
 
 static _Thread_local struct call *current;
 static struct sigaction earlier_fault, earlier_bus, earlier_division;
-// Whether any environment of the process is broken, and whether any has pages to be looked at: most processes have none.
+// Whether any environment of the process is broken, and whether any has pages to be checked. Most processes have none.
 static atomic_bool any_broken, any_look;
 
 static struct context *context_of(MDB_env *environment) { return mdb_env_get_userctx(environment); }
 
 #define SET_JUMP(call) __builtin_setjmp((call).jump)
 
-// While it changes a tree the engine keeps cursors of its own on the stack, and its transaction refers to them: those that a call leaves
-// behind would be freed with the transaction, as if they had been allocated. What is found in the transaction's memory of them becomes what
-// comes after them; a cursor begins with the next one of its list.
+// While LMDB changes a tree, its transaction refers to cursors on the stack. If the call is left, these would later be
+// freed. So each reference to one is replaced by the next cursor in its list; a cursor begins with the pointer to the
+// next one.
 static void forget_cursors(const struct call *call) {
     enum { MOST_STACK = 1 << 17, MOST_CURSORS = 64 };
     uintptr_t end = call->stack;
@@ -79,7 +80,7 @@ void leave_call(void) { leave(); }
 
 static void leave_handler(int signal) {
     if (!current) return;
-    // Whoever is jumped out of does not end the handler.
+    // The jump does not return from the handler, so the signal is unblocked here.
     sigset_t blocked;
     sigemptyset(&blocked);
     sigaddset(&blocked, signal);
@@ -87,11 +88,11 @@ static void leave_handler(int signal) {
     leave();
 }
 
-// As zeros it would be followed like any other: a search in a page that counts its entries wrongly would go on in it without an end.
+// Replacing the page by zeros is not enough: a search in a page with a wrong number of entries would not end.
 static void page_is_missing(void) { leave_handler(SIGBUS); }
 
 static void handle(int signal, siginfo_t *information, void *context) {
-    // A signal that was sent says nothing about the call.
+    // A signal that was sent by a process is not about the call.
     if (cp_is_fault(information)) leave_handler(signal);
     struct sigaction *earlier = signal == SIGBUS ? &earlier_bus : signal == SIGFPE ? &earlier_division : &earlier_fault;
     cp_pass_signal(signal, information, context, earlier);
@@ -134,20 +135,20 @@ void engine_check_reads(MDB_env *environment, MDB_env *first) {
 
 void engine_map(MDB_env *environment, const void *map) { context_of(environment)->map = map; }
 
-// Whether a value goes on behind the last page of the file, as no value does. One that is no longer than a page is not asked.
+// Whether a value extends beyond the last page of the file, which is damage. Not called for values of at most a page.
 static bool is_outside(MDB_env *environment, const MDB_val *value) {
     const char *map = context_of(environment)->map;
     if (!map) return false;
     MDB_envinfo info;
     mdb_env_info(environment, &info);
     size_t offset = (size_t)((const char *)value->mv_data - map);
-    // A page that a transaction has made lies elsewhere.
+    // A page made by a transaction lies outside of the map.
     if (offset >= info.me_mapsize) return false;
     size_t most = info.me_mapsize / PAGE, pages = info.me_last_pgno < most ? info.me_last_pgno + 1 : most;
     return offset > pages * PAGE || value->mv_size > pages * PAGE - offset;
 }
 
-// What a read has come to.
+// Result of a read: MDB_CORRUPTED if the value extends beyond the file.
 #define INSIDE(code, transaction, value) \
     ((code) == 0 && (value)->mv_size > PAGE && is_outside(mdb_txn_env(transaction), value) ? MDB_CORRUPTED : (code))
 
@@ -175,13 +176,13 @@ static struct engine_look *look_of(MDB_txn *transaction) {
     return atomic_load_explicit(&any_look, memory_order_relaxed) ? context_of(mdb_txn_env(transaction))->look : NULL;
 }
 
-// The table of a handle; NULL where it is none that was opened by its name.
+// Table of a handle, or NULL if the handle was not opened by name.
 static struct named_table *named(MDB_txn *transaction, MDB_dbi table) {
     struct context *context = context_of(mdb_txn_env(transaction));
     return table < context->count && context->tables[table].name ? &context->tables[table] : NULL;
 }
 
-// Notes the name of a handle; false where there is no memory.
+// Stores the name of a handle. Returns false if there is no memory.
 static bool note_name(MDB_txn *transaction, MDB_dbi table, const char *name) {
     struct context *context = context_of(mdb_txn_env(transaction));
     if (table >= context->count) {
@@ -194,7 +195,7 @@ static bool note_name(MDB_txn *transaction, MDB_dbi table, const char *name) {
     }
     struct named_table *named = &context->tables[table];
     if (named->name && strcmp(named->name, name) == 0) return true;
-    // A handle is used again once its table has been deleted.
+    // LMDB reuses the handle of a deleted table.
     free(named->name);
     *named = (struct named_table){.name = strdup(name)};
     return named->name != NULL;
@@ -206,13 +207,13 @@ static __attribute__((noinline)) int look_at_change(
     return look ? look_at_way(look, mdb_txn_id(transaction), named(transaction, table), key, value) : 0;
 }
 
-// Looks at what changing a key may change, where that has to be looked at.
+// Checks the pages that changing a key may change, if pages have to be checked.
 static inline int look_first(MDB_txn *transaction, MDB_dbi table, const MDB_val *key, const MDB_val *value) {
     if (!atomic_load_explicit(&any_look, memory_order_relaxed)) return 0;
     return look_at_change(transaction, table, key, value);
 }
 
-// Never inlined into a caller, whose locals would have to be in memory.
+// Not inlined: the caller's locals would have to be kept in memory.
 #define GUARDED __attribute__((noinline))
 #define STACK (uintptr_t)__builtin_frame_address(0)
 #define RUN(changed, on_damage, engine_call)   \
@@ -231,7 +232,7 @@ static inline int look_first(MDB_txn *transaction, MDB_dbi table, const MDB_val 
     if (engine_is_broken(mdb_txn_env(transaction))) return MDB_CORRUPTED; \
     RUN(transaction, breaks(mdb_txn_env(transaction)), engine_call)
 
-// What it has locked by then goes with the files that the environment closes.
+// Locks taken before a failure are released when the environment closes its files.
 static GUARDED int open_environment(MDB_env *environment, const char *path, unsigned int flags, mdb_mode_t mode) {
     READ(mdb_env_open(environment, path, flags, mode));
 }
@@ -239,7 +240,7 @@ static GUARDED int open_environment(MDB_env *environment, const char *path, unsi
 int engine_open(MDB_env *environment, const char *path, unsigned int flags, mdb_mode_t mode) {
     int code = open_environment(environment, path, flags, mode);
     if (code != 0) return code;
-    // The engine has programs that this one starts inherit the data file, unlike its other descriptors.
+    // LMDB opens the data file without FD_CLOEXEC, unlike its other files.
     int file;
     code = mdb_env_get_fd(environment, &file);
     return code != 0 ? code : fcntl(file, F_SETFD, FD_CLOEXEC) == 0 ? 0 : errno;
@@ -261,7 +262,7 @@ int engine_open_table(MDB_txn *transaction, const char *name, unsigned int flags
     if (code != 0) return code;
     code = open_table(transaction, name, look ? flags & ~(unsigned int)MDB_CREATE : flags, table);
     if (look && code == MDB_NOTFOUND && flags & MDB_CREATE) {
-        // One that is not found may only be hidden by damage of the tree that it is about to be put in.
+        // A table may seem missing because of damage to the tree that it would be added to.
         code = writes(transaction) ? look_at_tables(look, mdb_txn_id(transaction)) : 0;
         if (code == 0) code = open_table(transaction, name, flags, table);
     }
@@ -278,7 +279,7 @@ static GUARDED int end(MDB_txn *transaction) {
 int engine_commit(MDB_txn *transaction) {
     MDB_env *environment = mdb_txn_env(transaction);
     int code = commit(transaction);
-    // One that failed by itself has ended its transaction; one that was left, or that did not begin, has not.
+    // A commit that failed by itself has ended its transaction. One that was left by a jump, or did not begin, has not.
     if (code != 0 && engine_is_broken(environment)) end(transaction);
     return code;
 }
@@ -317,7 +318,7 @@ int engine_check_range(
     struct engine_look *look = context->checked->look;
     if (context->checked == context && writes(transaction)) {
         if (!look) return 0;
-        // Pages that the transaction itself has changed are whole. The others are as they were found.
+        // Pages changed by the transaction itself are whole. The others are as at its begin.
         struct tree tree;
         int code = look_for_tree(look, mdb_txn_id(transaction), read, &tree);
         struct page_view view = look_view(look);

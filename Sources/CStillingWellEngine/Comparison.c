@@ -1,21 +1,21 @@
-// Comparison of keys and of values, in place of the engine's own functions, and in the same order.
+// Comparison of keys and of values in place of LMDB's own functions, with the same order.
 //
-// A page whose head gives a negative number of keys has 2^31 of them for the engine. If it also claims to hold values of one length, and
-// the tree gives 0 for that length, every one of them is an empty key at the same address, and the engine's search does not end. No key
-// or value that is stored is empty, so a comparison with an empty one ends the call.
+// LMDB reads a negative number of keys in the head of a page as 2^31. If the page also claims to hold values of one
+// length, and the tree gives 0 for that length, every key is empty and at the same address, and LMDB's search does not
+// end. No stored key or value is empty, so a comparison with an empty one ends the call.
 #include "Comparison.h"
 
 #include <stdint.h>
 #include <string.h>
 
-// The number that orders as eight bytes do.
+// A number with the order of eight bytes.
 static inline uint64_t ordered_eight(const uint8_t *bytes) {
     uint64_t number;
     memcpy(&number, bytes, sizeof number);
     return __builtin_bswap64(number);
 }
 
-// The number that orders as `count` bytes do, 1 to 7. The loads overlap.
+// A number with the order of `count` bytes, 1 to 7. The loads overlap.
 static inline uint64_t ordered_few(const uint8_t *bytes, size_t count) {
     if (count < 4) return (uint64_t)bytes[0] << 16 | (uint64_t)bytes[count / 2] << 8 | bytes[count - 1];
     uint32_t first, last;
@@ -24,7 +24,7 @@ static inline uint64_t ordered_few(const uint8_t *bytes, size_t count) {
     return (uint64_t)__builtin_bswap32(first) << 32 | __builtin_bswap32(last);
 }
 
-// Compares bytes that are fewer than eight, or whose first eight are equal. Not inlined: the common case needs no stack frame then.
+// Compares fewer than eight bytes, or bytes whose first eight are equal. Not inlined, to save others a stack frame.
 static __attribute__((noinline)) int compare_rest(const MDB_val *one, const MDB_val *other) {
     const uint8_t *first = one->mv_data, *second = other->mv_data;
     size_t common = one->mv_size < other->mv_size ? one->mv_size : other->mv_size;
@@ -41,7 +41,7 @@ static __attribute__((noinline)) int compare_rest(const MDB_val *one, const MDB_
     return one->mv_size < other->mv_size ? -1 : one->mv_size > other->mv_size;
 }
 
-// Most keys differ in their first eight bytes or have at most sixteen: for those, loads cost less than a call of `memcmp`.
+// Most keys differ in their first eight bytes or have at most sixteen. For those, loads are faster than `memcmp`.
 static int compare_bytes(const MDB_val *one, const MDB_val *other) {
     if (one->mv_size < 8 || other->mv_size < 8) return compare_rest(one, other);
     uint64_t first = ordered_eight(one->mv_data), second = ordered_eight(other->mv_data);

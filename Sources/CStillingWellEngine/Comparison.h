@@ -4,10 +4,10 @@
 
 #include <lmdb.h>
 
-/// Has keys and values of a table be compared here. 0 or an error of the engine.
+/// Sets these functions for the keys and values of a table. Returns 0 or an error of LMDB.
 int set_comparison(MDB_txn *transaction, MDB_dbi table);
 
-/// Ends the guarded call of this thread, if there is one, with MDB_CORRUPTED.
+/// Ends the guarded call of this thread with MDB_CORRUPTED. Does nothing outside of a guarded call.
 void leave_call(void);
 
 #endif

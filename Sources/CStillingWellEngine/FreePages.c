@@ -1,14 +1,14 @@
-// The engine writes to every page that its list of free pages names, without a check. One wrong number there would make a later
-// write destroy a page that is in use. This file checks the whole list before the first write of an opening:
+// LMDB writes to every page in its list of free pages, without a check. A wrong number there would make a later write
+// destroy a page that is in use. This file checks the whole list before the first write of an opening:
 //
-// 1. Each record is well formed: pages of the file in descending order, freed by a transaction before this one.
-// 2. No page is named twice.
-// 3. No page is named that a tree reaches: branch and leaf pages, pages of large values, trees of the values of a key.
+// 1. Each record is well formed: pages of the file in descending order, freed by an earlier transaction.
+// 2. No page is listed twice.
+// 3. No page is listed that a tree reaches: branch and leaf pages, overflow pages, trees of the values of a key.
 //
-// Leaf pages are read only where they can refer to further pages: in trees that have large values, and in indexes until all trees of
-// values of a key are found. How many pages those have follows from what the file has in all, less what is free and what records of
-// trees count. The numbers of all other leaves stand in the branch pages above them. A damaged branch page hides what is below it;
-// reads of that page fail, and the rest of the file is checked all the same.
+// Leaf pages are read only where they can refer to further pages: in trees with overflow values, and in indexes until
+// all trees of values of a key are found. The number of pages of those is the file's total, less free pages and pages
+// counted by tree records. The numbers of other leaves are in the branch pages above them. A damaged branch page hides
+// the pages below it. Reads of that page fail, and the rest of the file is checked all the same.
 #include "FreePages.h"
 
 #include "CStillingWellEngine.h"
@@ -19,21 +19,22 @@
 struct walk {
     const uint8_t *map;
     uint64_t last;
-    // One bit for each page: named by the list, and visited by the walk of the current tree.
+    // One bit for each page: in `listed` if it is in the list, in `visited` if the walk of the current tree has reached
+    // it.
     uint64_t *listed, *visited;
     bool is_listed_in_use;
-    // Whether the first page of a large value is asked how many there are. Otherwise the length of the value tells, which spares
-    // reading a page for each value.
+    // Whether the number of pages of an overflow value is read from its first page. Otherwise it is computed from the
+    // value's length, which saves reading a page for each value.
     bool asks_values;
     uint64_t value_pages;
-    // Pages that no record counted so far accounts for: those of the trees of values of a key.
+    // Number of pages not yet accounted for by records. At the end, those of the trees of values of a key.
     uint64_t left;
-    // Records of the tables that can have such trees.
+    // Records of tables that can have trees of values.
     const uint8_t **indexes;
     size_t index_count, index_room;
 };
 
-// Pages that the record of a tree counts: branches, leaves and pages of large values.
+// Number of pages in the record of a tree: branches, leaves and overflow pages.
 static uint64_t pages_of(const uint8_t *record) { return u64(record + 8) + u64(record + 16) + u64(record + 24); }
 
 static bool take(uint64_t *bits, uint64_t page) {
@@ -79,7 +80,7 @@ static void use(struct walk *walk, uint64_t first, uint64_t count) {
     }
 }
 
-// The branch or leaf of this number, if its offsets lie in it; NULL otherwise.
+// Branch or leaf page with this number, or NULL if the page is another one or its offsets do not lie in it.
 static const uint8_t *page_of(const struct walk *walk, uint64_t number, uint16_t kind) {
     if (number < 2 || number > walk->last) return NULL;
     const uint8_t *page = walk->map + number * PAGE;
@@ -114,7 +115,7 @@ static int walk_leaf(struct walk *walk, const uint8_t *page) {
         if (room < TREE || u32(entry) != TREE) continue;
         struct tree tree = tree_at(value);
         if (flags == HAS_TREE) code = walk_table(walk, value);
-        // The values themselves refer to nothing.
+        // The values themselves refer to no pages.
         if (flags == (HAS_TREE | HAS_VALUES) && !is_empty(tree)) {
             walk->left -= pages_of(value);
             code = walk_tree(walk, tree.root, tree.depth, false);
@@ -128,7 +129,7 @@ static int walk_tree(struct walk *walk, uint64_t number, uint16_t depth, bool re
     use(walk, number, 1);
     if (depth == 0 || depth > MOST_DEPTH || (depth == 1 && !reads_leaves)) return 0;
     const uint8_t *page = page_of(walk, number, depth > 1 ? BRANCH : LEAF);
-    // A page that is led to twice is damage, and is not followed for ever.
+    // A page that is linked twice is damage, and following it might not end.
     if (!page || !take(walk->visited, number)) return 0;
     if (depth == 1) return walk_leaf(walk, page);
     for (int index = 0; index < count_of(page); index++) {
@@ -157,7 +158,7 @@ static int by_leaves(const void *one, const void *other) {
     return first < second ? -1 : first > second;
 }
 
-// Indexes with few keys have the trees of values, and are read first.
+// Indexes with few keys are read first, because they have the trees of values.
 static int walk_indexes(struct walk *walk) {
     if (walk->index_count == 0) return 0;
     qsort(walk->indexes, walk->index_count, sizeof(*walk->indexes), by_leaves);
@@ -178,7 +179,7 @@ static int walk_table(struct walk *walk, const uint8_t *record) {
     walk->value_pages = 0;
     int code = walk_tree(walk, tree.root, tree.depth, value_pages > 0);
     if (code != 0 || value_pages == 0 || walk->value_pages == value_pages) return code;
-    // A value that became shorter in the transaction that made it has more pages than its length says.
+    // A value that shrank in the transaction that made it has more pages than its length requires.
     uint64_t *visited = walk->visited;
     walk->visited = calloc(walk->last / 64 + 1, 8);
     if (walk->visited) {

@@ -4,9 +4,9 @@
 
 #include "Pages.h"
 
-/// Checks the list of free pages of one version: the next writes use every page that it names.
+/// Checks the list of free pages of a version, because the next writes use every page in it.
 /// - `transaction`: number of the transaction that is about to write.
-/// - `meta`: header of the version, whose tree of free pages has been checked page by page.
+/// - `meta`: header of the version. Each page of its tree of free pages has been checked.
 /// Returns 0, ENGINE_FREE_PAGES or ENOMEM. O(free pages + branch pages + leaves that can refer to further pages).
 int check_free_pages(const uint8_t *map, uint64_t transaction, const uint8_t *meta);
 

@@ -1,4 +1,4 @@
-// A look at the pages that a write is going to change, each once, and at the list of free pages. With the write lock.
+// Checks the pages that a write may change, each once, and the list of free pages. Requires the write lock.
 #include "PageLook.h"
 
 #include "CStillingWellEngine.h"
@@ -11,17 +11,17 @@
 
 struct engine_look {
     struct page_view view;
-    // How many pages the map has room for.
+    // Number of pages that the map has room for.
     uint64_t most;
     bool has_tables;
-    // Outcome of the check of the list of free pages, once it is known.
+    // Result of the check of the list of free pages, valid if `knows_free`.
     bool knows_free;
     int free_code;
 };
 
 // MARK: A page
 
-// Values of one length each, one behind the other.
+// Returns whether bytes are valid values of equal length, stored without gaps.
 static bool are_values(const uint8_t *page, size_t bytes) {
     if (bytes < HEAD) return false;
     size_t size = u16(page + 8), lower = u16(page + 12), upper = u16(page + 14);
@@ -39,7 +39,7 @@ static bool is_large(const struct page_view *view, const uint8_t *entry) {
            HEAD + (uint64_t)u32(entry) <= pages * PAGE;
 }
 
-// How long an entry is; 0 where it is none.
+// Length of an entry, or 0 if it is invalid.
 static size_t entry_bytes(const struct page_view *view, const uint8_t *entry, size_t room, bool is_branch, uint16_t flags) {
     size_t keyed = ENTRY + u16(entry + 6);
     if (keyed > room) return 0;
@@ -58,7 +58,7 @@ static size_t entry_bytes(const struct page_view *view, const uint8_t *entry, si
     }
 }
 
-// Whether each entry lies in its page, none over another and without a gap, and keys ascend.
+// Returns whether all entries lie in the page without overlaps or gaps, and keys ascend.
 static bool is_whole(const struct page_view *view, const uint8_t *page, bool is_branch, uint16_t flags) {
     size_t lower = u16(page + 12), upper = u16(page + 14);
     if (lower <= HEAD || lower % 2 != 0 || lower > upper || upper > PAGE) return false;
@@ -70,7 +70,7 @@ static bool is_whole(const struct page_view *view, const uint8_t *page, bool is_
         size_t offset = u16(page + HEAD + 2 * index);
         if (offset < upper || offset + ENTRY > PAGE || offset % 2 != 0) return false;
         const uint8_t *entry = page + offset;
-        // The first key of a branch is below all, and may be of no length.
+        // The first key of a branch is below all others, and may be empty.
         size_t bytes = entry_bytes(view, entry, PAGE - offset, is_branch, flags);
         uint64_t bit = 1ull << (offset / 2 % 64);
         if (bytes == 0 || begins[offset / 2 / 64] & bit) return false;
@@ -90,7 +90,7 @@ bool look_at_page(const struct page_view *view, uint64_t number, uint16_t depth,
     bool has_values = depth == 1 && tree.is_of_values;
     uint16_t expected = depth > 1 ? BRANCH : has_values ? LEAF | VALUES : LEAF;
     if (u64(page) != number || (u16(page + 10) & ~LEFT_DIRTY) != expected) return false;
-    // The engine goes by what the tree says.
+    // LMDB takes the length of values from the tree's record.
     if (has_values && u16(page + 8) != tree.value_bytes) return false;
     if (number >= view->pages) return true;
     uint64_t bit = 1ull << (number % 64);
@@ -128,7 +128,7 @@ static int way(struct engine_look *look, struct tree tree, const MDB_val *key, c
             values.is_of_values = true;
             return way(look, values, value, NULL);
         }
-        // Beside it what it may be joined with.
+        // LMDB may merge the page with the pages beside it.
         for (int index = low - 2; index <= low; index += 2) {
             if (index < 0 || index >= count_of(page)) continue;
             if (!look_at_page(&look->view, child(entry_at(page, index)), depth - 1, tree)) return MDB_CORRUPTED;
@@ -153,7 +153,7 @@ static int whole_tree(struct engine_look *look, struct tree tree) {
     return tree.depth == 0 || tree.depth > MOST_DEPTH ? MDB_CORRUPTED : whole(look, tree.root, tree.depth, tree);
 }
 
-// The record of a table, as the transaction has begun with it.
+// Record of a table at the begin of the transaction.
 static struct tree find(const struct engine_look *look, struct tree tables, const char *name) {
     struct tree none = {.root = UINT64_MAX};
     if (is_empty(tables)) return none;
@@ -195,7 +195,7 @@ void look_end(struct engine_look *look) {
 
 struct page_view look_view(const struct engine_look *look) { return look->view; }
 
-// Of the two meta pages the one that the last transaction has written.
+// Meta page that the previous transaction has written.
 static const uint8_t *meta_before(const struct engine_look *look, uint64_t transaction) {
     return look->view.map + ((transaction - 1) & 1) * PAGE;
 }

@@ -1,12 +1,14 @@
-// The pages of the engine's file and what lies in them: LMDB's format, data version 1.
+// Pages of LMDB's file and their content, in LMDB's data version 1.
 //
-//     page    0 number (8), 8 bytes of a value (2), 10 kind (2), 12 end of the offsets (2), 14 begin of the entries (2),
-//             16 offsets of the entries (2 each), or, of values of one length, the values
-//             of a large value: 12 how many pages (4), 16 the value
+//     page    0 number (8), 8 length of a value (2), 10 kind (2), 12 end of the offsets (2), 14 begin of the entries
+//     (2),
+//             16 offsets of the entries (2 each) or, for values of one length, the values
+//             of an overflow value: 12 number of pages (4), 16 the value
 //     entry   of a leaf: 0 length of the value (4), 4 flags (2), 6 length of the key (2), 8 key, value
-//             of a branch: 0 number of the page below (6), 6 length of the key (2), 8 key; the first one's key is below all
-//     tree    0 bytes of a value, of values of one length (4), 4 flags (2), 6 depth (2), 40 number of the root (8)
-//     meta    40 tree of the free pages, 88 tree of tables, 136 the last page, 144 number of the transaction
+//             of a branch: 0 number of the child page (6), 6 length of the key (2), 8 key; the first key is below all
+//             others
+//     tree    0 length of values of equal length (4), 4 flags (2), 6 depth (2), 40 number of the root page (8)
+//     meta    40 tree of the free pages, 88 tree of tables, 136 number of the last page, 144 number of the transaction
 #ifndef PAGES_H
 #define PAGES_H
 
@@ -23,7 +25,7 @@ enum { OF_NUMBERS = 0x08, WITH_VALUES = 0x04 };
 struct tree {
     uint64_t root;
     uint32_t value_bytes;
-    // Flags are those of a table; 0 of the values of a key.
+    // `flags` are those of the table; 0 for the values of a key.
     uint16_t depth, flags;
     bool is_of_values;
 };
@@ -59,7 +61,7 @@ static inline int count_of(const uint8_t *page) { return (u16(page + 12) - HEAD)
 
 static inline const uint8_t *entry_at(const uint8_t *page, int index) { return page + u16(page + HEAD + 2 * index); }
 
-// Negative where the first comes first.
+// Returns a negative number if `one` comes first, 0 if both are equal.
 static inline int compare(const uint8_t *one, size_t one_count, const uint8_t *other, size_t other_count) {
     int order = memcmp(one, other, one_count < other_count ? one_count : other_count);
     if (order != 0) return order;

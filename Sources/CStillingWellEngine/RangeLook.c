@@ -1,11 +1,12 @@
-// The engine follows a page number without checking that the page there is the one that was meant. Entries of such a page read as if
-// they were not there. This file proves that a range of keys was read whole: every page that can hold entries of it carries its own
-// number, is of the right kind, and holds only keys between those that lead to it. The entries of a page are checked once per process.
+// LMDB follows a page number without checking that the page is the expected one, so entries of a wrong page seem to be
+// missing. This file verifies that a range of keys was read whole. Every page that can hold entries of the range must
+// have its own number and the right kind, and only keys between those that lead to it. The entries of a page are
+// checked once per process.
 //
-// Pages may be read whose entries nobody has checked, so every offset is.
+// Pages with unchecked entries may be read, so every offset is checked.
 #include "RangeLook.h"
 
-// A key in a page; none is outside of it.
+// Key in a page, or an empty one if it lies outside of the page.
 static MDB_val key_at(const uint8_t *page, int index, bool is_of_values) {
     MDB_val key = {.mv_size = 0, .mv_data = (void *)page};
     size_t offset = HEAD + (size_t)index * u16(page + 8);
@@ -30,13 +31,13 @@ struct pass {
     const struct page_view *view;
     struct tree tree;
     const struct engine_range *range;
-    // The ends of the range, in this tree; NULL for none.
+    // Ends of the range in this tree; NULL for an open end.
     const MDB_val *low, *high;
     struct engine_entry *neighbours;
     uint64_t found;
 };
 
-// Index of the first key from `first` on that is above another, or not below it.
+// Index of the first key, from `first` on, that is greater than `key`, or with `is_above` false, not less.
 static int search(const struct pass *pass, const uint8_t *page, int first, const MDB_val *key, bool is_above, bool is_of_values) {
     int low = first, high = count_of(page);
     while (low < high) {
@@ -51,7 +52,7 @@ static int search(const struct pass *pass, const uint8_t *page, int first, const
 
 static bool look_at_trees(struct pass *pass, const uint8_t *page);
 
-// Returns false for an entry that only the tree of tables has.
+// Notes an entry. Returns false for one that only the tree of tables may have.
 static bool note_entry(struct engine_entry *noted, const uint8_t *page, int index) {
     const uint8_t *entry = page + u16(page + HEAD + 2 * index);
     MDB_val key = key_at(page, index, false);
@@ -70,7 +71,7 @@ static bool note_entry(struct engine_entry *noted, const uint8_t *page, int inde
     return true;
 }
 
-// A key that is damaged and still in order is beside the place where it was.
+// A damaged key that is still in order lies next to its former place.
 static bool note_neighbours(struct pass *pass, const uint8_t *page) {
     struct engine_entry *noted = pass->neighbours;
     if (!noted || pass->tree.is_of_values || noted[0].key.mv_data || noted[1].key.mv_data) return true;
@@ -79,7 +80,7 @@ static bool note_neighbours(struct pass *pass, const uint8_t *page) {
            (index == count_of(page) || note_entry(&noted[1], page, index));
 }
 
-// - `from`, `below`: what leads to the page; no key in it is before the one, or not before the other.
+// - `from`, `below`: lower and upper bound of the keys in the page, from the branch above; NULL for none.
 static bool look(struct pass *pass, uint64_t number, uint16_t depth, const MDB_val *from, const MDB_val *below) {
     if (!look_at_page(pass->view, number, depth, pass->tree)) return false;
     const uint8_t *page = pass->view->map + number * PAGE;
@@ -95,7 +96,7 @@ static bool look(struct pass *pass, uint64_t number, uint16_t depth, const MDB_v
         if (!note_neighbours(pass, page)) return false;
         return !(pass->tree.flags & WITH_VALUES) || look_at_trees(pass, page);
     }
-    // The first key of a branch means nothing.
+    // The first key of a branch is unused.
     int begin = pass->low ? search(pass, page, 1, pass->low, true, false) - 1 : 0;
     for (int index = begin; index < count; index++) {
         MDB_val own = key_at(page, index, false), next = {0};
@@ -115,7 +116,7 @@ static bool look_at_root(struct pass *pass, uint64_t entries) {
     return tree.depth > 0 && tree.depth <= MOST_DEPTH && look(pass, tree.root, tree.depth, NULL, NULL);
 }
 
-// The values of the keys of a leaf that are in the range, where they have trees of their own.
+// Checks the trees of values of the leaf's keys that are in the range.
 static bool look_at_trees(struct pass *pass, const uint8_t *page) {
     const struct engine_range *range = pass->range;
     int index = pass->low ? search(pass, page, 0, pass->low, false, false) : 0;

@@ -5,11 +5,11 @@
 #include "CStillingWellEngine.h"
 #include "PageLook.h"
 
-/// Stands for a number of entries that is not known.
+/// Unknown number of entries.
 #define ANY_NUMBER UINT64_MAX
 
-/// Checks every page that can hold entries of a range. 0 or MDB_CORRUPTED.
-/// - `entries`: how many entries the tree's record says that there are.
+/// Checks every page that can hold entries of a range. Returns 0 or MDB_CORRUPTED.
+/// - `entries`: number of entries according to the tree's record.
 int look_at_range(
     const struct page_view *view, struct tree tree, uint64_t entries, const struct engine_range *range,
     struct engine_entry neighbours[2]);

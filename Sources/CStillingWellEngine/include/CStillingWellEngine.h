@@ -1,5 +1,5 @@
-// Calls of the engine that follow pages of a file: as those of the same names with `mdb_`, but a page that makes no sense is an error
-// of the call, not the end of the process.
+// Guarded calls of LMDB functions that read pages of a file. They behave as the functions with `mdb_` in their names,
+// but a damaged page is an error of the call and does not end the process.
 #ifndef CENGINE_H
 #define CENGINE_H
 
@@ -8,34 +8,34 @@
 
 #include "../../CStillingWellLMDB/shim.h"
 
-/// The list of free pages is damaged: it names pages that are in use, or none of the file. Returned by calls that write.
+/// The list of free pages is damaged: it has pages that are in use, or that do not exist. Returned by calls that write.
 enum { ENGINE_FREE_PAGES = -30600 };
 
-/// Has what the engine meets in this environment be errors of the calls below: assertions that do not hold, addresses that are
-/// not mapped, pages behind the end of the file, and divisions by a zero. They return MDB_CORRUPTED. One that writes leaves the
-/// environment broken: what it has changed by then, in memory of the transaction, is not known, so nothing is committed there any
-/// more. Before it is opened. 0, or an error of the system.
+/// Makes faults of LMDB in this environment errors of the calls below: failed assertions, unmapped addresses, pages
+/// beyond the end of the file, and divisions by zero. The calls return MDB_CORRUPTED. After a failed write the
+/// transaction's memory is in an unknown state, so nothing is committed in the environment any more. Called before it
+/// is opened. Returns 0 or a system error.
 int engine_guard(MDB_env *environment);
 
-/// Has what writes look first at the pages that it is going to change, each once: for a file that others may have damaged while
-/// nobody had it open. What it finds is MDB_CORRUPTED, and nothing has changed. Once it is open, before its tables are.
-/// - `map`: where its first page lies.
+/// Makes writes check the pages that they may change, each once, for a file that may have been damaged while it was
+/// closed. A write of a damaged page returns MDB_CORRUPTED and changes nothing. Called after the environment is opened,
+/// before its tables.
+/// - `map`: address of the file's first page.
 int engine_look(MDB_env *environment, const void *map);
 
-/// Has values that are read be checked to lie in the file: one that goes on behind its end is MDB_CORRUPTED. Before anybody else has the
-/// environment.
-/// - `map`: where its first page lies.
+/// Makes reads return MDB_CORRUPTED for values beyond the end of the file. Called before others have the environment.
+/// - `map`: address of the file's first page.
 void engine_map(MDB_env *environment, const void *map);
 
-/// Has `engine_check_range` check reads in this environment. Once it is open, before others read in it.
-/// - `first`: the environment that the file is written in, which knows what pages have been checked; may be the same one.
+/// Enables `engine_check_range` in this environment. Called after it is opened, before other threads read in it.
+/// - `first`: the environment that the file is written in, which records checked pages. May be the same one.
 void engine_check_reads(MDB_env *environment, MDB_env *first);
 
 struct engine_entry {
     MDB_val key, value;
 };
 
-/// Keys that a read has gone over. An end without data is open, and so are values.
+/// Range of keys that a read has visited. A key or value without data is an open end.
 struct engine_range {
     MDB_val low, high;
     /// Entry at which the read ended before the end of the range. Later values of the same key are left out.
@@ -46,16 +46,16 @@ struct engine_range {
     bool counts;
 };
 
-/// Whether a read of a range has met every entry that was stored there. 0 where each page that can hold one is the page that was
-/// asked for, and where reads are not checked; else MDB_CORRUPTED.
-/// - `neighbours`: the entries before and behind the low end of the range, to be checked by the caller; NULL for none. One that is not on
-///   the same page is left alone.
+/// Checks whether a read has met every stored entry of a range. Returns 0 if each page that can hold one is the
+/// expected page, or if reads are not checked; otherwise MDB_CORRUPTED.
+/// - `neighbours`: receives the entries before and behind the low end of the range for the caller to check, or NULL. An
+///   entry on another page is left out.
 int engine_check_range(
     MDB_txn *transaction, MDB_dbi table, const struct engine_range *range, struct engine_entry neighbours[2]);
 
 void engine_close(MDB_env *environment);
 
-/// Whether a call that writes has met damage. With the write lock.
+/// Returns whether a write has met damage. Requires the write lock.
 bool engine_is_broken(MDB_env *environment);
 
 int engine_open(MDB_env *environment, const char *path, unsigned int flags, mdb_mode_t mode);

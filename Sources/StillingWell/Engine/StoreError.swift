@@ -1,8 +1,8 @@
-// Everything that can go wrong in a store, each with the thing, the place and the remedy in its description.
+// Errors of a store. Each description names the object, the place and the remedy.
 import Glibc
 import StillingWellSync
 
-/// An error of a store. Descriptions are sentences that end in what to do.
+/// An error of a store. Each description ends with a remedy.
 public enum StoreError: Error, Sendable, Hashable {
     /// The file or folder cannot be used as a store.
     case cannotOpen(path: String, reason: String)
@@ -10,13 +10,13 @@ public enum StoreError: Error, Sendable, Hashable {
     case schemaMismatch(table: String, reason: String)
     /// The file was made by a program whose models have a higher version.
     case schemaTooNew(path: String, file: UInt64, configured: UInt64)
-    /// The store is open where it must not be: in `process`, if the system tells which.
+    /// The store is open, and must not be. `process` has it open; nil if that is unknown.
     case storeInUse(path: String, process: Int32?)
     /// The store's files were moved, removed or replaced while it was open.
     case replaced(path: String)
-    /// A higher schema version needs the store alone.
+    /// A migration to a higher schema version needs exclusive access to the store.
     case migrationNeedsAll(path: String, file: UInt64, configured: UInt64)
-    /// A migration block named something that is not there, or used a value of the wrong type.
+    /// A migration block named something that does not exist, or used a value of the wrong type.
     case migrationMisuse(reason: String)
     /// The storage engine has no room for more tables.
     case tooManyTables(limit: Int)
@@ -26,20 +26,20 @@ public enum StoreError: Error, Sendable, Hashable {
     case unknownModel(type: String)
     /// An object with this primary key exists already.
     case duplicatePrimaryKey(table: String, key: String)
-    /// A primary key whose encoding is longer than the storage engine's limit.
+    /// The encoding of a primary key is longer than the storage engine's limit.
     case primaryKeyTooLong(table: String, bytes: Int, limit: Int)
-    /// A string or data that is longer than a value can be.
+    /// A string or data is longer than a value can be.
     case valueTooLong(table: String, bytes: Int, limit: Int)
     /// The file system is full. Nothing of the transaction was stored; the store stays usable.
     case diskFull(path: String)
     /// The address space reserved for the store is used up.
     case mapFull(limitBytes: Int)
-    /// No more snapshots can be open at once.
+    /// The limit of open snapshots is reached.
     case tooManySnapshots(limit: Int)
-    /// Something in the file is not what was stored there, as its checksum tells: of the row of `object`, where that is known, of
-    /// something else of `table`, or of the log of changes.
+    /// A checksum in the file does not match. `object` is set if its row is damaged. `table` is nil if the change log
+    /// or a large value is.
     case damaged(path: String, table: String?, object: ObjectID?, what: String)
-    /// The storage engine failed in a way none of the other cases names.
+    /// The storage engine failed in a way that no other case names.
     case storage(operation: String, code: Int32, reason: String)
     /// `write` was called inside a write block of the same thread.
     case writeInsideWrite
@@ -49,7 +49,7 @@ public enum StoreError: Error, Sendable, Hashable {
     case writeOnOtherThread
     /// The write lock was not granted in time.
     case writeTimedOut(seconds: Double)
-    /// A limit of time that is no number.
+    /// A time limit is not a number.
     case invalidTimeout(name: String)
     /// A thread that the call needs cannot be started.
     case noThread(reason: String)
@@ -61,50 +61,50 @@ public enum StoreError: Error, Sendable, Hashable {
     case invalidatedObject(table: String)
     /// A change of a frozen object was attempted.
     case frozen
-    /// Something was to be frozen inside a write block.
+    /// A value was to be frozen inside a write block.
     case freezeInWrite
-    /// An object, a reference or a frozen thing of the store at `path` was given to the one at `used`.
+    /// An object, a reference or a frozen value of the store at `path` was used with the store at `used`.
     case otherStore(path: String, used: String)
-    /// An object was given where one of another class is needed, which has its own table.
+    /// An object was given where one of another class is needed. Each class has its own table.
     case otherClass(type: String, expected: String)
-    /// A filter looks over more links and lists, one behind the other, than can be followed.
+    /// A filter follows more consecutive links and lists than supported.
     case filterTooDeep(links: Int, limit: Int)
-    /// A primary key was looked up by a value of another type than keys of the class have.
+    /// A primary key was looked up by a value of another type than the keys of the class.
     case otherKeyType(table: String, type: String, expected: String)
     /// A primary key was looked up in a class that has none.
     case noPrimaryKey(table: String)
-    /// `create` was given a property that is not there, or a value that it cannot have.
+    /// `create` was given a property that does not exist, or a value that the property cannot have.
     case invalidValue(property: String, reason: String)
-    /// A property has a stored value that its type does not, as a case that a newer program has.
+    /// A stored value is invalid for the property's type, such as a case that a newer program has added.
     case unknownValue(property: String, type: String, value: String)
-    /// A reference to what the block does not see yet.
+    /// A reference is newer than the version that the block reads.
     case referenceTooNew(version: UInt64, connection: UInt64)
     /// A link was set to an object of another connection.
     case otherConnection(type: String)
-    /// `observe` was called on a connection that has nowhere to deliver.
+    /// `observe` was called on a connection without a delivery context.
     case noScheduler
-    /// `.runLoop` was asked for where no run loop turns: on a worker thread of a queue or of the concurrency pool.
+    /// `.runLoop` was requested on a thread without a running run loop, such as a queue's or the concurrency pool's.
     case noRunLoop(place: String)
-    /// A connection was asked for on a queue that runs several blocks at once.
+    /// A connection was requested on a queue that runs several blocks at once.
     case concurrentQueue(label: String)
-    /// A connection was asked for from another place than it is to live at.
+    /// A connection was requested from another delivery context than its own.
     case connectedElsewhere(site: String, caller: String)
     /// `observe` was called on an object inside a write block.
     case observedInWrite
-    /// Something that stored objects only can do was asked of an object that is not stored.
+    /// An operation for stored objects was called on an object that is not stored.
     case notStored(type: String)
     /// A token of another store was named in `withoutNotifying`.
     case foreignToken
     /// The text of a query cannot be read. `text` is the line, `line` and `column` count from 1.
     case invalidQuery(text: String, line: Int, column: Int, reason: String)
-    /// What is asked of the store cannot be recorded.
+    /// A trace of the store's use cannot be recorded.
     case cannotRecord(path: String, reason: String)
     /// The store has been closed.
     case closed
 }
 
 extension StoreError {
-    /// Starts a thread of the store's.
+    /// Starts a thread of the store.
     /// - Throws: `noThread`.
     static func starting(_ name: String, _ body: @escaping @Sendable () -> Void) throws(StoreError)
         -> TracedThread
@@ -118,14 +118,14 @@ extension StoreError {
 }
 
 extension StoreError {
-    /// Whether a snapshot that failed so will fail again until the store has been opened anew. Not for a limit that was reached: the
-    /// engine then reads again once there is room.
+    /// Whether reads fail again with this error until the store is reopened. False for a limit: reads succeed once
+    /// there is room.
     var endsReading: Bool {
         guard case .storage(_, let code, _) = self else { return false }
         return ![ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR].contains(code)
     }
 
-    /// Whether it is about what the file holds, or how it is read, rather than about what was asked of the store.
+    /// Whether the error is about the file's content or reading it, and not about a request to the store.
     var isOfFile: Bool {
         switch self {
         case .storage, .damaged: true
@@ -250,7 +250,7 @@ extension StoreError: CustomStringConvertible {
     /// The part of a line around a column, with a caret under the column.
     private static func excerpt(_ line: String, column: Int) -> String {
         let scalars = Array(line.unicodeScalars)
-        // So much of a long line as shows the place.
+        // Shows only the part of a long line around the column.
         let start = max(0, column - 61)
         let part = scalars[min(start, scalars.count)..<min(start + 100, scalars.count)]
         func text(_ part: ArraySlice<Unicode.Scalar>) -> String {
@@ -264,7 +264,7 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension Character {
-    /// Columns that a terminal shows it in: two for emoji and for East Asian characters.
+    /// Columns that a terminal uses for the character: two for emoji and for East Asian characters.
     fileprivate var columns: Int {
         let wide: [ClosedRange<UInt32>] = [
             0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE4F,

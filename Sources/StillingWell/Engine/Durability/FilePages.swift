@@ -1,6 +1,5 @@
 // Reads pages of a store's file without LMDB and without a map, so that a damaged or truncated file cannot end the
-// process. The
-// format is LMDB's data version 1. Its meta pages hold:
+// process. The format is LMDB's data version 1. Its meta pages hold:
 //
 //     16 magic (4), 20 version (4), 40 record of the tree of free pages (48), 88 record of the tree of tables (48),
 //     136 last page (8), 144 transaction (8)
@@ -173,8 +172,7 @@ final class FilePages {
     }
 
     /// Last transaction in the list of free pages of a version. It is the version's own, because each commit frees
-    /// pages and lists them
-    /// last. Returns nil if the list cannot be read.
+    /// pages and lists them last. Returns nil if the list cannot be read.
     func lastFreed(_ meta: MetaPage) -> UInt64? {
         guard pageBytes == MappedPage.bytes, var number = meta.free.root else { return nil }
         for _ in 0..<meta.free.depth {

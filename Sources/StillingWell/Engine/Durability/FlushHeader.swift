@@ -17,8 +17,7 @@ struct FlushHeader {
             let (pages, number) = (FilePages(of: environment, directory), reader.number)
             let page = pages.read(number & 1)
             // If the next commit is not visible yet, no writer has begun to overwrite the header. Pages of this version
-            // are not reused
-            // either: the next commit uses no pages that the newest has freed.
+            // are not reused either: the next commit uses no pages that the newest has freed.
             try readers.begin(again: reader)
             if reader.number != number { continue }
             guard let page, let meta = page.withUnsafeBytes({ MetaPage($0, number & 1) }), meta.transaction == number

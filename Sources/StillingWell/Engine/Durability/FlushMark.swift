@@ -1,12 +1,10 @@
 // Marks the store's file with the last flush, so that a flush record can be matched to the file. A mark lies behind
-// LMDB's header, in
-// the second sector of the first two pages, which LMDB never writes. Page 0 has the flush that began last, page 1 the
-// flush that
-// ended last. Pure functions.
+// LMDB's header, in the second sector of the first two pages, which LMDB never writes. Page 0 has the flush that began
+// last, page 1 the flush that ended last. Pure functions.
 //
 // A flush marks the file before the data is flushed, and again once its record is on the disk. So the disk has no
-// record without a
-// mark in the file. A file that was restored, or has gone on without its record, has the mark of another flush.
+// record without a mark in the file. A file that was restored, or has gone on without its record, has the mark of
+// another flush.
 //
 //     512 magic (8), 520 number (8), 528 token of the flush that ended last (8), 536 of the one that began last (8),
 //     544 checksum of those (4)

@@ -1,6 +1,5 @@
 // LMDB readers of one process that keep the pages of the last flush: one that holds them, and one for the next flush.
-// `state` is a
-// leaf lock. The held transaction is also an atomic, which every write reads.
+// `state` is a leaf lock. The held transaction is also an atomic, which every write reads.
 import CStillingWellLMDB
 import Glibc
 import StillingWellSync

@@ -1,12 +1,11 @@
 // Free space of a store, and the space that a flush would free: pages kept for the last flush count as used, and a
-// nearly full
-// store would refuse writes that it has room for. Pure functions, except for reading the table of free pages.
+// nearly full store would refuse writes that it has room for. Pure functions, except for reading the table of free
+// pages.
 import CStillingWellLMDB
 
 struct FlushRoom {
     /// Kept pages may be at most this part of the free pages. With an eighth, a long list of changes did not find
-    /// enough adjacent
-    /// pages among many kept ones.
+    /// enough adjacent pages among many kept ones.
     private static let parts = 64
     /// Number of unused pages behind the file's last page from which the table of free pages is not read.
     private static let plentyPages = 1 << 16

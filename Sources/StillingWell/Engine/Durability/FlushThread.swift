@@ -1,6 +1,6 @@
 // The thread that makes flushes no commit waits for, and advances the version that the process holds. It starts with
-// the first commit
-// and sleeps while no process commits. `state` is a leaf lock. `hasStarted` is an atomic, which every commit reads.
+// the first commit and sleeps while no process commits. `state` is a leaf lock. `hasStarted` is an atomic, which every
+// commit reads.
 import CStillingWellPlatform
 import Glibc
 import Logging

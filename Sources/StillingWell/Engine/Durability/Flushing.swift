@@ -1,12 +1,10 @@
 // Flushes of a store's file, separate from commits. One flush serves all waiting threads and processes.
 //
 // After a power cut, the store begins at the version that was flushed last and is recorded in `durable.mdb`. Its pages
-// must not be
-// reused before the next record is on the disk, even if processes are killed. So each process that commits holds a
-// version not
-// newer than the recorded one with an LMDB reader, and LMDB reuses no page freed since. The hold is advanced by
-// flushes, and by
-// the process's flush thread (FlushThread.swift), which also makes flushes that no commit waits for.
+// must not be reused before the next record is on the disk, even if processes are killed. So each process that commits
+// holds a version not newer than the recorded one with an LMDB reader, and LMDB reuses no page freed since. The hold is
+// advanced by flushes, and by the process's flush thread (FlushThread.swift), which also makes flushes that no commit
+// waits for.
 //
 // A flush holds `page.flushMutex`; waiters sleep on `page.flushRound`. Callers may hold the write lock.
 import CStillingWellLMDB
@@ -89,8 +87,7 @@ final class Flushing: Sendable {
     // MARK: Commits
 
     /// Called with the write lock, before LMDB's transaction begins. Flushes if this process holds nothing and others
-    /// have committed since
-    /// the last flush: once, before its first write. Also makes room in a full store.
+    /// have committed since the last flush: once, before its first write. Also makes room in a full store.
     /// - Throws: `storage` if a flush has failed. No commit is accepted then until the store is opened again.
     @inline(__always)
     func beforeWrite() throws(StoreError) {
@@ -297,8 +294,7 @@ final class Flushing: Sendable {
     }
 
     /// Checks that the flushed files are at the store's path. Runs after the flush, so that no commit is acknowledged
-    /// that began after
-    /// the files were removed.
+    /// that began after the files were removed.
     /// - Throws: `replaced`. The reader is then returned to the pool.
     private func checkFiles(_ reader: FlushReader) throws(StoreError) {
         do throws(StoreError) { try files.load()?.check() } catch {

@@ -1,10 +1,8 @@
 // Comparison of the two headers of a store's file with the record of its last flush. Pure.
 //
 // LMDB writes its headers in turn and begins at the one with the larger transaction. Headers have no checksum; the
-// record has one.
-// A header later than the record is normal if processes were killed before they flushed. The only check of such a
-// header is
-// that its list of free pages ends with its own transaction.
+// record has one. A header later than the record is normal if processes were killed before they flushed. The only check
+// of such a header is that its list of free pages ends with its own transaction.
 
 enum HeaderFinding: Equatable {
     /// The newest header is the one that was recorded.
@@ -17,8 +15,8 @@ enum HeaderFinding: Equatable {
     case unclear
 
     /// Returns whether two headers can be of successive commits, or copies of the one that a store was restored to. A
-    /// commit writes the
-    /// header with the parity of its transaction. Returns true if a header is missing, which LMDB refuses.
+    /// commit writes the header with the parity of its transaction. Returns true if a header is missing, which LMDB
+    /// refuses.
     /// - Parameter lastFreed: returns the last transaction in a header's list of free pages, or nil if that fails.
     static func areSuccessive(_ headers: [FileHeader], lastFreed: (MetaPage) -> UInt64?) -> Bool {
         guard headers.count == FlushRecord.places else { return true }
@@ -33,8 +31,8 @@ enum HeaderFinding: Equatable {
     }
 
     /// Returns whether the header with the older number is of the commit after the newest, by its list of free pages.
-    /// The pages
-    /// of that list are whole, because no commit overwrites pages of the version before it. Reads one page per level.
+    /// The pages of that list are whole, because no commit overwrites pages of the version before it. Reads one page
+    /// per level.
     private static func follows(_ other: MetaPage, _ newest: MetaPage, lastFreed: (MetaPage) -> UInt64?) -> Bool {
         lastFreed(other) == newest.transaction &+ 1
     }

@@ -1,6 +1,5 @@
 // Recovery after a machine crash: the store begins at the last flushed version, whatever later data has reached the
-// disk. Runs while no
-// process has the store open, before LMDB opens it.
+// disk. Runs while no process has the store open, before LMDB opens it.
 import Glibc
 import Logging
 
@@ -16,8 +15,7 @@ struct Recovery {
     private(set) var token: UInt64 = 0
 
     /// Whether the directory entries of the store's files are on the disk. If false, the maker of the store may have
-    /// been killed before
-    /// it flushed them, so they are flushed again.
+    /// been killed before it flushed them, so they are flushed again.
     var isNamed: Bool { number > 1 }
 
     /// State of a store without a record.

@@ -43,8 +43,7 @@ enum FolderLock {
     }
 
     /// Returns whether an open folder or file is still the one at a path. A lock of an old one does not protect a new
-    /// one
-    /// that was made in its place.
+    /// one that was made in its place.
     static func isPresent(_ file: Int32, at path: String) -> Bool {
         var opened = stat()
         var present = stat()

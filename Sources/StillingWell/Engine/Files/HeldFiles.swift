@@ -1,6 +1,6 @@
 // Files that a process has open for a store, by device and inode. Other files may later be at their paths: the store's
-// folder was
-// moved or removed, or a file replaced. Writes to the open files are then lost when the last process closes them.
+// folder was moved or removed, or a file replaced. Writes to the open files are then lost when the last process closes
+// them.
 import CStillingWellPlatform
 import Glibc
 import Synchronization
@@ -62,8 +62,7 @@ final class HeldFiles: Sendable {
     }
 
     /// Checks the paths, with one system call per file. If the process has lost access to them, only checks whether the
-    /// open
-    /// data file still has a name.
+    /// open data file still has a name.
     func state() throws(StoreError) -> State {
         var missing: [String] = []
         for index in listed.indices {

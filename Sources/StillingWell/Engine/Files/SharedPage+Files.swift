@@ -1,6 +1,5 @@
 // Identities of the files that all processes of a store have open, in their shared page. Written by the process that
-// opens the store
-// alone, before others are admitted.
+// opens the store alone, before others are admitted.
 import CStillingWellPlatform
 import Glibc
 

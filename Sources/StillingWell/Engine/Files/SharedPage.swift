@@ -1,14 +1,10 @@
 // The page that every process of a store maps: the write lock, the bell, and one slot per process that follows the
-// change log. It holds
-// no data: a process that opens the store alone initialises it.
+// change log. It holds no data: a process that opens the store alone initialises it.
 //
 // Guards: `mutex` is robust and process-shared. WriteLock alone uses it and the words about turns. Flushing uses
-// `flushMutex` in the
-// same way; its words are written with that mutex, except the one that wakes flush threads. That word, the bells and
-// the slots
-// are atomics. A slot is claimed by compare-and-exchange of its pid. A killed process cannot leave a count too high for
-// good, and
-// no value in the page is trusted.
+// `flushMutex` in the same way; its words are written with that mutex, except the one that wakes flush threads. That
+// word, the bells and the slots are atomics. A slot is claimed by compare-and-exchange of its pid. A killed process
+// cannot leave a count too high for good, and no value in the page is trusted.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync
@@ -63,10 +59,8 @@ final class SharedPage: @unchecked Sendable {
     /// Maps the page of the store in `directory`, and keeps other processes from opening it until `admitOthers`.
     ///
     /// There are two locks. The opening process holds the folder's lock; all processes that have the store open share
-    /// that of the page.
-    /// With only one lock, a process that waits while the opening one is killed would take the page as initialised, and
-    /// use what a
-    /// crash has left there.
+    /// that of the page. With only one lock, a process that waits while the opening one is killed would take the page
+    /// as initialised, and use what a crash has left there.
     /// - Parameter deadlineNs: until when to wait for a process that is opening the store, perhaps migrating it.
     init(_ directory: String, _ modes: FileModes, deadlineNs: Int64) throws(StoreError) {
         let path = directory + "/" + StoreFolder.shared
@@ -127,10 +121,9 @@ final class SharedPage: @unchecked Sendable {
     }
 
     /// Runs `body`, which removes the store's files, if no other process has the store open or is opening it. The last
-    /// use of the page,
-    /// when this process does not use its files any more.
+    /// use of the page, when this process does not use its files any more.
     func ifAlone(in directory: String, _ body: () -> Void) {
-        // Of two processes that close at once, the second waits for the first. An opening process is left alone.
+        // If two processes close at once, the second waits for the first. An opening process is left alone.
         let deadlineNs = monotonicNs() + 100_000_000
         guard let folder = try? FolderLock.take(directory, deadlineNs: deadlineNs, makesFolder: false) else { return }
         defer { FolderLock.release(folder) }
@@ -192,20 +185,18 @@ final class SharedPage: @unchecked Sendable {
     var bellCount: UInt32 { count(.everyCommit) }
 
     /// Bell to wait for. `slow` is for processes without observers, which only have to release old versions. `own` is
-    /// for those that
-    /// hold no version: neither commits nor other processes ring it.
+    /// for those that hold no version: neither commits nor other processes ring it.
     enum Bell {
         case everyCommit, slow, own
 
         /// Commits between two rings of the slow bell. Pages freed meanwhile are replaced by others that are in no
-        /// cache. At 256, a commit
-        /// without observers took 3.4 µs longer than in a store without upkeep; at 64 2.4 µs, at 32 the same.
+        /// cache. At 256, a commit without observers took 3.4 µs longer than in a store without upkeep; at 64 2.4 µs,
+        /// at 32 the same.
         static let slowInterval: UInt64 = 64
     }
 
     /// Number of rings in the upper 31 bits. The lowest bit says that a thread may sleep. It is set before sleeping and
-    /// cleared by the
-    /// next ring, so a killed process leaves it set only until then.
+    /// cleared by the next ring, so a killed process leaves it set only until then.
     private func word(of bell: Bell) -> UnsafeMutablePointer<UInt32> {
         switch bell {
         case .everyCommit: word(Layout.bell)
@@ -217,8 +208,7 @@ final class SharedPage: @unchecked Sendable {
     func count(_ bell: Bell) -> UInt32 { cp_load32(word(of: bell)) >> 1 }
 
     /// Announces the commit of `version`. Called before the write lock is released, so that a writer killed after its
-    /// commit
-    /// delays it by at most one poll period.
+    /// commit delays it by at most one poll period.
     func ring(committed version: UInt64) {
         ring(.everyCommit)
         if version % Bell.slowInterval == 0 { ring(.slow) }
@@ -232,8 +222,7 @@ final class SharedPage: @unchecked Sendable {
     }
 
     /// Rings every bell and wakes every sleeper, even if its mark was overwritten. For a thread about to be joined.
-    /// Three
-    /// system calls.
+    /// Three system calls.
     func wakeAll() {
         ringAll()
         for bell in [Bell.everyCommit, .slow, .own] { _ = cp_futex_wake_all(word(of: bell)) }
@@ -268,8 +257,7 @@ final class SharedPage: @unchecked Sendable {
     }
 
     /// Takes a slot for this process. Returns nil if all are taken: the log is then kept for this process only up to
-    /// its hard cap,
-    /// and the process falls back to comparing snapshots.
+    /// its hard cap, and the process falls back to comparing snapshots.
     func claimSlot() -> Int? {
         let pid = UInt64(getpid())
         for index in 0..<Layout.slotCount {

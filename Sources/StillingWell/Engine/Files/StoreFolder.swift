@@ -1,6 +1,5 @@
 // The folder of a store and its files: their modes, and unfinished creations. Files are not opened through symbolic
-// links. New
-// files are accessible to their user only, unless the program asks otherwise.
+// links. New files are accessible to their user only, unless the program asks otherwise.
 import CStillingWellLMDB
 import Glibc
 
@@ -9,7 +8,7 @@ struct FileModes: Equatable, Sendable {
     static let owner = FileModes(0o600)
 
     let file: mode_t
-    /// Whoever may read the files may enter the folder.
+    /// Mode of folders: readers of the files may enter.
     let folder: mode_t
 
     /// - Parameter file: mode as of `chmod`. The owner may always read and write; execution is never allowed.

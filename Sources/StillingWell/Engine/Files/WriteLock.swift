@@ -2,18 +2,14 @@
 // fair.
 //
 // With a mutex alone, a thread can take it again right after releasing it; a handover at every commit costs two thread
-// switches. So
-// writers take turns: if others wait, a turn ends after a number of commits or some time. A writer that finds others
-// waiting first
-// waits until as many turns have begun. Then it competes for the mutex with the owner of the last of these turns only.
+// switches. So writers take turns: if others wait, a turn ends after a number of commits or some time. A writer that
+// finds others waiting first waits until as many turns have begun. Then it competes for the mutex with the owner of the
+// last of these turns only.
 //
 // `page.mutex` is the lock. Its owner writes `turnOwner`, `turnCommits` and `turnStart`. `page.waiting` counts waiting
-// writers. A
-// killed one leaves the count too high, and writers behind it would wait for a turn that never comes. A writer that
-// sees no progress
-// for `patienceNs` decrements the count, perhaps for a living writer that has not run yet. So the count is never
-// decremented below
-// 0, and a waiting writer that finds 0 increments it again.
+// writers. A killed one leaves the count too high, and writers behind it would wait for a turn that never comes. A
+// writer that sees no progress for `patienceNs` decrements the count, perhaps for a living writer that has not run yet.
+// So the count is never decremented below 0, and a waiting writer that finds 0 increments it again.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync
@@ -239,8 +235,7 @@ final class WriteLock: Sendable {
     private static func bit(ofTurn turn: UInt32) -> UInt32 { 1 << (turn % 32) }
 
     /// Identity of this thread among all processes: its process, and the address of its control block, which is aligned
-    /// to
-    /// 64 bytes and below 2^47.
+    /// to 64 bytes and below 2^47.
     private var currentThread: UInt64 { UInt64(pthread_self()) >> 6 | process << 41 }
     private let process = UInt64(getpid())
 

@@ -1,8 +1,6 @@
 // Stored order of lists: for each object's list a counted tree between ranks and elements, so that neither lookup reads
-// the whole
-// list. Positions in the elements' rows define the order. The tree is updated in the transaction that changes them.
-// Constant
-// while the store is open. Reads follow the locking of the transaction that they use.
+// the whole list. Positions in the elements' rows define the order. The tree is updated in the transaction that changes
+// them. Constant while the store is open. Reads follow the locking of the transaction that they use.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -72,8 +70,7 @@ struct ListOrder: Sendable {
 
     /// Root of a list for reading, or nil if the list is empty.
     /// - Throws: if there is no root and the lists' elements are more or fewer than the element rows. They are counted
-    ///   once per process,
-    /// if there are at most `mostCounted` nodes. Called between changes of the transaction.
+    ///   once per process, if there are at most `mostCounted` nodes. Called between changes of the transaction.
     private func shownRoot(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
         if let root = try root(owner, transaction) { return root }
         if checked.areCounted.load(ordering: .relaxed) { return nil }

@@ -1,6 +1,6 @@
 // Mail from upkeep to one connection: the newest root of each changed query, the changes of each observed object, and
-// the snapshot at
-// their version. A newer root replaces an older one, so a slow observer costs one root per query and no update is lost.
+// the snapshot at their version. A newer root replaces an older one, so a slow observer costs one root per query and no
+// update is lost.
 //
 // The lock is a leaf. Replaced roots and snapshots are released after it.
 import StillingWellSync
@@ -293,8 +293,7 @@ extension Mail {
 
     /// Gives each query the index of its update, if no query has one yet.
     /// - Returns: false, with no index set, if a query has two updates. Upkeep sends a root again with measures of a
-    ///   column, and
-    ///   only the last one is delivered.
+    ///   column, and only the last one is delivered.
     private static func giveSlots(_ updates: [RootUpdate]) -> Bool {
         for index in updates.indices {
             guard updates[index].query.mailSlot < 0 else {

@@ -2,14 +2,12 @@
 import StillingWellBasis
 
 /// A delivery context. The store has those for a run loop, a serial queue and an actor. A program may bring one of its
-/// own with
-/// `store.connect(on: .scheduler(mine))`.
+/// own with `store.connect(on: .scheduler(mine))`.
 ///
 /// Requirements:
 /// - It runs one thing at a time: deliveries, and everything else that uses the connection.
 /// - After each `post()` it runs the delivery block at least once. Order and number do not matter: a delivery takes
-///   everything
-///   that is there, and one that finds nothing does nothing.
+///   everything that is there, and one that finds nothing does nothing.
 /// - `post()` neither waits nor delivers before it returns. It is called by the store's upkeep, and when a token is
 ///   invalidated, without locks held.
 ///
@@ -24,8 +22,7 @@ public protocol Scheduler: AnyObject, Sendable {
     /// Whether the caller runs on this scheduler now. False if unknown; `checkIsCurrent` then decides.
     var isCurrent: Bool { get }
     /// Stops the program with `misuse` unless the caller runs on this scheduler. Called only if `isCurrent` is false. A
-    /// scheduler
-    /// whose `isCurrent` is reliable need not implement it.
+    /// scheduler whose `isCurrent` is reliable need not implement it.
     func checkIsCurrent(_ misuse: @autoclosure () -> String)
     /// Name for error messages, such as `queue 'feed'`.
     var name: String { get }

@@ -1,6 +1,6 @@
 // Silent commits: records of the observers that a write excludes. The record enters upkeep before the commit is
-// visible. Upkeep
-// computes its effect on each tree. The observer's delivery applies that to what the observer was last told.
+// visible. Upkeep computes its effect on each tree. The observer's delivery applies that to what the observer was last
+// told.
 //
 // Everything here is immutable.
 
@@ -95,10 +95,8 @@ extension RankedTree {
     /// versions.
     ///
     /// A change is applied only if the observer knew the row as it was just before. If not, an earlier change of
-    /// another writer is
-    /// unreported, and the whole row is reported. A removal is always applied: the commit deleted the row or took it
-    /// out of
-    /// the filter. A commit that finds the row out already has not removed it.
+    /// another writer is unreported, and the whole row is reported. A removal is always applied: the commit deleted the
+    /// row or took it out of the filter. A commit that finds the row out already has not removed it.
     /// - Parameter keyNow: key of a row at the last delivery, if it passed the query's filter then.
     func applying(
         _ skips: [TreeSkip], _ form: TreeForm, in window: TreeWindow, keyNow: (ObjectID) -> RankedKey?

@@ -1,5 +1,5 @@
-// The engine's side of opening tables and migrating them: handles, rows and primary keys, within one transaction that
-// is not this type's to end. On the opening thread, which holds the write lock.
+// Access to LMDB while tables are opened and migrated: handles, rows and primary keys, within a transaction that its
+// caller ends. Used on the opening thread, which holds the write lock.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -7,9 +7,9 @@ import Glibc
 struct MigrationEngine {
     let transaction: LMDBTransaction
     let storage: Storage
-    /// The rows as they were; nil where no block migrates.
+    /// Rows before the migration; nil without a migration block.
     let old: OldRows?
-    /// Their large values as they are now.
+    /// Large values in the transaction.
     let values: TransactionValues
 
     init(transaction: LMDBTransaction, storage: Storage, old: OldRows?) {
@@ -21,7 +21,7 @@ struct MigrationEngine {
         storage.values = try storage.openTable(transaction, EngineName.values, MDB_INTEGERKEY, mayMake: mayMake)
     }
 
-    /// Throws where a large value could not be read.
+    /// Throws if a large value could not be read.
     func checkValues() throws(StoreError) {
         try storage.reading("read large value") { () throws(EngineFailure) in
             try values.check()
@@ -37,7 +37,7 @@ struct MigrationEngine {
         try storage.openTable(transaction, EngineName.keys(table), 0, mayMake: mayMake)
     }
 
-    /// - Parameter stored: the table as the file had it; nil for a new one.
+    /// - Parameter stored: the table in the file; nil for a new one.
     func open(_ schema: TableSchema, _ layout: TableLayout, stored: TableSchema?) throws(StoreError) -> Table {
         Table(
             schema: schema, layout: layout, rows: try rows(schema.id, mayMake: stored == nil),
@@ -46,7 +46,7 @@ struct MigrationEngine {
             checked: CheckedRows(storage.checkedVersions))
     }
 
-    /// Goes through the rows in order of ids. `body` may change the one it is given.
+    /// Visits the rows in order of ids. `body` may change the row it is given.
     func forEachRow(_ table: UInt32, _ body: (UInt64, [UInt8]) throws -> Void) throws {
         let rows = try rows(table)
         var next: UInt64 = 0
@@ -66,7 +66,7 @@ struct MigrationEngine {
         }
     }
 
-    /// Gives rows from before some properties what those begin with.
+    /// Gives rows from before new properties the properties' initial values.
     /// - Returns: whether there were such properties.
     func fill(_ change: SchemaChange) throws -> Bool {
         for (table, new) in change.newColumns {
@@ -106,14 +106,14 @@ struct MigrationEngine {
         try storage.deleteValues(numbers, transaction)
     }
 
-    /// The numbers of the values of a stored row that lie apart.
+    /// Numbers of the large values of a stored row.
     private func largeValues(_ rows: MDB_dbi, _ id: UInt64) throws(StoreError) -> [UInt64] {
         try storage.reading("read row") { () throws(EngineFailure) in
             try LMDB.get(transaction, rows, id: id).map { RowReader($0).largeValues.map(\.number) } ?? []
         }
     }
 
-    /// The number of the next new row.
+    /// Id of the next new row.
     func nextNumber(_ table: UInt32) throws(StoreError) -> UInt64 {
         try storage.reading("read counter") { () throws(EngineFailure) in
             try RowCounter.next(table, transaction, storage.meta)
@@ -124,7 +124,7 @@ struct MigrationEngine {
         try storage.check(RowCounter.store(table, next, transaction, storage.meta), "store counter")
     }
 
-    /// Stores a row, with its large values apart.
+    /// Stores a row, and its large values in their own table.
     func put(_ table: TableSchema, _ id: UInt64, _ row: RowBuffer) throws(StoreError) {
         if let error = row.error(table) { throw error }
         try row.moveLarge(
@@ -152,8 +152,7 @@ struct MigrationEngine {
         try dropIndexes(table)
     }
 
-    /// Deletes the indexes of a table, and the orders of the lists whose elements it has; those it should have are made anew
-    /// when it is opened.
+    /// Deletes the indexes of a table, and the orders of lists whose elements it has. Opening makes needed ones again.
     func dropIndexes(_ table: TableSchema) throws(StoreError) {
         for column in table.columns.indices { try dropIndex(table, column) }
         try drop(EngineName.ranks(table.id), 0)
@@ -163,7 +162,7 @@ struct MigrationEngine {
         try drop(ColumnIndex.name(table.id, column), ColumnIndex.flags)
     }
 
-    /// Deletes a table of the engine's, if there is one of this name.
+    /// Deletes an LMDB table, if it exists.
     private func drop(_ name: String, _ flags: UInt32) throws(StoreError) {
         var handle: MDB_dbi = 0
         let code = engine_open_table(transaction, name, flags, &handle)
@@ -172,7 +171,7 @@ struct MigrationEngine {
         try storage.check(engine_drop(transaction, handle, 1), "delete \(name)")
     }
 
-    /// Makes the index of primary keys anew from the rows.
+    /// Builds the index of primary keys again from the rows.
     /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`.
     func rebuildKeys(_ table: TableSchema) throws {
         let keys = try keys(table.id)
@@ -195,7 +194,7 @@ struct MigrationEngine {
         }
     }
 
-    /// Makes what a migration or an upgrade has dropped of tables that no model opens: their indexes and the orders of lists.
+    /// Builds the indexes and list orders of tables without a model, which a migration or an upgrade has deleted.
     func completeTables(_ formats: FormatRange, except opened: [UInt32: Table]) throws {
         let stored = try StoreSchema.read(transaction, storage.meta, path: storage.directory, formats)
         guard let schema = stored else { return }
@@ -207,7 +206,7 @@ struct MigrationEngine {
         }
     }
 
-    /// Gives the migrated content a version of its own. What has changed is not listed: nobody can have read the old one.
+    /// Gives the migrated content its own version, without listed changes: no process can have read the old content.
     func noteRewrite() throws(StoreError) {
         let last = try storage.reading("read log") { () throws(EngineFailure) in
             try LMDB.lastID(transaction, storage.log)

@@ -1,27 +1,27 @@
-// What a migration block does beyond the columns of the rows it goes through: rows that come and go, links and lists. Rows
-// lie in storage at once; what leads to a deleted one is found in one scan when the block has ended, and indexes are made anew
-// then, so none is kept meanwhile. On the opening thread, which holds the write lock.
+// Operations of a migration block beyond the columns of visited rows: added and deleted rows, links and lists. Rows are
+// stored at once. Links to deleted rows are found in one scan after the block. Indexes are built then, and not kept
+// during the block. Used on the opening thread, which holds the write lock.
 import CStillingWellLMDB
 import StillingWellBasis
 
-/// The rows of a file that is being migrated.
+/// Rows of a file that is being migrated.
 final class MigrationRows {
     let change: SchemaChange
-    /// Nil once the migration is over: a migration that is kept must not keep the store open.
+    /// Nil once the migration is over, so that a migration object that is kept does not keep the store open.
     private var openEngine: MigrationEngine?
     private var engine: MigrationEngine {
         guard let openEngine else { stopProgram("a migration was used after its end") }
         return openEngine
     }
-    /// By table: the first number that the block has given out, and the next one.
+    /// By table: the first id that the block has given out, and the next one.
     private var numbers: [UInt32: (first: UInt64, next: UInt64)] = [:]
     private var deleted: [String: Set<UInt64>] = [:]
-    /// By element table and owner: the elements in the order of the list; of tables that somebody has asked for.
+    /// Elements in list order, by element table and owner. Only of tables that the block has asked for.
     private var lists: [UInt32: [UInt64: [UInt64]]] = [:]
     private var oldLists: [UInt32: [UInt64: [UInt64]]] = [:]
-    /// What went wrong first in a place that cannot throw.
+    /// First failure in a place that cannot throw.
     private(set) var failure: StoreError?
-    /// Whether the block has ended: the transaction may have too.
+    /// Whether the block has ended, and perhaps the transaction.
     var isOver = false
 
     init(_ change: SchemaChange, _ engine: MigrationEngine) {
@@ -29,18 +29,18 @@ final class MigrationRows {
         openEngine = engine
     }
 
-    /// Lets go of the store.
+    /// Releases the store.
     func end() {
         isOver = true
         openEngine = nil
     }
 
-    /// Gives the migration up, when the block has ended at the latest.
+    /// Makes the migration fail, at the latest when the block ends.
     func fail(_ error: StoreError) { failure = failure ?? error }
 
     // MARK: Rows
 
-    /// Goes through the rows that the block has not added itself, in order of ids; `body` may change or delete any.
+    /// Visits the rows that the block has not added itself, in order of ids. `body` may change or delete any row.
     func forEachRow(_ table: UInt32, _ body: (_ id: UInt64, _ old: [UInt8], _ now: [UInt8]) throws -> Void)
         throws
     {
@@ -50,13 +50,13 @@ final class MigrationRows {
         }
     }
 
-    /// Stores a row that the block has changed, unless it has deleted it too.
+    /// Stores a row that the block has changed, unless it has been deleted.
     func put(_ table: TableSchema, _ id: UInt64, _ row: RowBuffer) throws(StoreError) {
         if isDeleted(table.name, id) { return }
         try engine.put(table, id, row)
     }
 
-    /// The number of a new row.
+    /// Takes the id of a new row.
     func takeNumber(_ table: UInt32) throws(StoreError) -> UInt64 {
         var known: (first: UInt64, next: UInt64)
         if let given = numbers[table] {
@@ -78,25 +78,25 @@ final class MigrationRows {
 
     func isDeleted(_ table: String, _ id: UInt64) -> Bool { deleted[table]?.contains(id) ?? false }
 
-    /// A row of the file as it was; nil where there was none.
+    /// Row of the file before the migration, or nil if there was none.
     func old(_ table: TableSchema, _ id: UInt64) throws(StoreError) -> [UInt8]? {
         try engine.old?.row(table.id, id)
     }
 
-    /// Deletes a table, and what leads to it.
+    /// Deletes a table and the columns that refer to it.
     func drop(_ table: TableSchema) throws(StoreError) {
         try engine.drop(table)
         change.remove(table.name)
     }
 
-    /// Who has the large values of rows, as they were or as they are now.
+    /// Source of the large values of rows, before the migration or in it.
     func largeValues(isOld: Bool) -> UnsafeRawPointer? {
         isOld ? engine.old?.unretained : engine.values.unretained
     }
 
     // MARK: Lists
 
-    /// The values of a list, each as the row of an element that has it; as they were, or as they will be.
+    /// Values of a list's elements in order, before the migration or in it.
     func elements(
         of owner: UInt64, in table: TableSchema, isOld: Bool
     ) throws(StoreError) -> [ColumnValue] {
@@ -136,8 +136,8 @@ final class MigrationRows {
         }
     }
 
-    /// Gives a list other elements.
-    /// - Parameter change: counts changes of the list, and has counted these.
+    /// Replaces the elements of a list.
+    /// - Parameter change: number of the list's last change, which includes these.
     func setList(
         of owner: UInt64, in table: TableSchema, _ values: [(RowBuffer) -> Void], change last: UInt64
     ) throws(StoreError) {
@@ -160,7 +160,7 @@ final class MigrationRows {
 
     // MARK: The end
 
-    /// Takes away what leads to deleted rows, and stores which numbers are taken.
+    /// Removes links to deleted rows, and stores the counters of ids.
     func finish() throws {
         if !deleted.isEmpty {
             let owners = self.owners
@@ -175,7 +175,7 @@ final class MigrationRows {
         for (table, number) in numbers { try engine.storeNextNumber(table, number.next) }
     }
 
-    /// Whose list's elements the rows of a table are.
+    /// For each element table, the list property that it belongs to.
     private var owners: [UInt32: (table: TableSchema, column: Int)] {
         var owners: [UInt32: (table: TableSchema, column: Int)] = [:]
         for table in change.schema.tables {
@@ -187,7 +187,7 @@ final class MigrationRows {
         return owners
     }
 
-    /// - Parameter owner: whose list's elements the rows are.
+    /// - Parameter owner: the list property whose elements the rows are, or nil.
     private func cut(_ table: TableSchema, _ links: [Int], _ owner: (table: TableSchema, column: Int)?) throws {
         try engine.forEachRow(table.id) { id, bytes in
             let gone = bytes.withUnsafeBytes { bytes in

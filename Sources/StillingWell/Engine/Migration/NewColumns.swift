@@ -1,17 +1,17 @@
-// What rows from before a property have for it: what it begins with in a new object. They are written again when a store is
-// opened whose models have the property for the first time, so that nothing that reads or compares has to know of it. What
-// begins with zero, or with nothing, costs nothing: rows that are too short read so. On the opening thread.
+// Initial values of new properties for existing rows. The rows are written when a store is first opened with models
+// that have the properties, so that no other code has to know of them. Properties that begin with zero or empty cost
+// nothing, because rows that are too short read so. Used on the opening thread.
 
-/// The properties that a table of the file has got, and that begin with something else than zero.
+/// New properties of a stored table whose initial value is not zero.
 struct NewColumns {
     let table: TableSchema
-    /// Rows of up to so many columns are from before.
+    /// Rows with at most this number of columns are older than the properties.
     private let first: Int
     private let columns: [(column: Int, ordinal: Int)]
     private let makeRow: (RowBuffer) -> Void
 
-    /// - Parameter first: how many columns the table had.
-    /// - Returns: nil where no row has to be written.
+    /// - Parameter first: number of columns that the table had.
+    /// - Returns: nil if no row has to be written.
     init?(of model: ModelDeclaration, in table: TableSchema, from first: Int) {
         guard table.columns.count > first else { return nil }
         let (sample, empty) = (RowBuffer(), RowBuffer())
@@ -29,11 +29,12 @@ struct NewColumns {
         makeRow = model.makeRow
     }
 
-    /// Why no other process may have the store open.
+    /// Reason why no other process may have the store open.
     var reason: String { "'\(table.name).\(table.columns[columns[0].column].name)' is new, with a value to begin with" }
 
-    /// A row from before with all columns; nil for another one. Each has the values of an object of its own.
-    /// - Parameter source: who has its values that lie apart.
+    /// An older row with all columns, or nil if the row is not older. Each row gets the values of a separate new
+    /// object.
+    /// - Parameter source: the `LargeValueSource` of the row.
     func filled(_ bytes: [UInt8], _ source: UnsafeRawPointer?) -> RowBuffer? {
         let count = bytes.withUnsafeBytes { RowReader($0).columnCount }
         guard count <= first else { return nil }
@@ -47,8 +48,8 @@ struct NewColumns {
 }
 
 extension RowBuffer {
-    /// A copy, with further columns where the table has got some.
-    /// - Parameter source: who has its values that lie apart.
+    /// Makes a copy of a row, with further columns if the table has more.
+    /// - Parameter source: the `LargeValueSource` of the row.
     convenience init(_ bytes: [UInt8], _ source: UnsafeRawPointer? = nil, widenedTo table: TableSchema? = nil) {
         self.init()
         bytes.withUnsafeBytes {

@@ -1,5 +1,5 @@
-// The rows of a file as they are before a migration: a read transaction beside the one that changes them, so that a row is
-// as it was however often it has been changed since. On the opening thread, which holds the write lock.
+// Rows of a file before a migration, read in a separate transaction, so that a row can be read in its old state after
+// any number of changes. Used on the opening thread, which holds the write lock.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -13,8 +13,8 @@ final class OldRows: LargeValueSource {
     private var found: EngineFailure?
     var failure: StoreError? { found.map { $0.error("read large value", path: path) { _ in nil } } }
 
-    /// Before the write transaction begins: the engine lets one transaction at a time open tables, and another one read
-    /// from those only that were open when it began.
+    /// Has to be called before the write transaction begins. LMDB lets one transaction at a time open tables, and a
+    /// transaction can read only tables that were open when it began.
     init(_ environment: OpaquePointer, path: String) throws {
         self.path = path
         try begin(environment)
@@ -35,7 +35,7 @@ final class OldRows: LargeValueSource {
             try LMDB.check(code, "open table \(EngineName.values)", path: path)
             self.values = values
         }
-        // Its end keeps the tables open.
+        // Committing the transaction keeps the tables open.
         let ended = transaction
         transaction = nil
         try LMDB.check(engine_commit(ended), "open tables", path: path)
@@ -48,7 +48,7 @@ final class OldRows: LargeValueSource {
 
     deinit { if let transaction { mdb_txn_abort(transaction) } }
 
-    /// Visits the rows of a table as they were.
+    /// Visits the old rows of a table.
     func scan(_ table: UInt32, _ body: (UInt64, RowReader) -> Void) throws(StoreError) {
         guard let transaction, let rows = tables[table] else { return }
         try LMDB.reading("read old rows", path: path) { () throws(EngineFailure) in
@@ -60,7 +60,7 @@ final class OldRows: LargeValueSource {
         }
     }
 
-    /// The row as it was; nil where there was none.
+    /// Old row of an object, or nil if there was none.
     func row(_ table: UInt32, _ id: UInt64) throws(StoreError) -> [UInt8]? {
         guard let transaction, let rows = tables[table] else { return nil }
         return try LMDB.reading("read old row", path: path) { () throws(EngineFailure) in
@@ -83,6 +83,6 @@ final class OldRows: LargeValueSource {
         }
     }
 
-    /// Throws where a large value could not be read.
+    /// Throws if a large value could not be read.
     func checkValues() throws(EngineFailure) { if let found { throw found } }
 }

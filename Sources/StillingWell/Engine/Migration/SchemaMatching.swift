@@ -1,9 +1,9 @@
-// Brings a stored table and a model class together, column by column and by name. Stored columns stay where they are:
-// what is new is added behind them, and what the class does not have is hidden. Pure.
+// Matches the columns of a stored table and a model class by name. Stored columns keep their places. New ones are added
+// behind them, and columns that the class lacks are hidden. Pure.
 
-/// One way in which a class differs from its stored table.
+/// A difference between a class and its stored table.
 struct SchemaDifference: Equatable {
-    /// What it takes to open the file all the same.
+    /// Requirement for opening the file in spite of the difference.
     enum Need: Comparable { case nothing, version, block }
 
     let need: Need
@@ -11,12 +11,12 @@ struct SchemaDifference: Equatable {
 }
 
 extension TableSchema {
-    /// The table of a class that is not stored yet.
+    /// Table of a class that is not stored yet.
     init(id: UInt32, _ model: ModelDeclaration) {
         self.init(id: id, name: model.name, columns: model.columns, primaryKey: model.primaryKey)
     }
 
-    /// The table as `model` needs it, and what that changes.
+    /// The table as `model` needs it, and the differences.
     func matched(with model: ModelDeclaration) -> (table: TableSchema, differences: [SchemaDifference]) {
         var table = self
         var differences: [SchemaDifference] = []
@@ -27,12 +27,12 @@ extension TableSchema {
             }
             let stored = columns[index]
             if stored.type != declared.type || stored.target != declared.target {
-                // The values stay readable to a migration block; the name goes to the new column.
+                // The values stay readable to a migration block. The name goes to the new column.
                 table.forget(index)
                 table.columns.append(declared)
             } else {
                 table.columns[index] = declared
-                // An index stays: a program that does not ask for it keeps it true all the same.
+                // An index is kept: programs that do not use it update it all the same.
                 table.columns[index].isIndexed = declared.isIndexed || stored.isIndexed
             }
             if let need = stored.need(toBecome: declared) {
@@ -65,7 +65,7 @@ extension ColumnSchema {
         return "'\(name)' (\(isOptional && type != .link ? "optional " : "")\(type.rawValue)\(target))"
     }
 
-    /// What it takes to change the column's type; nil when it need not change, or nobody has it.
+    /// Requirement for changing the column's type, or nil if there is no change or the column is hidden.
     fileprivate func need(toBecome declared: ColumnSchema) -> SchemaDifference.Need? {
         let isSameType = type == declared.type && target == declared.target
         if isGone || isSameType && isOptional == declared.isOptional { return nil }

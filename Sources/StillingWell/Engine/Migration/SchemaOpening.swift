@@ -1,19 +1,19 @@
-// What happens to the schema when a store is opened: additive changes by themselves; others with a higher version, and
-// where values have to be carried over, with a migration block. All of it in the one transaction that opens the tables.
+// Handles the schema when a store is opened. Additive changes are made without a new version. Others need a higher
+// version, and a migration block if values have to be converted. All in the transaction that opens the tables.
 import CStillingWellLMDB
 
 struct SchemaOpening {
     let request: SchemaRequest
     let engine: MigrationEngine
-    /// Whether the store may be changed for it.
+    /// Whether this opening may change the store.
     let mayChange: Bool
 
     private var path: String { engine.storage.directory }
     /// Whether no other process has the store open.
     private var isAlone: Bool { engine.storage.page.wasAlone }
 
-    /// Brings the stored schema together with the models, and stores it again if that changed it.
-    /// - Returns: each model with its table, and the tables of their lists; nil where the store has to be changed and must not be.
+    /// Matches the stored schema with the models, and stores it again if it has changed.
+    /// - Returns: the tables of the models and of their lists; nil if the store would have to be changed but must not.
     func open() throws -> [(model: ObjectIdentifier?, table: Table)]? {
         for model in request.models { try check(model) }
         let stored = try StoreSchema.read(engine.transaction, engine.storage.meta, path: path, request.formats.range)
@@ -47,7 +47,7 @@ struct SchemaOpening {
         }
     }
 
-    /// Refuses to store a schema that could not be read again.
+    /// Refuses a schema that could not be read again.
     private func checkForm(of schema: StoreSchema) throws(StoreError) {
         if schema.isPossible { return }
         let names = schema.impossibleTables.map { "'\($0.name)'" }.joined(separator: ", ")
@@ -59,7 +59,7 @@ struct SchemaOpening {
                 """)
     }
 
-    /// Rewrites a file of an older format, in the transaction that opens it.
+    /// Upgrades a file of an older format, in the transaction that opens it.
     private func upgraded(_ stored: StoreSchema) throws -> StoreSchema {
         if stored.format == request.formats.current { return stored }
         guard isAlone else {
@@ -85,7 +85,7 @@ struct SchemaOpening {
         change.matchRest()
         try change.checkLimits()
         try checkDifferences(change)
-        // A process that does not know of an index or a link would not keep it true, nor give its rows a new property's value.
+        // A process that does not know an index, a link or a new property would not maintain it.
         if let reason = change.newConnections ?? change.newDefault, !isAlone {
             throw StoreError.cannotOpen(
                 path: path,
@@ -103,7 +103,7 @@ struct SchemaOpening {
         if old < new || isFilled { try engine.noteRewrite() }
     }
 
-    /// Refuses what this opening is not allowed to change.
+    /// Throws for differences that this opening is not allowed to change.
     private func checkDifferences(_ change: SchemaChange) throws {
         let isRaised = change.oldVersion < request.version
         let allowed: SchemaDifference.Need = isRaised ? (request.migration == nil ? .version : .block) : .nothing
@@ -146,17 +146,17 @@ struct SchemaOpening {
     }
 }
 
-/// The schema while it is being changed. On the opening thread.
+/// The schema while it is being changed. Used on the opening thread.
 final class SchemaChange {
     let oldVersion: UInt64
     let newVersion: UInt64
-    /// As it was in the file.
+    /// The schema in the file.
     let old: StoreSchema
     private(set) var schema: StoreSchema
     private(set) var differences: [String: [SchemaDifference]] = [:]
-    /// What properties begin with that tables of the file have got, by table number.
+    /// Initial values of new properties in stored tables, by table number.
     private(set) var newColumns: [UInt32: NewColumns] = [:]
-    /// Tables whose rows were gone through.
+    /// Tables whose rows were visited or changed.
     private var enumerated: Set<String> = []
     private var unmatched: [String: ModelDeclaration] = [:]
     private let models: [String: ModelDeclaration]
@@ -177,7 +177,7 @@ final class SchemaChange {
 
     var isDifferent: Bool { schema.tables != old.tables || schema.version != old.version }
 
-    /// Whether there is anything to be changed, or to be refused.
+    /// Whether there is anything to change or refuse.
     var isAny: Bool { isDifferent || !newColumns.isEmpty || differences.values.contains { !$0.isEmpty } }
 
     /// Whether the table has its new form already.
@@ -207,8 +207,8 @@ final class SchemaChange {
         }
     }
 
-    /// Gives the hidden table of a list its new form. One that holds something else now is put aside for a new one: the
-    /// columns of such tables have fixed places.
+    /// Gives the hidden table of a list its new form. A table whose element type has changed is renamed and replaced by
+    /// a new one, because its columns have fixed places.
     private func matchList(_ declaration: TableSchema, _ property: String, of owner: String) {
         var declared = declaration
         if let index = schema.tables.firstIndex(where: { $0.name == declared.name }) {
@@ -222,7 +222,7 @@ final class SchemaChange {
         schema.tables.append(declared)
     }
 
-    /// Gives the table of a list that no property has any more a name that no other table has.
+    /// Gives a list table that no property uses any more a unique name.
     private func putAside(_ index: Int) {
         repeat {
             schema.tables[index].name += "#\(schema.tables[index].id)"
@@ -236,7 +236,7 @@ final class SchemaChange {
         schema.tables[index].name = new
     }
 
-    /// Hides a column for good, together with the table of its list.
+    /// Hides a column for good, and the table of its list.
     private func forget(_ column: Int, of table: Int) {
         let before = schema.tables[table].columns[column]
         schema.tables[table].forget(column)
@@ -246,7 +246,7 @@ final class SchemaChange {
         }
     }
 
-    /// The first new index, link or list at a table, or between tables, that others may be using.
+    /// Description of the first new index, link or list that other processes would not maintain, or nil.
     var newConnections: String? {
         for table in schema.tables where !old.tables.isEmpty {
             let before = old.tables.first { $0.id == table.id }
@@ -260,10 +260,10 @@ final class SchemaChange {
         return nil
     }
 
-    /// A new property that does not begin with zero.
+    /// Description of a new property with a non-zero initial value, or nil.
     var newDefault: String? { newColumns.min { $0.key < $1.key }?.value.reason }
 
-    /// In the order of names, so that tables get the same numbers in every run.
+    /// Matches the remaining models in the order of names, so that tables get the same numbers in every run.
     func matchRest() { for name in unmatched.keys.sorted() { match(name) } }
 
     func checkLimits() throws(StoreError) {
@@ -278,13 +278,13 @@ final class SchemaChange {
         }
     }
 
-    /// A row as the table has it now, to be changed.
-    /// - Parameter source: who has its values that lie apart.
+    /// A row with the table's current columns, to be changed.
+    /// - Parameter source: the `LargeValueSource` of the row.
     func row(_ bytes: [UInt8], of table: TableSchema, _ source: UnsafeRawPointer?) -> RowBuffer {
         newColumns[table.id]?.filled(bytes, source) ?? RowBuffer(bytes, source, widenedTo: table)
     }
 
-    /// A row of a new object.
+    /// Row of a new object.
     func newRow(of table: TableSchema) -> RowBuffer {
         let (row, made) = (RowBuffer(), RowBuffer())
         row.reset(columnCount: table.columns.count)
@@ -302,12 +302,12 @@ final class SchemaChange {
 
     func noteEnumerated(_ name: String) { enumerated.insert(name) }
 
-    /// Tables with indexes that may not fit any more.
+    /// Tables whose indexes have to be built again.
     var tablesWithOtherRows: [TableSchema] {
         schema.tables.filter { enumerated.contains($0.name) || !(differences[$0.name] ?? []).isEmpty }
     }
 
-    /// Tables whose index of primary keys may not fit any more.
+    /// Tables whose index of primary keys has to be built again.
     var tablesWithOtherKeys: [TableSchema] {
         schema.tables.filter { table in
             guard let before = old.tables.first(where: { $0.id == table.id }) else {
@@ -321,7 +321,7 @@ final class SchemaChange {
     func rename(_ column: Int, of table: String, to name: String) {
         guard let index = schema.tables.firstIndex(where: { $0.name == table }) else { return }
         let before = schema.tables[index].columns[column]
-        // A hidden column of the new name gives it up first, as does the table of its list.
+        // A hidden column with the new name gives it up first, as does the table of its list.
         for other in schema.tables[index].columns.indices
         where other != column && schema.tables[index].columns[other].name == name {
             forget(other, of: index)
@@ -330,14 +330,14 @@ final class SchemaChange {
         schema.tables[index].columns[column].name = name
     }
 
-    /// Forgets a table, and the columns that lead to it: a later table of the name has other rows.
+    /// Removes a table and hides the columns that refer to it: a later table with its name has other rows.
     func remove(_ name: String) {
         schema.tables.removeAll { $0.name == name }
         for index in schema.tables.indices {
             for column in schema.tables[index].columns.indices
             where schema.tables[index].columns[column].target == name {
                 schema.tables[index].columns[column].target = nil
-                // The columns of a list's table are known by their places.
+                // Columns of a list's table are identified by their places.
                 if !schema.tables[index].isOfList { forget(column, of: index) }
             }
         }
@@ -347,7 +347,7 @@ final class SchemaChange {
 extension StoreSchema {
     func table(_ name: String) -> TableSchema? { tables.first { $0.name == name } }
 
-    /// The names of the tables of all lists.
+    /// Names of the tables of all lists.
     var listNames: Set<String> {
         Set(
             tables.flatMap { table in
@@ -355,12 +355,12 @@ extension StoreSchema {
             })
     }
 
-    /// The tables of all lists that a table has or had, for its deletion.
+    /// Tables of all lists that a table has or had, for its deletion.
     func elementTables(of table: TableSchema) -> [TableSchema] {
         tables.filter { $0.isOfList && $0.columns[ListTable.owner].target == table.name }
     }
 
-    /// The tables of a table's lists, hidden ones included: what they hold changes with what it leads to.
+    /// Tables of a table's lists, including hidden lists, whose elements change with the objects they refer to.
     func listTables(of table: TableSchema) -> [TableSchema] {
         table.columns.filter { $0.type == .list }.compactMap { self.table(ListTable.name(table.name, $0.name)) }
     }

@@ -1,10 +1,10 @@
-// Opening a store's tables: in most cases they are there, and are what the models say. Nobody else has the storage yet.
+// Opens a store's tables. Usually they exist and match the models. No other thread has the storage yet.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
 
 extension Storage {
-    /// Opens a store, making it if there is none.
+    /// Opens a store, or makes it if there is none.
     /// - Parameter limit: how long to wait for other processes.
     static func open(
         _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest,
@@ -20,7 +20,7 @@ extension Storage {
         do {
             return try open(tables: UInt32(few))
         } catch StoreError.tooManyTables(_) {
-            // Another process has made some meanwhile.
+            // Another process has added tables meanwhile.
             return try open(tables: LMDB.maxTables)
         }
     }
@@ -29,7 +29,7 @@ extension Storage {
         if try openUnchanged(request) { return }
         _ = try writeLock.lock(TimeLimit(untilNs: deadlineNs))
         defer {
-            // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
+            // New tables are a commit too, and starting a snapshot relies on the announcement of every commit.
             page.ringAll()
             writeLock.unlock()
         }
@@ -49,9 +49,9 @@ extension Storage {
         try check(engine_commit(transaction), "commit")
     }
 
-    /// Opens the tables where nothing has to be changed for that, as nearly always: without the write lock, so that who writes for
-    /// long is not waited for, and with nothing to commit, which would wake whoever observes the store.
-    /// - Returns: false where something has to be changed, and nothing is open.
+    /// Opens the tables if nothing has to be changed, which is the usual case. Takes no write lock, so that a long
+    /// write is not waited for, and commits nothing, which would wake observers.
+    /// - Returns: false, with no table open, if something has to be changed.
     private func openUnchanged(_ request: SchemaRequest) throws -> Bool {
         let transaction = try reading("begin") { () throws(EngineFailure) in
             try LMDB.beginReading(environment, at: page)
@@ -62,7 +62,7 @@ extension Storage {
                 return true
             }
         } catch StoreError.storage(_, code: EACCES, _) {
-            // What the engine says where a table is not there, and cannot be made by who only reads.
+            // LMDB reports EACCES for a missing table in a read transaction.
         } catch {
             engine_abort(transaction)
             throw error
@@ -72,7 +72,7 @@ extension Storage {
         return false
     }
 
-    /// - Returns: false where something has to be changed and must not be.
+    /// - Returns: false if something has to be changed and `mayChange` is false.
     private func openTables(
         _ request: SchemaRequest, _ transaction: LMDBTransaction, old: OldRows?, mayChange: Bool
     ) throws -> Bool {
@@ -91,7 +91,7 @@ extension Storage {
             tablesByID[id]?.links = links
         }
         if let before, before.version != request.version || before.format != request.formats.current {
-            // Last: a mapping to read by opens the other tables alone, and gives them the lowest handles.
+            // Last: a mapping for reading opens the other tables alone, and gives them the lowest handles.
             try engine.completeTables(request.formats.range, except: tablesByID)
         }
         for case (let model?, let table) in opened { tables[model] = tablesByID[table.id] }
@@ -102,7 +102,7 @@ extension Storage {
         return true
     }
 
-    /// - Parameter mayMake: false for one that was stored: made anew it would be empty, and nobody would hear of what was in it.
+    /// - Parameter mayMake: false for a stored table: if it is missing, an empty one must not replace it unnoticed.
     func openTable(
         _ transaction: LMDBTransaction, _ name: String, _ flags: Int32, mayMake: Bool
     ) throws(StoreError) -> MDB_dbi {

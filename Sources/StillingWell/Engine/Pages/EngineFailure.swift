@@ -1,8 +1,7 @@
 // Failures of reads: an error code of LMDB, or a checksum that does not match. Pure functions.
 
 /// Failure of a read: an LMDB code, or an entry whose checksum is wrong. Small, because every read of a row may throw
-/// it.
-/// The storage turns it into a `StoreError`.
+/// it. The storage turns it into a `StoreError`.
 struct EngineFailure: Error {
     /// LMDB code, or 0 if a checksum did not match.
     let code: Int32

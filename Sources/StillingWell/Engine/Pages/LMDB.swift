@@ -14,8 +14,7 @@ enum LMDB {
     static let maxTables: UInt32 = 512
 
     /// Makes an environment that is not open yet. Each of its transactions, and its close, take time in proportion to
-    /// `tables`:
-    /// 16,000 instructions at `maxTables`.
+    /// `tables`: 16,000 instructions at `maxTables`.
     static func makeEnvironment(
         mapBytes: Int, path: String, tables: UInt32 = maxTables
     ) throws(StoreError) -> OpaquePointer {

@@ -1,8 +1,6 @@
 // Reserves file space for writing through a map on a memory file system. Touching a page that cannot be allocated there
-// raises SIGBUS,
-// so pages are allocated first, where a failure is an error. Guarded by the write lock. Other processes may have grown
-// the file;
-// allocating pages that exist is harmless.
+// raises SIGBUS, so pages are allocated first, where a failure is an error. Guarded by the write lock. Other processes
+// may have grown the file; allocating pages that exist is harmless.
 import CStillingWellLMDB
 import Glibc
 

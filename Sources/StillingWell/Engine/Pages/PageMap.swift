@@ -1,6 +1,5 @@
 // Address at which a store's file is mapped, and whether its pages have the format that `MappedPage` reads. Both are
-// found once
-// and held in atomics, readable from any thread.
+// found once and held in atomics, readable from any thread.
 import CStillingWellEngine
 import CStillingWellLMDB
 import CStillingWellPlatform
@@ -60,8 +59,7 @@ final class PageMap: @unchecked Sendable {
     var isKnown: Bool { known.load(ordering: .relaxed) }
 
     /// Computes the address of the map from an address in one of its pages, or returns nil if the format is unknown.
-    /// The first
-    /// result stays valid, because LMDB maps a file once.
+    /// The first result stays valid, because LMDB maps a file once.
     func address(holding address: UnsafeRawPointer, lastPage: Int) -> UnsafeRawPointer? {
         if let base { return base }
         let page = UnsafeRawPointer(bitPattern: UInt(bitPattern: address) & ~UInt(MappedPage.bytes - 1))

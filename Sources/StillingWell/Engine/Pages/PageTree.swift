@@ -1,10 +1,8 @@
 // Reads a table of a snapshot directly in LMDB's map. Pages of a held snapshot do not change, so this takes no cursor
-// and no lock,
-// and a fraction of the instructions.
+// and no lock, and a fraction of the instructions.
 //
 // A row that is not found here is looked up by LMDB, which finds it or reports the damage (RangeCheck.swift). In a
-// scan, a page that is
-// not as expected is damage: of another kind, with another number, or beyond the end of the file.
+// scan, a page that is not as expected is damage: of another kind, with another number, or beyond the end of the file.
 import CStillingWellLMDB
 import StillingWellTree
 

@@ -1,6 +1,6 @@
 // Checks that a read met every entry there is. LMDB follows page numbers without checking the page that it reaches. So
-// "not found" and
-// the end of a scan are valid only once the pages that could hold more entries have been checked (RangeLook.c).
+// "not found" and the end of a scan are valid only once the pages that could hold more entries have been checked
+// (RangeLook.c).
 import CStillingWellEngine
 import CStillingWellLMDB
 import StillingWellTree
@@ -22,8 +22,7 @@ enum RangeCheck {
 
     /// Checks that a range has no entry.
     /// - Parameter check: verifies an entry next to the range, or one inside of it if a wrong page was reached. A page
-    ///   of another
-    /// table has no entry with a matching checksum.
+    ///   of another table has no entry with a matching checksum.
     /// - Throws: the error of `check`, or a failure if a page that can hold entries of the range is damaged.
     @inline(never)
     static func requireEmpty(

@@ -1,10 +1,8 @@
 // A mapping of the store's file for snapshots, separate from the mapping that is written through.
 //
 // A snapshot that is held for long would keep all pages in the file that were freed since. So the mapping that it reads
-// is retired.
-// New snapshots get another mapping. The retired one becomes private: before a page of the file is reused, the page is
-// copied
-// at its address, so readers keep their addresses. `HeldVersions` does this.
+// is retired. New snapshots get another mapping. The retired one becomes private: before a page of the file is reused,
+// the page is copied at its address, so readers keep their addresses. `HeldVersions` does this.
 import CStillingWellEngine
 import CStillingWellLMDB
 import CStillingWellPlatform
@@ -36,8 +34,7 @@ final class ReadMap: @unchecked Sendable {
     /// Makes another mapping of the file of an open store. Its tables have the same handles.
     /// - Parameter file: identity of the store's file.
     /// - Throws: `EngineFailure`. Its code is `EINVAL` if tables cannot get the same handles, because some were deleted
-    ///   since the
-    /// store was opened. It is `ESTALE` if another file is at the path.
+    ///   since the store was opened. It is `ESTALE` if another file is at the path.
     init(
         _ directory: String, mapBytes: Int, tables: [(handle: MDB_dbi, name: String)], _ own: PageMap,
         of file: FileIdentity?

@@ -54,8 +54,7 @@ enum StoreFile {
     private static let mostTransactions = 1 << 56
 
     /// Refuses a file with impossible counts in its header or without its end. Free pages at the end may never have
-    /// been
-    /// written, so they may be missing. The length is checked only if no other process has the file open.
+    /// been written, so they may be missing. The length is checked only if no other process has the file open.
     /// - Throws: `cannotOpen`, or `diskFull` if the file cannot be extended.
     static func checkLength(_ environment: OpaquePointer, _ directory: String, isAlone: Bool) throws(StoreError) {
         var info = MDB_envinfo()

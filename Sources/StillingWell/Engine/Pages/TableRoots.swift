@@ -1,6 +1,5 @@
 // Root pages of a snapshot's tables, looked up once per snapshot and table. Slots are written under the lock of the
-// snapshot's reader and
-// read without it: each is one atomic, and `map` and `lastPage` are stored before it.
+// snapshot's reader and read without it: each is one atomic, and `map` and `lastPage` are stored before it.
 import CStillingWellLMDB
 import Glibc
 import Synchronization

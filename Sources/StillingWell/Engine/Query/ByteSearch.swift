@@ -1,20 +1,19 @@
-// Finds some bytes in others, sixteen places at a time: a place is looked at where the first and the last of the wanted bytes stand as
-// far apart as they should (W. Muła, SIMD-friendly algorithms for substring searching). A call of `memchr` for each place where the
-// first byte stands costs more, in texts as short as rows have. Pure.
+// Substring search, 16 places at a time: a place is checked if the first and the last byte match there (W. Muła,
+// SIMD-friendly algorithms for substring searching). Faster for short texts than one `memchr` per first byte. Pure.
 import Glibc
 
 struct ByteSearch {
     private static let width = 16
 
-    /// Of a part of no bytes nothing is looked at.
+    /// The wanted bytes; not read if empty.
     private let part: UnsafeRawBufferPointer
     private let (firsts, lasts): (SIMD16<UInt8>, SIMD16<UInt8>)
-    /// How far the last byte is from the first.
+    /// Distance of the last byte from the first.
     private let last: Int
-    /// Shorter values are searched one place after the other; all of them for a part of no bytes.
+    /// Length from which values are searched 16 places at a time; `.max` for an empty pattern.
     private let fewestBytes: Int
 
-    /// - Parameter part: what is searched for; it has to stay where it is.
+    /// - Parameter part: the wanted bytes, which have to stay valid.
     init(_ part: UnsafeRawBufferPointer) {
         self.part = part
         last = max(0, part.count - 1)
@@ -22,13 +21,13 @@ struct ByteSearch {
         (firsts, lasts) = (SIMD16(repeating: part.first ?? 0), SIMD16(repeating: part.last ?? 0))
     }
 
-    /// Whether it stands somewhere in `value`. O(length); O(length · part) at worst.
+    /// Returns whether the bytes occur in `value`. O(length); O(length · part) at worst.
     @inline(__always)
     func isIn(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.count >= fewestBytes else { return isInShort(value) }
         let base = value.baseAddress.unsafelyUnwrapped
         let lastPlace = value.count &- fewestBytes
-        // Most texts have no more than 32 places: the first sixteen and the last sixteen, which may overlap, in one look.
+        // Most texts have at most 32 places: check the first 16 and the last 16, which may overlap, at once.
         if lastPlace <= Self.width {
             let (first, second) = (hits(base), hits(base + lastPlace))
             if isEmpty(first | second) { return false }
@@ -43,7 +42,7 @@ struct ByteSearch {
         }
     }
 
-    /// At which of sixteen places the first and the last byte are right: a byte each, not zero where they are.
+    /// Places of 16 at which the first and the last byte match: a byte each, not zero for a match.
     @inline(__always)
     private func hits(_ start: UnsafeRawPointer) -> SIMD2<UInt64> {
         let hits =
@@ -55,7 +54,7 @@ struct ByteSearch {
     @inline(__always)
     private func isEmpty(_ hits: SIMD2<UInt64>) -> Bool { hits[0] | hits[1] == 0 }
 
-    /// Whether all bytes are right at one of the places whose byte in `words` is not zero.
+    /// Returns whether all bytes match at one of the places with a non-zero byte in `words`.
     @inline(never)
     private func isAtHit(_ words: SIMD2<UInt64>, _ start: UnsafeRawPointer) -> Bool {
         for word in 0..<2 {
@@ -73,7 +72,7 @@ struct ByteSearch {
         part.baseAddress.map { memcmp(place, $0, part.count) == 0 } ?? true
     }
 
-    /// The same for few places, one by one.
+    /// Searches place by place, for short values.
     @inline(never)
     private func isInShort(_ value: UnsafeRawBufferPointer) -> Bool {
         guard part.count <= value.count else { return false }

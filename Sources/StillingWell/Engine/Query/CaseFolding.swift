@@ -1,21 +1,21 @@
-// Unicode simple case folding: one scalar becomes one scalar, so "ẞ" equals "ß" but "SS" does not. The standard library
-// has the case mappings but not the folding, so it is put together from them. Pure.
+// Unicode simple case folding: one scalar to one, so "ẞ" equals "ß" but "SS" does not. Composed from the case mappings
+// of the standard library, which has no folding. Pure.
 
 enum CaseFolding {
-    /// The scalar all its case variants have in common.
+    /// The scalar that all case variants have in common.
     static func fold(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         if scalar.isASCII { return Unicode.Scalar(fold(ascii: UInt8(scalar.value))) }
         guard scalar.properties.isCased else { return scalar }
         switch scalar.value {
-        // A dotless i is no variant of i, whatever its upper case says (CaseFolding.txt gives it no folding).
+        // A dotless i is no variant of i, despite its upper case (CaseFolding.txt gives it no folding).
         case 0x131: return scalar
-        // Variants that no single-scalar mapping connects.
+        // Variants that no single-scalar mapping relates.
         case 0x1fd3: return "\u{390}"
         case 0x1fe3: return "\u{3b0}"
         case 0xfb05: return "\u{fb06}"
         default: break
         }
-        // Up and then down, so that variants of one letter meet: "ς" and "σ", "ſ" and "s".
+        // To upper case and then to lower, so that variants of a letter become equal: "ς" and "σ", "ſ" and "s".
         let upper = single(scalar.properties.uppercaseMapping) ?? scalar
         return single(upper.properties.lowercaseMapping) ?? upper
     }
@@ -35,11 +35,11 @@ enum CaseFolding {
         return first
     }
 
-    /// Runs `body` with the folded form of UTF-8 bytes, which are on the stack where they are not many.
+    /// Runs `body` with the folded form of UTF-8 bytes. Short ones are folded on the stack.
     static func withFolded<Result>(
         _ source: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
-        // Two bytes become three at worst ("Ⱥ").
+        // At worst, two bytes become three ("Ⱥ").
         withUnsafeTemporaryAllocation(byteCount: source.count * 3 / 2 + 4, alignment: 1) { buffer in
             var count = 0
             var index = 0

@@ -1,14 +1,13 @@
-// What a filter asks of one column, and everything that follows from it: which rows pass, which values an index is asked
-// for, what the same condition looks like otherwise. A further operator on a column is a case here; the compiler leads
-// through the rest of this file, and on to its text (`QueryPrinter`).
+// Tests of one column in a filter: passing rows, values for an index lookup, and equivalent conditions. A new operator
+// on a column is a case here. The compiler then finds the rest of this file and its text form (`QueryPrinter`).
 import Foundation
 
-/// How a value is compared with a constant.
+/// Comparison of a value with a constant.
 public enum Comparison: Sendable, Hashable {
-    /// As the operator of this name.
+    /// The operator with this name.
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
-    /// Whether a value passes. Not a number is in no order and equals nothing.
+    /// Whether a value passes. NaN has no order and equals nothing.
     @inline(__always)
     func admits<Value: Comparable>(_ value: Value, _ constant: Value) -> Bool {
         switch self {
@@ -21,7 +20,7 @@ public enum Comparison: Sendable, Hashable {
         }
     }
 
-    /// Whether null passes, or is passed: it meets only (in)equality.
+    /// Whether a null value or constant passes, which is possible only for equality and inequality.
     func admitsNull(isSame: Bool) -> Bool { self == .equal ? isSame : self == .notEqual && !isSame }
 }
 
@@ -42,7 +41,7 @@ enum ColumnTest: Sendable, Hashable {
 
     // MARK: The same, said otherwise
 
-    /// The simplest filter that asks this of a column.
+    /// Simplest filter with the same meaning.
     func normal(_ column: Int, isOptional: Bool) -> FilterExpression {
         switch self {
         case .oneOf(let values) where values.isEmpty: .none
@@ -57,8 +56,8 @@ enum ColumnTest: Sendable, Hashable {
         }
     }
 
-    /// What passes exactly where this does not. Only equality has one: null and not a number are in no order, so they pass
-    /// neither `<` nor `>=`.
+    /// Test that passes exactly the other values. Only equality and inequality have one: null and NaN pass neither `<`
+    /// nor `>=`.
     var opposite: ColumnTest? {
         switch self {
         case .compare(.equal, let value): .compare(.notEqual, value)
@@ -67,7 +66,7 @@ enum ColumnTest: Sendable, Hashable {
         }
     }
 
-    /// The words of a `QueryIdentity` for it: other ones would lose what is kept on disk for a query.
+    /// Part of a `QueryIdentity`. Changing it would lose data that is stored on disk for a query.
     func identity(_ column: Int, isOptional: Bool) -> String {
         switch self {
         case .compare(let comparison, let value):
@@ -81,7 +80,7 @@ enum ColumnTest: Sendable, Hashable {
 
     // MARK: For indexes
 
-    /// The only values that pass; nil where others may.
+    /// The only values that pass, or nil if other values may.
     var values: [ColumnValue]? {
         switch self {
         case .compare(.equal, let value): [value]
@@ -90,7 +89,7 @@ enum ColumnTest: Sendable, Hashable {
         }
     }
 
-    /// What a text begins with that passes; nil where it may begin otherwise.
+    /// Prefix of all texts that pass, or nil if there is none.
     var prefix: [UInt8]? {
         switch self {
         case .text(let pattern) where pattern.match == .beginsWith && !pattern.foldsCase: pattern.bytes
@@ -98,7 +97,7 @@ enum ColumnTest: Sendable, Hashable {
         }
     }
 
-    /// The end of the values that pass: nothing above it does, or below it; nil where both may.
+    /// Upper or lower bound of the values that pass, or nil if there is none.
     var end: (value: ColumnValue, isUpper: Bool)? {
         switch self {
         case .compare(.less, let value), .compare(.lessOrEqual, let value): (value, true)
@@ -131,7 +130,7 @@ extension RowReader {
         }
     }
 
-    /// Negative, zero or positive.
+    /// Compares bytes. Returns a negative number, zero or a positive number.
     private func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(a.count, b.count)
         let bytes = common == 0 ? 0 : Int(memcmp(a.baseAddress!, b.baseAddress!, common))

@@ -1,9 +1,9 @@
-// Filters over links without their Swift types: how a condition at the end of a path is put together, and which rows of
-// other tables a filter or an order reads.
+// Filters over links without their Swift types: conditions at the end of a path, and the other rows that filters or
+// orders read.
 
 extension FilterExpression {
-    /// A condition on what a path of links leads to.
-    /// - Parameter passesMissing: whether a row passes whose path ends early, as null would.
+    /// Condition on the row at the end of a path of links.
+    /// - Parameter passesMissing: whether a row passes if its path ends early, as null would.
     static func along(_ links: ArraySlice<Int>, _ condition: FilterExpression, passesMissing: Bool = false)
         -> Self
     {
@@ -12,7 +12,7 @@ extension FilterExpression {
         return links.reversed().reduce(condition) { .linked(column: $1, $0) }
     }
 
-    /// A property, or one over links, compared with a constant. A path that ends early reads as null.
+    /// Comparison of a property, or of one over links, with a constant. A path that ends early reads as null.
     static func compare(_ path: ColumnPath, _ comparison: Comparison, _ value: ColumnValue, isOptional: Bool)
         -> Self
     {
@@ -22,7 +22,7 @@ extension FilterExpression {
             passesMissing: admitsNull)
     }
 
-    /// Calls `body` with each way to rows of other tables that the filter reads, and the columns it reads there.
+    /// Calls `body` with each path to rows of other tables that the filter reads, and the columns it reads there.
     func forEachUse(_ links: TableLinks?, _ tables: [UInt32: Table], _ body: ([LinkEdge], UInt64) -> Void) {
         var pending: [(filter: FilterExpression, links: TableLinks?, way: [LinkEdge])] = [(self, links, [])]
         while let (filter, links, way) = pending.popLast() {
@@ -44,7 +44,7 @@ extension FilterExpression {
 }
 
 extension TreeKey {
-    /// Calls `body` with each way to rows of other tables that membership or order depends on, and the columns read there.
+    /// Calls `body` with each path to other rows that membership or order depends on, and the columns read there.
     func forEachUse(_ links: TableLinks?, _ tables: [UInt32: Table], _ body: ([LinkEdge], UInt64) -> Void) {
         for condition in residual { condition.forEachUse(links, tables, body) }
         for term in sort {

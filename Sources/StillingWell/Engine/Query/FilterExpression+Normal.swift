@@ -1,16 +1,15 @@
-// One form for filters that say the same, so that they share a plan however they were written: typed or as text, with
-// parentheses or without. It finds what is easy to find, not every equivalence.
+// Normal form of filters, so that equivalent typed or textual filters share a plan. Finds simple equivalences, not
+// every one.
 
 extension FilterExpression {
-    /// Nested conjunctions and disjunctions flat, without parts that decide nothing; a double negation gone; a negated
-    /// (in)equality turned; a list of one value an equality. Passes the same rows. O(all parts), where nothing but
-    /// conjunctions stands between conjunctions, and so with disjunctions.
+    /// Equivalent filter with flat conjunctions and disjunctions, without neutral parts, double negations, negated
+    /// equalities or lists of one value. O(all parts), unless conjunctions and disjunctions are nested in turn.
     var normalized: FilterExpression {
         guard case .node = self else { return normalLeaf }
         return folded(
             0,
             inner: { node, _ in
-                // Taken together: what one level at a time has made flat would be gone through again at each further one.
+                // Flattened at once: level by level, flattened parts would be visited again at each further level.
                 let isJoin = node.kind == .and || node.kind == .or
                 return (isJoin ? FilterNode.flattened(node.parts, node.kind) : node.parts, 0)
             },
@@ -20,7 +19,7 @@ extension FilterExpression {
                 case .and: Self.joined(parts, .and, neutral: .all, deciding: .none)
                 case .or: Self.joined(parts, .or, neutral: .none, deciding: .all)
                 case .not: parts[0].negated
-                // What nothing passes, nothing leads to.
+                // If no object passes, no link leads to one that does.
                 case .linked, .quantified(_, .any): parts[0] == .none ? .none : .node(FilterNode(node.kind, parts))
                 case .quantified, .naming: .node(FilterNode(node.kind, parts))
                 }
@@ -47,7 +46,7 @@ extension FilterExpression {
         return flat.isEmpty ? neutral : flat.count == 1 ? flat[0] : .node(FilterNode(kind, flat))
     }
 
-    /// The opposite of a normal expression.
+    /// Negation of a normal expression.
     private var negated: FilterExpression {
         switch self {
         case .all: .none

@@ -1,13 +1,13 @@
-// A filter of model classes, said of the stored tables: columns by their places there, and objects that have been found to
-// be of the store and the class that are asked, which from then on are numbers.
+// Converts filters of model classes to stored tables: columns become stored columns, and objects of the queried store
+// and class become ids.
 
 extension FilterExpression {
-    /// How many links and lists may be looked over, one behind the other: each takes stack when a row is asked.
+    /// Maximum number of consecutive links and lists in a filter, because each takes stack when a row is tested.
     static let maxLinkDepth = 100
 }
 
 extension TableLayout {
-    /// The layout that holds at a place in a filter; nil for the elements of a list of values, which no class describes.
+    /// Layout at a place in a filter; nil for elements of a list of values, which no class describes.
     private struct Place: Hashable {
         let layout: TableLayout?
 
@@ -15,8 +15,8 @@ extension TableLayout {
         func hash(into hasher: inout Hasher) { hasher.combine(layout.map { ObjectIdentifier($0) }) }
     }
 
-    /// O(1) where columns have their places and no object is named, otherwise O(all parts).
-    /// - Parameter path: that of `storage`, as the program has opened it.
+    /// Converts a filter. O(1) if columns have their own numbers and no object is named, otherwise O(all parts).
+    /// - Parameter path: path with which the program has opened `storage`.
     /// - Throws: `otherStore`, `otherClass`, `filterTooDeep`.
     func stored(
         _ filter: FilterExpression, in storage: Storage, openedAs path: String
@@ -52,7 +52,7 @@ extension TableLayout {
             })
     }
 
-    /// Refuses an object that a link or list of this class cannot lead to, or that is no object of it.
+    /// Throws for an object that is not of this class, or that a link or list of this class cannot refer to.
     private func check(_ home: ObjectHome, _ condition: FilterExpression) throws(StoreError) {
         var expected = name
         if case .column(let ordinal, .compare, _) = condition, let target = targetName(ordinal) { expected = target }

@@ -1,21 +1,21 @@
-// A filter without its Swift types: what `Filter` builds, what is normalised, indexed and evaluated on rows.
-// Strings and data compare as bytes. Null equals null, is in no order, and differs from every value. A column that is
-// not optional is never null: where a row is older than the column, it compares as the zero that its property reads.
+// Filters without their Swift types, as built by `Filter`. They are normalised, indexed, and evaluated on rows. Strings
+// and data compare as bytes. Null equals null, has no order, and differs from every value. A non-optional column is
+// never null: if a row is older than the column, it compares as zero.
 //
-// A program may put filters together in loops, so they are as deep as they are long: whatever goes through one keeps its
-// own stack, and none calls itself for a part. Evaluation is FilterProgram's.
+// A program may build filters in loops, so they can be arbitrarily deep. Code that traverses one keeps its own stack
+// and does not recurse into parts. `FilterProgram` evaluates them.
 
 enum FilterExpression: Sendable, Hashable {
     case all
     case none
-    /// A column of the row itself.
+    /// Test of a column of the row itself.
     indirect case column(Int, ColumnTest, isOptional: Bool)
-    /// The row is this object's.
+    /// Whether the row is this object's.
     case identity(ObjectID)
-    /// What a list comes to: how many there are, or the sum and so on of a column of its objects; where `of` is nil,
-    /// of its values.
+    /// Comparison of a list's aggregate: its count, or an aggregate of a column of its objects. If `of` is nil, of its
+    /// values.
     indirect case aggregate(column: Int, Aggregate, of: Int?, Comparison, ColumnValue)
-    /// Is made of other filters.
+    /// Combination of other filters.
     case node(FilterNode)
 
     static func compare(
@@ -26,33 +26,33 @@ enum FilterExpression: Sendable, Hashable {
 
     static func or(_ parts: [FilterExpression]) -> Self { .node(FilterNode(.or, parts)) }
 
-    /// The opposite; that of an opposite is the filter itself.
+    /// Negation. The negation of a negation is the inner filter.
     static func not(_ part: FilterExpression) -> Self {
         if case .node(let node) = part, node.kind == .not { return node.parts[0] }
         return .node(FilterNode(.not, [part]))
     }
 
-    /// The link leads somewhere, and what it leads to passes.
+    /// Whether a link leads to an object that passes.
     static func linked(column: Int, _ condition: FilterExpression) -> Self {
         .node(FilterNode(.linked(column: column), [condition]))
     }
 
-    /// So many of a list pass: the objects of a list of links; of a list of values, the rows that hold them in column
-    /// `ListTable.value`. A link counts as a list of at most one.
+    /// Whether enough elements of a list pass: the objects of a list of links, or the rows of a list of values, with
+    /// the value in column `ListTable.value`. A link counts as a list of at most one.
     static func quantified(column: Int, _ quantifier: Quantifier, _ condition: FilterExpression) -> Self {
         .node(FilterNode(.quantified(column: column, quantifier), [condition]))
     }
 
-    /// A condition with the id of an object, which means that object in its own store and its own class only. Once it is
-    /// asked of a store's table it is `condition` and no more.
+    /// Condition with the id of an object, valid only in the object's store and class. Conversion for a table leaves
+    /// `condition` alone.
     static func naming(_ home: ObjectHome, _ condition: FilterExpression) -> Self {
         .node(FilterNode(.naming(home), [condition]))
     }
 
-    /// Whether a row passes. For many rows, make a `FilterProgram` once.
+    /// Returns whether a row passes. For many rows, make a `FilterProgram` once.
     func matches(_ row: RowReader, _ reach: Reach? = nil) -> Bool { FilterProgram(self).matches(row, reach) }
 
-    /// The parts that must all hold. Nested conjunctions are one, `all` is no part; `none` stays.
+    /// Parts that must all hold. Nested conjunctions are flattened and `all` is removed; `none` stays.
     var conjuncts: [FilterExpression] {
         switch self {
         case .all: []
@@ -61,13 +61,13 @@ enum FilterExpression: Sendable, Hashable {
         }
     }
 
-    /// What passes both.
+    /// Conjunction of both filters.
     func and(_ other: FilterExpression) -> FilterExpression {
         if case .all = self { return other }
         return .and([self, other])
     }
 
-    /// Whether the filter looks beyond the row, and so needs a `Reach`.
+    /// Whether the filter reads other rows, and so needs a `Reach`.
     var needsReach: Bool {
         switch self {
         case .identity, .aggregate: true
@@ -76,7 +76,7 @@ enum FilterExpression: Sendable, Hashable {
         }
     }
 
-    /// Columns of the row itself that decide.
+    /// Columns of the row itself that the filter reads.
     var ownColumns: UInt64 {
         switch self {
         case .all, .none, .identity: 0
@@ -85,9 +85,9 @@ enum FilterExpression: Sendable, Hashable {
         }
     }
 
-    /// Over how many links or lists the filter looks, one behind the other.
+    /// Maximum number of consecutive links or lists in the filter.
     var linkDepth: Int { if case .node(let node) = self { node.linkDepth } else { 0 } }
 
-    /// Whether there is an object in it that has not been found to be of the store and the class that are asked.
+    /// Whether the filter has an object that has not been checked to belong to the queried store and class.
     var namesObjects: Bool { if case .node(let node) = self { node.namesObjects } else { false } }
 }

@@ -1,5 +1,5 @@
-// A filter that is made of others. Immutable, and shared by all filters that were made of it; any thread. What would have
-// to be gathered from all below is noted when the node is made, so that it costs as much as the node has parts.
+// Node of a filter that combines others. Immutable, and shared by all filters built from it. Any thread. Properties of
+// the whole subtree are computed when the node is made, from those of its parts.
 
 /// Unchecked because of `parts`, which change only when nobody else has the node any more.
 final class FilterNode: @unchecked Sendable {
@@ -11,7 +11,7 @@ final class FilterNode: @unchecked Sendable {
     }
 
     let kind: Kind
-    /// One of them, but for `and` and `or`. Changed only by who lets go of the last reference.
+    /// One part, except for `and` and `or`. Changed only when the last reference is released.
     private(set) var parts: [FilterExpression]
     let needsReach: Bool
     let ownColumns: UInt64
@@ -43,7 +43,7 @@ final class FilterNode: @unchecked Sendable {
     deinit {
         var pending: [FilterNode] = []
         moveNodes(to: &pending)
-        // Each goes without its parts: nodes that went with them would be as deep on the stack as they are nested.
+        // Nodes are released without their parts: releasing nested parts would recurse as deep as they are nested.
         while var node = pending.popLast() {
             if isKnownUniquelyReferenced(&node) { node.moveNodes(to: &pending) }
         }
@@ -54,10 +54,10 @@ final class FilterNode: @unchecked Sendable {
         parts = []
     }
 
-    /// Filters with those in place of them that they join by `kind`, however they are nested, in order. O(all parts).
+    /// Filters with nodes of `kind` replaced by their parts, at any depth, in order. O(all parts).
     static func flattened(_ filters: [FilterExpression], _ kind: Kind) -> [FilterExpression] {
         var flat: [FilterExpression] = []
-        // A part may be shared; where it comes again it says nothing new.
+        // A shared part that occurs again is redundant.
         var met: Set<ObjectIdentifier> = []
         var pending: [FilterExpression] = filters.reversed()
         while let next = pending.popLast() {
@@ -93,13 +93,13 @@ extension FilterNode: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
-/// A node that was met where something was known.
+/// A node with its context.
 private struct FoldKey<Context: Hashable>: Hashable {
     let node: ObjectIdentifier
     let context: Context
 }
 
-/// A node that is being folded, with the values of the parts that are done.
+/// A node that is being folded, with the values of its finished parts.
 private struct FoldFrame<Context: Hashable, Value> {
     let key: FoldKey<Context>
     let node: FilterNode
@@ -109,12 +109,12 @@ private struct FoldFrame<Context: Hashable, Value> {
 }
 
 extension FilterExpression {
-    /// Makes a value of a filter, from its leaves up, of each shared part once. O(all parts).
+    /// Computes a value of a filter bottom-up, once for each shared part and context. O(all parts).
     /// - Parameters:
-    ///   - context: what is to be known at this expression.
-    ///   - inner: what is to be known at the parts of a node; and the parts, where not just the node's own.
-    ///   - leaf: what a part is worth that is no node.
-    ///   - join: what a node is worth, given what its parts are.
+    ///   - context: the context of this expression.
+    ///   - inner: returns the parts of a node to fold, and their context.
+    ///   - leaf: returns the value of a part that is no node.
+    ///   - join: returns the value of a node, given the values of its parts.
     func folded<Context: Hashable, Value, Failure: Error>(
         _ context: Context,
         inner: (FilterNode, Context) throws(Failure) -> (parts: [FilterExpression], context: Context),

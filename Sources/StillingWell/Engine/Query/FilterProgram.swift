@@ -1,10 +1,10 @@
-// A filter made ready for asking many rows: its smallest conditions one after the other, each with where to go on when it
-// holds and when it does not. So a row is asked no more than decides, nothing is allocated, and no stack is used but for
-// links, whose number is bounded. Immutable; any thread.
+// A filter compiled for testing many rows: simple conditions, each with the next step if it holds and if not, so a row
+// is tested only until the result is known. Allocates nothing, and recurses only for links, whose number is bounded.
+// Immutable; any thread.
 import StillingWellBasis
 
 struct FilterProgram: Sendable {
-    /// Where a row ends that passes, and one that does not.
+    /// Results of a row that passes, and of one that does not.
     private static let pass = -1
     private static let fail = -2
 
@@ -17,10 +17,10 @@ struct FilterProgram: Sendable {
     private var steps: [Step] = []
     private var start = Self.pass
 
-    /// O(all parts).
+    /// Compiles a filter. O(all parts).
     init(_ filter: FilterExpression) { start = compile(filter) }
 
-    /// - Parameter reach: where other rows are read; not needed unless the filter's `needsReach`.
+    /// - Parameter reach: access to other rows, only needed if the filter's `needsReach`.
     func matches(_ row: RowReader, _ reach: Reach?) -> Bool {
         var place = start
         while place >= 0 {
@@ -29,7 +29,7 @@ struct FilterProgram: Sendable {
         return place == Self.pass
     }
 
-    /// A conjunction or disjunction whose parts are being compiled, from the last one on: each is to lead on to the next.
+    /// A conjunction or disjunction being compiled, from the last part on. Each part continues with the one after it.
     private struct Frame {
         let node: FilterNode
         var next: Int
@@ -37,11 +37,11 @@ struct FilterProgram: Sendable {
         let whenFalse: Int
     }
 
-    /// - Returns: where a row begins.
+    /// - Returns: the first step.
     private mutating func compile(_ filter: FilterExpression) -> Int {
         var frames: [Frame] = []
         var pending: (filter: FilterExpression, whenTrue: Int, whenFalse: Int)? = (filter, Self.pass, Self.fail)
-        /// Where the part begins that was compiled last.
+        /// First step of the part that was compiled last.
         var place = Self.pass
         while true {
             if let (filter, whenTrue, whenFalse) = pending {
@@ -78,7 +78,7 @@ struct FilterProgram: Sendable {
         }
     }
 
-    /// Where all that is asked is a condition on what a link leads to: the way there, and the condition.
+    /// Path and condition, if the program only tests a condition on a link's target; otherwise nil.
     fileprivate var onlyLink: (way: [Int], condition: FilterProgram)? {
         guard steps.count == 1, start == 0, steps[0].whenTrue == Self.pass, steps[0].whenFalse == Self.fail,
             case .linked(let way, let condition) = steps[0].test
@@ -92,20 +92,19 @@ struct FilterProgram: Sendable {
     }
 }
 
-/// One condition that is not made of others on the same row.
+/// A condition that does not combine others on the same row.
 enum FilterTest: Sendable {
     case leaf(FilterExpression)
     case linked(way: [Int], FilterProgram)
     case quantified(column: Int, Quantifier, FilterProgram)
 
-    /// A condition on what a link leads to; on what links lead to one after the other, where that asks for nothing but what the next
-    /// one leads to.
+    /// Condition on the target of a link. If it is only a condition on that target's link, both become one path.
     static func linked(along column: Int, _ condition: FilterProgram) -> FilterTest {
         guard let (way, condition) = condition.onlyLink else { return .linked(way: [column], condition) }
         return .linked(way: [column] + way, condition)
     }
 
-    /// Allocates nothing, except for `oneOf` over strings and data, and for links.
+    /// Tests a row. Allocates nothing, except for `oneOf` over strings and data, and for links.
     func matches(_ row: RowReader, _ reach: Reach?) -> Bool {
         switch self {
         case .leaf(let filter): filter.leafMatches(row, reach)

@@ -1,5 +1,5 @@
-// The first of many rows in an order, gathered as they come: sorting a few and dropping the rest is as quick as a heap, and shorter.
-// One thread.
+// The first of many rows in an order. Sorting some and dropping the rest is as fast as a heap and simpler. Used by one
+// thread.
 
 import StillingWellTree
 
@@ -8,7 +8,7 @@ struct FirstRows {
     private let isReversed: Bool
     private var encoder: SortKeyEncoder
     private var rows: [(key: RankedKey, row: ScannedRow)] = []
-    /// What a row's key has to be before, once there are enough.
+    /// Key that further rows must precede, once there are enough rows.
     private var bound: RankedKey?
 
     init(_ end: OrderedEnd, _ table: Table) {
@@ -20,7 +20,7 @@ struct FirstRows {
         let key = encoder.key(row.row(in: source), row.id, source, links)
         if let bound, isReversed ? key < bound : bound < key { return }
         rows.append((key, row))
-        // Twice as many as are wanted, so that sorting costs each row O(log most) on the average.
+        // Twice the wanted number, so that sorting costs each row O(log most) on average.
         if (rows.count - 16) / 2 >= most { cut() }
     }
 
@@ -31,7 +31,7 @@ struct FirstRows {
         bound = rows.last?.key
     }
 
-    /// Those gathered, in order; none of them is left here.
+    /// Removes and returns the gathered rows, in order.
     mutating func take() -> [ScannedRow] {
         if rows.isEmpty { return [] }
         cut()

@@ -1,14 +1,14 @@
-// Which rows a filter can pass, found by the primary key or by secondary indexes instead of a scan. What is found are
-// candidates: the whole filter is evaluated on each. Pure.
+// Rows that may pass a filter, found by the primary key or an index instead of a scan. The whole filter is tested on
+// each. Pure.
 
 enum IndexAccess {
-    /// A range is worth its random reads if it has at most this part of the rows.
+    /// Largest part of the rows, 1/8, for which the random reads of a range are faster than a scan.
     private static let smallPart = 8
-    /// Objects at the end of a link that are worth going back from.
+    /// Maximum number of link targets from which links are followed back.
     private static let maxTargets = 4_096
 
-    /// The rows that may pass, ascending by id; nil where a scan is as good.
-    /// - Parameter sharing: how many would share the scan: each of them has to do with so much less of it.
+    /// Rows that may pass, ascending by id, or nil if a scan is as fast.
+    /// - Parameter sharing: number of queries that would share the scan, so that each pays only a part of it.
     static func candidates(
         _ conditions: some Sequence<FilterExpression>, _ table: Table, _ source: any RowSource, sharing: Int = 1
     ) -> [ObjectID]? {
@@ -62,7 +62,7 @@ enum IndexAccess {
         }
     }
 
-    /// How many rows pass, where entries of the engine's alone say it; nil where rows have to be read.
+    /// Number of passing rows, if entries of LMDB are enough to tell; nil if rows have to be read.
     static func count(_ conditions: [FilterExpression], _ table: Table, _ source: any RowSource) -> Int? {
         if conditions.isEmpty { return source.reading(or: 0, table.rowCount) }
         guard case .column(let column, let test, _) = conditions[0], let index = table.index(column) else {

@@ -1,7 +1,7 @@
-// Which of many intervals contain a point: an array sorted by low end, read as a balanced tree in which every node
-// knows the highest end below it. New intervals wait in a short list, so that adding one does not sort.
+// Finds the intervals that contain a point: an array sorted by low end, as a balanced tree in which every node has the
+// highest end of its subtree. New intervals wait in a short list, so that adding one does not sort.
 
-/// Closed intervals of 64-bit keys, each with a handle. One thread at a time.
+/// Closed intervals of 64-bit keys, each with a handle. Used by one thread at a time.
 struct IntervalIndex {
     private struct Interval {
         var low: UInt64
@@ -9,11 +9,11 @@ struct IntervalIndex {
         var handle: Int
     }
 
-    /// How many new intervals are looked at one by one. Below this many in all, the index is a flat loop.
+    /// Maximum length of the list of new intervals. Up to this number of intervals in all, the index is a flat loop.
     private static let overflowLimit = 64
 
     private var sorted: [Interval] = []
-    /// For each node of the implicit tree over `sorted`: the highest `high` of its subtree.
+    /// For each node of the implicit tree over `sorted`, the highest `high` of its subtree.
     private var highest: [UInt64] = []
     private var overflow: [Interval] = []
 
@@ -80,8 +80,8 @@ struct IntervalIndex {
     }
 }
 
-/// Handles that a look-up has found. Keeps its memory from one look-up to the next, and asks for room once in each: an array asks
-/// at every element whether it is the only one.
+/// Handles found by a lookup. Keeps its memory between lookups and reserves once in each, because an array checks for
+/// unique ownership at every append.
 struct HandleList {
     private var storage: [Int] = []
     private(set) var count = 0
@@ -90,7 +90,7 @@ struct HandleList {
 
     mutating func removeAll() { count = 0 }
 
-    /// Appends what `body` writes, which moves the place on.
+    /// Appends the handles that `body` writes. `body` advances the pointer.
     @inline(__always)
     mutating func append(atMost added: Int, _ body: (inout UnsafeMutablePointer<Int>) -> Void) {
         if storage.count < count + added {
@@ -105,7 +105,7 @@ struct HandleList {
         }
     }
 
-    /// Appends some.
+    /// Appends handles.
     mutating func append(_ handles: [Int]) {
         append(atMost: handles.count) { place in
             for handle in handles {

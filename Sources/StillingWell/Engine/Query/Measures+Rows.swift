@@ -1,7 +1,7 @@
-// Which columns a tree can know the values of, and how a row's are read.
+// Columns whose values a tree can measure, and how they are read from rows.
 
 extension Measures {
-    /// The measures of some of a table's columns: of the first that there is room for, of those that are numbers.
+    /// Measures of some of a table's columns: the numeric ones, as far as there is room.
     init(columns: UInt64, _ table: TableSchema) {
         var taken: UInt64 = 0
         var doubles: UInt64 = 0
@@ -16,10 +16,10 @@ extension Measures {
         self.init(columns: taken, doubles: doubles, optionals: optionals)
     }
 
-    /// Writes the words of a row.
+    /// Writes the measured values of a row.
     func write(_ row: RowReader, to words: UnsafeMutablePointer<UInt64>) {
         forEach { column, word, isDouble, isOptional in
-            // A row older than the column has the zero that its property reads; an optional one has none.
+            // A row older than the column has the column's zero, or no value if it is optional.
             let isMissing = isOptional && row.isNull(column)
             if isDouble {
                 words[word] = isMissing ? Double.nan.bitPattern : row.slot(column)
@@ -30,7 +30,7 @@ extension Measures {
         }
     }
 
-    /// Adds the words of a row; zeros for one that could not be read, which its source has kept the reason of.
+    /// Appends the measured values of a row, or zeros if the row could not be read and its source has kept the error.
     func append(_ row: RowReader?, to values: inout [UInt64]) {
         let start = values.count
         for _ in 0..<wordsPerEntry { values.append(0) }
@@ -40,12 +40,12 @@ extension Measures {
 }
 
 extension ColumnType {
-    /// Whether values have a smallest and a largest that fits into a word: numbers, and dates, which are doubles.
+    /// Whether values have a minimum and a maximum that fit into a word: numbers, and dates, which are doubles.
     fileprivate var isMeasurable: Bool { self == .int || self == .double || self == .date }
 }
 
 extension TreeForm {
-    /// The same rows with measures of their columns, or none.
+    /// The same rows with other measures, or none.
     func measured(_ tree: RankedTree, _ measures: Measures, _ table: Table, in source: some RowSource) -> RankedTree {
         func measured(_ rows: RankedTree) -> RankedTree {
             rows.measured(measures) { id, words in

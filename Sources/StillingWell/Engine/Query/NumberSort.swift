@@ -1,12 +1,12 @@
-// The order of keys that are numbers: byte by byte from the last, each byte by counting (D. E. Knuth, The Art of Computer
-// Programming 3, 5.2.5), without those bytes that all have in common. Ten instructions per number and byte that differs, where
-// comparing takes twenty for each of the seventeen levels of a hundred thousand. Pure.
+// Radix sort of numeric keys, byte by byte from the last, skipping bytes that are equal in all keys (D. E. Knuth, The
+// Art of Computer Programming 3, 5.2.5). 10 instructions per number and differing byte; comparing takes 20 for each of
+// 17 levels of 100,000. Pure.
 
 enum NumberSort {
-    /// Fewer are compared.
+    /// Number of keys below which they are sorted by comparison.
     private static let fewest = 256
 
-    /// How many numbers stand before each place in order, in `numbers`: by prefix, those of one prefix by id.
+    /// Indices of `numbers` in order of prefix, then of id.
     static func order(of numbers: [RankedNumber]) -> [UInt32] {
         let order = numbers.indices.map { UInt32($0) }
         guard numbers.count >= fewest, isAscendingByID(numbers) else {
@@ -18,7 +18,7 @@ enum NumberSort {
         return numbers.withUnsafeBufferPointer { sorted(order, $0) }
     }
 
-    /// As a scan finds them. Sorting by one byte leaves in order what has that byte in common, so ids stay as they are.
+    /// Whether ids ascend, as after a scan. Sorting by one byte is stable, so ids then stay in order.
     private static func isAscendingByID(_ numbers: [RankedNumber]) -> Bool {
         numbers.withUnsafeBufferPointer { numbers in
             numbers.indices.dropFirst().allSatisfy { numbers[$0 - 1].id < numbers[$0].id }
@@ -37,10 +37,10 @@ enum NumberSort {
         return order
     }
 
-    /// Brings `order` into that of one byte, which leaves in order what has that byte in common. O(order).
+    /// Sorts `order` by one byte, stably. O(order).
     /// - Parameters:
-    ///   - next: as long, for what is made.
-    ///   - byte: of what is numbered so.
+    ///   - next: a buffer of the same length.
+    ///   - byte: returns the byte of an index.
     @inline(__always)
     static func pass(_ order: inout [UInt32], _ next: inout [UInt32], byte: (UInt32) -> Int) {
         order.withUnsafeBufferPointer { order in

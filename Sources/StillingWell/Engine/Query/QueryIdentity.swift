@@ -1,13 +1,13 @@
-// A query as text: the same for the same query in every process and whenever it is asked, and another for every other
-// query, down to a constant's last bit. What is kept on disk for a query is found by it; nobody reads it.
+// Text that identifies a query: equal for equal queries in every process and at any time, and different for all others,
+// down to the last bit of a constant. Data stored on disk for a query is found by it. It is not meant to be read.
 //
-// The text is a list in parentheses, in which every part ends before a blank or a parenthesis: texts and bytes stand there
-// as hexadecimal digits, numbers that are not whole by their bits, and each constant with its type before it.
+// The text is a nested list in parentheses, in which every part ends before a blank or a parenthesis. Texts and bytes
+// are hexadecimal, floating-point numbers are their bits, and each constant is preceded by its type.
 import Foundation
 
 enum QueryIdentity {
-    /// The identity of a plan. A section function is one like any other here: closures cannot be compared.
-    /// - Parameter table: the queried one; what its columns are is part of the identity.
+    /// Identity of a plan. Closures cannot be compared, so all section functions of a column are the same.
+    /// - Parameter table: the queried table, whose columns are part of the identity.
     static func of(_ plan: QueryPlan, _ table: TableSchema) -> String {
         let section = plan.tree.section.map { section in
             [section.function == nil ? "column" : "function", words(section.term)]
@@ -47,7 +47,7 @@ enum QueryIdentity {
         return list("\(term.column)", term.ascending ? "up" : "down", over ?? "own")
     }
 
-    /// What is still to be written of a filter, the next last: a filter may be nested deeper than a stack is.
+    /// Parts of a filter still to be written, the next one last. A stack, because filters may be nested deeply.
     private enum Piece {
         case text(String)
         case filter(FilterExpression)
@@ -69,7 +69,7 @@ enum QueryIdentity {
         return text
     }
 
-    /// What a filter is, and the filters that it is made of.
+    /// Name of a filter's kind, and its parts.
     private static func opened(_ filter: FilterExpression) -> (String, [FilterExpression]) {
         switch filter {
         case .all: ("all", [])

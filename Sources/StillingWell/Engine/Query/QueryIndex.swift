@@ -1,10 +1,10 @@
-// Routes a changed row to the filters it may touch. Each filter is entered under its most selective condition, the
-// access condition: equality in a dictionary, a range in an interval index, anything else in the list of those that
-// are always asked. A hit is only a candidate: the caller evaluates the whole filter.
+// Finds the filters that a changed row may affect. Each filter is indexed by its most selective condition: equality in
+// a dictionary, a range in an interval index, others in a list that is always checked. The caller tests the whole
+// filter.
 
 import Foundation
 
-/// Filters of one table, by handles 0 ..< n that the caller gives and reuses. One thread at a time.
+/// Filters of one table, by handles 0 ..< n that the caller assigns and reuses. Used by one thread at a time.
 struct QueryIndex {
     private enum Access {
         case equal(column: Int, [ColumnValue])
@@ -16,10 +16,10 @@ struct QueryIndex {
     private var equalities: [Int: [ColumnValue: [Int]]] = [:]
     private var ranges: [Int: IntervalIndex] = [:]
     private var always: [Int] = []
-    /// The last probe that found a handle, so that one hit by both the old and the new row counts once.
+    /// Last probe that found each handle, so that one found for both the old and the new row counts once.
     private var lastProbe: [UInt64] = []
     private var probe: UInt64 = 0
-    /// Of one row; kept for its memory.
+    /// Handles found for one row; kept for its memory.
     private var hits = HandleList()
 
     init(_ table: TableSchema) { columns = table.columns }
@@ -48,7 +48,7 @@ struct QueryIndex {
         }
     }
 
-    /// Equality before range before nothing. The same for equal sets, so that `remove` finds what `insert` entered.
+    /// Indexed condition: equality, else a range, else none. Equal sets give the same, so that `remove` finds it.
     private func access(_ conditions: Set<FilterExpression>) -> Access {
         var best: Access = .always
         var bestColumn = Int.max
@@ -61,14 +61,14 @@ struct QueryIndex {
         return rangeAccess(conditions) ?? .always
     }
 
-    /// The narrowest interval of numbers that the conditions leave on the first column they bound.
+    /// Narrowest interval that the conditions leave on the first column that they bound.
     private func rangeAccess(_ conditions: Set<FilterExpression>) -> Access? {
         var bounds: [Int: (low: UInt64, high: UInt64)] = [:]
         for condition in conditions {
             guard case .column(let column, let test, _) = condition else { continue }
             var bound = bounds[column] ?? (0, .max)
             if let prefix = test.prefix {
-                // Everything that begins so lies between the prefix followed by zeros and by ones.
+                // Texts with this prefix lie between the prefix followed by zeros and by ones.
                 let low = prefix.withUnsafeBytes { Self.number($0) }
                 let high = low | (prefix.count < 8 ? .max >> UInt64(8 * prefix.count) : 0)
                 bound = (max(bound.low, low), min(bound.high, high))
@@ -82,7 +82,7 @@ struct QueryIndex {
         return bounds.min { $0.key < $1.key }.map { .range(column: $0.key, low: $0.value.low, high: $0.value.high) }
     }
 
-    /// Calls `body` once with each handle whose access condition the old or the new row meets. `body` leaves the index alone.
+    /// Calls `body` once for each handle whose condition the old or new row meets. `body` must not change the index.
     mutating func forEachCandidate(_ old: RowReader?, _ new: RowReader?, _ body: (Int) -> Void) {
         for handle in always { body(handle) }
         guard !(equalities.isEmpty && ranges.isEmpty) else { return }
@@ -99,7 +99,7 @@ struct QueryIndex {
         }
     }
 
-    /// Gathers the handles whose access condition a row meets.
+    /// Gathers the handles whose indexed condition a row meets.
     private mutating func find(_ row: RowReader) {
         for (column, byValue) in equalities {
             if let handles = byValue[row.value(column, columns[column])] { hits.append(handles) }
@@ -110,7 +110,7 @@ struct QueryIndex {
         }
     }
 
-    /// A value's place in its column's order, coarsened to 64 bits; nil where ranges are not indexed.
+    /// Place of a value in its column's order, reduced to 64 bits. Nil if ranges of the type are not indexed.
     private static func number(_ value: ColumnValue) -> UInt64? {
         switch value {
         case .int(let value): SortKeyBytes.ordered(int: UInt64(bitPattern: Int64(value)))
@@ -121,7 +121,7 @@ struct QueryIndex {
         }
     }
 
-    /// The first eight bytes of a text, the first of them the most significant.
+    /// First eight bytes of a text as a big-endian number.
     private static func number(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var number: UInt64 = 0
         for index in 0..<min(8, bytes.count) { number |= UInt64(bytes[index]) << UInt64(56 - 8 * index) }
@@ -139,7 +139,7 @@ struct QueryIndex {
 }
 
 extension RowReader {
-    /// A column's value as a constant.
+    /// Value of a column as a constant.
     func value(_ column: Int, _ schema: ColumnSchema) -> ColumnValue {
         if schema.isOptional, isNull(column) { return .null }
         return switch schema.type {
@@ -151,12 +151,12 @@ extension RowReader {
         case .data: .data(Data(bytes(column)))
         case .uuid: .uuid(UUID._read(self, column))
         case .link: isNull(column) ? .null : .link(ObjectID(rawValue: slot(column)))
-        // How often it was changed is nobody's business; the elements are elsewhere.
+        // The slot counts changes, which is not a value; elements are in another table.
         case .list: .null
         }
     }
 
-    /// Bit i: column i has another value than in `other`.
+    /// Columns whose value differs from that in `other`, bit i for column i.
     func columns(differingFrom other: RowReader, _ table: TableSchema) -> UInt64 {
         var columns: UInt64 = 0
         for (index, schema) in table.columns.enumerated()
@@ -166,7 +166,7 @@ extension RowReader {
         return columns
     }
 
-    /// Whether a column has the same large value in both, which need not be read for that.
+    /// Whether a column has the same large value in both rows, which can be told without reading it.
     private func hasSameLarge(_ column: Int, _ schema: ColumnSchema, as other: RowReader) -> Bool {
         guard schema.type.isOutOfLine, let value = largeValue(slot(column)) else { return false }
         return value == other.largeValue(other.slot(column))

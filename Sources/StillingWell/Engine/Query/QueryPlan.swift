@@ -1,35 +1,34 @@
-// A query split into the tree it shares and the window that is its own. Conditions on the leading sort column are the
-// window's bounds; whatever is left is the tree's residual filter. So a hundred ranges of one order are one tree.
+// Splits a query into a shared tree and its own window. Conditions on the leading sort column become the window's
+// bounds, the others the tree's residual filter. So a hundred ranges of one order share one tree.
 
-/// What a shared tree holds: the rows of a table that pass a residual filter, in an order.
+/// Content of a shared tree: the rows of a table that pass a residual filter, in an order.
 struct TreeKey: Sendable, Hashable {
     var table: UInt32
-    /// All of them must hold.
+    /// Conditions that must all hold.
     var residual: Set<FilterExpression>
     var sort: [SortTerm]
-    /// Columns of which each combination of values is shown once; none: all rows are shown.
+    /// Columns of which each combination of values is shown once. If empty, all rows are shown.
     var distinct: [Int] = []
-    /// Comes before `sort`.
+    /// Section of the rows, which precedes `sort`.
     var section: SectionTerm?
     var observed = Observed.everything
 
     /// Whether membership or order depends on other rows.
     var needsReach: Bool { residual.contains(where: \.needsReach) || sort.contains { $0.over != nil } }
 
-    /// Whether a row may leave and come back without a change that counts as a modification, to observers that are told
-    /// of modifications at all.
+    /// Whether a row may leave and come back without a modification. False if observers are not told of modifications.
     var canTakeBack: Bool {
         if residual.isEmpty || observed == .columns(0) { return false }
         return observed != .everything || needsReach
     }
 }
 
-/// Which changes of a row that stays are modifications. Trees that differ in it have the same rows with other stamps.
+/// Changes of a remaining row that count as modifications. Trees that differ in it have other stamps.
 enum Observed: Sendable, Hashable {
-    /// All columns, and objects the row leads to over up to `depth` links.
+    /// All columns, and objects reached over up to `depth` links.
     case everything
-    /// Bit i: column i, and what these paths lead over and to. None at all is shallow: only rows that come, go or move
-    /// are told.
+    /// Bit i: column i; and the columns along and at the end of the paths. If both are empty, only rows that come, go
+    /// or move are reported.
     case columns(UInt64, over: Set<ColumnPath> = [])
 
     init(_ paths: [ColumnPath]) {
@@ -49,14 +48,14 @@ enum Observed: Sendable, Hashable {
 
 struct QueryPlan: Sendable, Hashable {
     private(set) var tree: TreeKey
-    /// Bounds on the sort key's bytes, half open; nil is unbounded.
+    /// Bounds of the sort key's bytes, half open; nil is unbounded.
     let lower: [UInt8]?
     let upper: [UInt8]?
-    /// How many rows are shown at most, from the lower bound on.
+    /// Maximum number of shown rows, from the lower bound on.
     let limit: Int?
-    /// The section keys that the tree's keys begin with.
+    /// Section keys at the start of the tree's keys.
     private let sections: SortKeyPrefix?
-    /// What is wrong with the query, where that could not be thrown when it was made: it is when the query is used.
+    /// Error of the query that could not be thrown when it was made. Thrown when the query is used.
     let fault: StoreError?
 
     init(
@@ -64,7 +63,7 @@ struct QueryPlan: Sendable, Hashable {
         section: SectionTerm? = nil, fault: StoreError? = nil
     ) {
         self.fault = fault
-        // A bound would cut groups after their first row was chosen, and sections stand before the order.
+        // A bound would split groups after their first row was chosen, and sections precede the order.
         let isPlain = distinct.isEmpty && section == nil
         var bounds = WindowBounds(leading: isPlain ? sort.first : nil, table.schema)
         let residual = filter.normalized.conjuncts.filter { !bounds.take($0) }
@@ -76,7 +75,7 @@ struct QueryPlan: Sendable, Hashable {
         sections = section?.layout(table.schema).prefix
     }
 
-    /// The same rows, with another idea of what a modification is.
+    /// The same plan with other changes that count as modifications.
     func observing(_ observed: Observed) -> QueryPlan {
         var plan = self
         plan.tree.observed = observed
@@ -100,24 +99,24 @@ struct QueryPlan: Sendable, Hashable {
     }
 }
 
-/// Narrows a window by conditions on the leading sort column, or the range of an index by those on its column.
+/// Bounds of a window from conditions on the leading sort column, or of an index range from conditions on its column.
 struct WindowBounds {
     private(set) var lower: [UInt8]?
     private(set) var upper: [UInt8]?
     private let leading: SortTerm?
 
-    /// Bounds of an index, which has no null: one in a range of it passes no condition.
+    /// Bounds of an index. It has no nulls, and null passes no range condition.
     init(index column: Int) { leading = SortTerm(column: column, ascending: true) }
 
     init(leading term: SortTerm?, _ table: TableSchema) {
-        // Null is in no order, so a range over an optional column has a hole; it stays a residual filter.
-        // So is the end of a way over links.
+        // Null has no order, so a range over an optional column has a hole and stays a residual filter. So do columns
+        // over links.
         leading = term.flatMap { term in
             term.over != nil || table.columns[term.column].isOptional ? nil : term
         }
     }
 
-    /// Takes the condition in as a bound; false when it cannot be one.
+    /// Uses the condition as a bound. Returns false if that is not possible.
     mutating func take(_ condition: FilterExpression) -> Bool {
         guard case .column(let column, let test, _) = condition, let leading, column == leading.column else {
             return false
@@ -132,7 +131,7 @@ struct WindowBounds {
         return true
     }
 
-    /// What begins with a text, with regard to case: keys that begin with its bytes.
+    /// Uses a case-sensitive prefix as bounds: the keys that begin with its bytes.
     private mutating func take(_ prefix: [UInt8], ascending: Bool) -> Bool {
         if prefix.isEmpty { return false }
         var key = SortKeyBytes()
@@ -150,14 +149,14 @@ struct WindowBounds {
         if upper.map({ bound.lexicographicallyPrecedes($0) }) ?? true { upper = bound }
     }
 
-    /// One end of a range of values.
+    /// One bound of a range of values.
     private struct End {
         var value: ColumnValue
         var isIncluded: Bool
     }
 
     private static func range(_ comparison: Comparison, _ value: ColumnValue) -> (from: End?, to: End?)? {
-        // Not a number sorts beyond infinity, and passes no comparison: such ends are closed at infinity.
+        // NaN sorts beyond infinity and passes no comparison, so open ends are closed at infinity.
         var first: End?
         var last: End?
         switch value {
@@ -182,12 +181,12 @@ struct WindowBounds {
         }
     }
 
-    /// Narrows the window by an end of what it shows.
-    /// - Returns: false where bytes cannot tell.
+    /// Narrows the window by one bound.
+    /// - Returns: false if the bound cannot be expressed as bytes.
     private mutating func narrow(_ end: End, isLower: Bool, ascending: Bool) -> Bool {
         var key = SortKeyBytes()
         guard key.append(end.value, ascending: ascending) else { return false }
-        // A bound is the first key that is shown, or the first that is not any more.
+        // A bound is the first key that is shown, or the first that is no longer shown.
         let bound = end.isIncluded == isLower ? key.bytes : SortKeyBytes.successor(of: key.bytes)
         guard let bound else { return !isLower }
         if isLower { narrow(lower: bound) } else { narrow(upper: bound) }

@@ -1,25 +1,24 @@
-// How a filter gets from a row to others: over its links, and to the elements of its lists. Made per row, and only for
-// filters that need it.
+// Access of a filter to other rows: over links, and to the elements of lists. Made per row, for filters that need it.
 import Foundation
 
-/// How many of a list must pass.
+/// Number of a list's elements that must pass.
 enum Quantifier: Sendable, Hashable {
     case any, all, none
 }
 
-/// What a list is made into one value by. Nulls are left out; of nothing, the sum is 0 and the others are null.
+/// Reduction of a list to one value. Nulls are skipped. Without values, the sum is 0 and the others are null.
 enum Aggregate: Sendable, Hashable {
     case count, sum, min, max, average
 }
 
-/// A row among others.
+/// A row with access to other rows.
 struct Reach {
     let source: any RowSource
-    /// Of the row's table.
+    /// Links of the row's table.
     let links: TableLinks?
     let id: ObjectID
 
-    /// Whether so many of a list pass. Ends at the first element that decides.
+    /// Returns whether enough elements of a list pass. Stops at the first element that decides.
     func matches(_ row: RowReader, _ column: Int, _ quantifier: Quantifier, _ condition: FilterProgram) -> Bool {
         var isDecided = false
         forEachElement(of: row, column) { element, reach in
@@ -29,12 +28,12 @@ struct Reach {
         return isDecided == (quantifier == .any)
     }
 
-    /// The row that a link leads to.
+    /// Row that a link leads to.
     func target(of row: RowReader, _ column: Int) -> (RowReader, Reach)? {
         Self.target(of: row, column, links, source).map { ($0.row, Reach(source: source, links: $0.links, id: $0.id)) }
     }
 
-    /// The row at the end of a way over links; nil where it ends early.
+    /// Row at the end of a path of links, or nil if it ends early.
     func end(of way: [Int], from row: RowReader) -> (RowReader, Reach)? {
         Self.end(of: way, from: row, links, source).map { ($0.row, Reach(source: source, links: $0.links, id: $0.id)) }
     }
@@ -47,12 +46,12 @@ struct Reach {
     ) -> Target? {
         guard !row.isNull(column), let table = links?.target(column) else { return nil }
         let id = ObjectID(rawValue: row.slot(column))
-        // Counted for as long as the storage lasts: a way over three links would count it a dozen times for each row.
+        // The storage retains the table. Retaining it for a path of three links would take a dozen operations per row.
         return table._withUnsafeGuaranteedRef { table in source.row(table, id).map { ($0, table.links, id) } }
     }
 
-    /// The same without a reach, which is more than an order asks for.
-    /// - Parameter links: of the row's table.
+    /// Row at the end of a path of links, without a `Reach`, which sorting does not need.
+    /// - Parameter links: links of the row's table.
     static func end(
         of way: [Int], from row: RowReader, _ links: TableLinks?, _ source: any RowSource
     ) -> (row: RowReader, links: TableLinks?, id: ObjectID)? {
@@ -64,7 +63,7 @@ struct Reach {
         return end
     }
 
-    /// Visits what a list holds, in its order, until `body` returns false.
+    /// Visits the elements of a list in order until `body` returns false.
     private func forEachElement(of row: RowReader, _ column: Int, _ body: (RowReader, Reach) -> Bool) {
         guard let list = links?.list(column), let elements = source.storage.tablesByID[list.elements] else {
             if let (target, reach) = target(of: row, column) { _ = body(target, reach) }
@@ -98,11 +97,11 @@ struct Reach {
     }
 }
 
-/// An aggregate being put together.
+/// An aggregate being computed.
 struct AggregateValue {
     private let aggregate: Aggregate
     private var count = 0
-    /// Exact as long as all values are integers and their sum is one.
+    /// Exact sum, as long as all values and their sum are integers.
     private var integer: Int? = 0
     private var number = 0.0
     private var isDate = false
@@ -147,7 +146,7 @@ struct AggregateValue {
         }
     }
 
-    /// Compares as numbers, integers among each other exactly. Null is as in filters.
+    /// Compares as numbers, integers exactly. Null compares as in filters.
     static func admits(_ value: ColumnValue, _ comparison: Comparison, _ constant: ColumnValue) -> Bool {
         if case (.int(let a), .int(let b)) = (value, constant) { return comparison.admits(a, b) }
         let (a, b) = (number(value), number(constant))

@@ -1,14 +1,14 @@
-// The first or last rows of a query in its order, for who wants no more of them: by the order of an index, of the primary key or of
-// the ids, which is as long a way as what is wanted; else by one pass over the rows, which keeps as many as are wanted. No tree is
-// built.
+// The first or last rows of a query in its order, without building a tree. They are read by the order of an index, of
+// the primary key or of ids, in time proportional to the result. Otherwise one pass over the rows keeps the wanted
+// number.
 
 import StillingWellTree
 
-/// How many rows of an order are wanted, and from which end.
+/// Number of wanted rows of an order, and the end they are taken from.
 struct OrderedEnd {
     let sort: [SortTerm]
     let most: Int
-    /// The last rows instead of the first, the very last first.
+    /// Whether the last rows are wanted, the very last first.
     let isReversed: Bool
 
     init(_ sort: [SortTerm], most: Int, isReversed: Bool = false) {
@@ -20,11 +20,11 @@ struct OrderedEnd {
 }
 
 extension RowQuery {
-    /// Of all rows, so many are looked at one by one: more of them a pass over all rows finds as quickly.
+    /// Part of all rows, 1/8, up to which rows are read one by one. Beyond it a pass over all rows is as fast.
     private static let smallPart = 8
     private static let few = 1_024
 
-    /// The rows at one end of an order. What cannot be read is kept by the source.
+    /// Rows at one end of an order. The source keeps failures to read.
     func rows(_ end: OrderedEnd, in source: any RowSource) -> [ScannedRow] {
         if end.most == 0 || conditions.contains(.none) { return [] }
         if end.sort.isEmpty, !end.isReversed { return firstRows(end.most, in: source) }
@@ -45,7 +45,7 @@ extension RowQuery {
         return first.take()
     }
 
-    /// Whether an order stands in the file, so that few of its rows are found quickly.
+    /// Whether the file has this order, so that a few of its rows are found quickly.
     func hasOrder(_ sort: [SortTerm]) -> Bool { sort.isEmpty || index(OrderedEnd(sort, most: 1)) != nil }
 
     private func index(_ end: OrderedEnd) -> ColumnIndex? {
@@ -53,8 +53,7 @@ extension RowQuery {
         return table.index(term.column)
     }
 
-    /// The row with the smallest or largest value of a column, by the column's index: none where no row has one, nil where the
-    /// index cannot tell.
+    /// Row with the smallest or largest value of a column, by its index. Empty if no row has a value; nil if unknown.
     func extreme(of column: Int, isLargest: Bool, in source: any RowSource) -> [ScannedRow]? {
         guard let index = table.index(column) else { return nil }
         if conditions.contains(.none) { return [] }
@@ -65,7 +64,7 @@ extension RowQuery {
     }
 
     private func orderedRows(_ end: OrderedEnd, _ range: IndexRange, in source: any RowSource) -> [ScannedRow]? {
-        // Null is in no index. Where it comes first, or where the index ends before enough is found, all rows are asked.
+        // Null is not in an index. If nulls come first, or the index ends too early, all rows have to be tested.
         let hasNulls =
             range.index.isOptional && !range.isBounded
             && source.reading(or: true) { (transaction) throws(EngineFailure) in
@@ -82,12 +81,12 @@ extension RowQuery {
         return hasNulls && found.count < end.most ? nil : found
     }
 
-    /// - Returns: nil where the way along the index is too long.
+    /// - Returns: nil if too many index entries would have to be read.
     private func walk(_ end: OrderedEnd, _ range: IndexRange, in source: any RowSource) -> [ScannedRow]? {
         let direction = IndexDirection(keysAscend: end.ascends, idsAscend: !end.isReversed)
         let (test, links) = (RowTest(conditions), table.links)
         var found: [ScannedRow] = []
-        // The rows of one key, where that does not say all about their order.
+        // Rows of one key, if the key alone does not define their order.
         var alike = FirstRows(end, table)
         var isCounted = true
         source.readingRows { (transaction, source) throws(EngineFailure) in
@@ -114,7 +113,7 @@ extension RowQuery {
         return isCounted ? Array(found.prefix(end.most)) : nil
     }
 
-    /// The first rows in the order of their ids.
+    /// First rows in the order of their ids.
     private func firstRows(_ most: Int, in source: any RowSource) -> [ScannedRow] {
         var found: [ScannedRow] = []
         forEach(in: source) { row in
@@ -124,7 +123,7 @@ extension RowQuery {
         return found
     }
 
-    /// The last rows in the order of their ids, the very last first; nil where that is not the order, or the way to them is too long.
+    /// Last rows in the order of their ids, the very last first. Nil for another order, or if too many would be read.
     private func lastRows(_ end: OrderedEnd, in source: any RowSource) -> [ScannedRow]? {
         guard end.sort.isEmpty else { return nil }
         var found: [ScannedRow] = []
@@ -147,12 +146,12 @@ extension RowQuery {
     }
 }
 
-/// The part of an index that a filter's conditions lead to.
+/// Part of an index that the conditions of a filter select.
 private struct IndexRange {
     let index: ColumnIndex
     private(set) var low: [UInt8]?
     private(set) var high: [UInt8]?
-    /// Conditions that say nothing of where in the index a row is.
+    /// Conditions that do not restrict the range.
     let others: [FilterExpression]
     var isBounded: Bool { low != nil || high != nil }
 
@@ -163,7 +162,7 @@ private struct IndexRange {
         (low, high) = (bounds.lower, bounds.upper)
     }
 
-    /// Leaves out what is in no order: not a number, which lies beyond both infinities.
+    /// Leaves out NaN, which lies beyond both infinities.
     mutating func narrow(toNumbersOf column: ColumnSchema) {
         var column = column
         column.isOptional = false

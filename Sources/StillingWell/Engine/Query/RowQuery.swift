@@ -1,5 +1,5 @@
-// A filter asked of rows there and then, for who wants a number, or rows in the order of their ids: no tree is built. Rows
-// come from the primary key or an index where one leads to few, else from one scan.
+// Direct evaluation of a filter for a number, or for rows in the order of their ids, without building a tree. Rows come
+// from the primary key or an index if one finds few, else from one scan.
 
 import StillingWellTree
 
@@ -12,7 +12,7 @@ struct RowQuery {
         conditions = filter.normalized.conjuncts
     }
 
-    /// How many rows pass. What cannot be read is kept by the source.
+    /// Number of passing rows. The source keeps failures to read.
     func count(in source: any RowSource) -> Int {
         if let count = IndexAccess.count(conditions, table, source) { return count }
         let (test, links) = (RowTest(conditions), table.links)
@@ -28,7 +28,7 @@ struct RowQuery {
         return count
     }
 
-    /// Adds up a column of the rows that pass.
+    /// Aggregates a column of the passing rows.
     func summary(of column: Int, in source: any RowSource) -> MeasureSummary {
         let (test, links) = (RowTest(conditions), table.links)
         var sum = ColumnSum(column, of: table.schema)
@@ -48,8 +48,8 @@ struct RowQuery {
         return sum.summary
     }
 
-    /// Visits the rows that pass, ascending by id, until `body` returns false. `body` must not read through the source, nor
-    /// change anything. What cannot be read is kept by the source.
+    /// Visits the passing rows, ascending by id, until `body` returns false. `body` must not read through the source or
+    /// change anything. The source keeps failures to read.
     func forEach(in source: any RowSource, _ body: (ScannedRow) -> Bool) {
         let (test, links) = (RowTest(conditions), table.links)
         forEachRun(in: source) { rows, source in
@@ -61,8 +61,8 @@ struct RowQuery {
         }
     }
 
-    /// Visits the rows that may pass, some at once, in the order of their ids.
-    /// - Parameter take: does with a page what `body` would do with its rows; false where it cannot.
+    /// Visits the rows that may pass, in runs, in the order of their ids.
+    /// - Parameter take: processes a whole page in place of `body`. Returns false if it cannot.
     private func forEachRun(
         in source: any RowSource, taking take: (MappedPage, Snapshot) -> Bool = { _, _ in false },
         _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
@@ -75,7 +75,7 @@ struct RowQuery {
         forEachRun(in: source, candidates, body)
     }
 
-    /// Visits some rows, or all.
+    /// Visits the rows with these ids, or all rows.
     func forEachRun(
         in source: any RowSource, _ ids: [ObjectID]?,
         _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
@@ -91,7 +91,7 @@ struct RowQuery {
     }
 }
 
-/// Adds up a column, row by row; of an optional one, those that have a value.
+/// Sum of a column, row by row. Null values are skipped.
 struct ColumnSum {
     private let column: Int
     private let isOptional: Bool
@@ -107,12 +107,12 @@ struct ColumnSum {
 
     @inline(__always)
     mutating func add(_ row: RowReader) {
-        // A row older than the column has the zero that its property reads; an optional one has none.
+        // A row older than the column has the column's zero, or no value if it is optional.
         if isOptional, row.isNull(column) { return }
         if isInt { integers.add(Int._read(row, column)) } else { doubles.add(Double._read(row, column)) }
     }
 
-    /// The rows of a page; false, and none of them added, where they have to be added one by one.
+    /// Adds the rows of a page. Returns false, with none added, if they have to be added one by one.
     mutating func add(_ page: MappedPage) -> Bool {
         guard isInt, !isOptional else { return false }
         let column = column
@@ -131,14 +131,14 @@ struct ColumnSum {
         return true
     }
 
-    /// As each of them: what kind of number it is, is asked once.
+    /// Adds rows. Their type is checked once.
     mutating func add(_ rows: UnsafeBufferPointer<ScannedRow>, _ source: any RowSource) {
         let values = source.largeValues
         guard isInt, !isOptional else {
             for found in rows { add(found.row(values)) }
             return
         }
-        // A copy, which stays in registers.
+        // A local copy, which stays in registers.
         var sum = integers
         for found in rows { sum.add(Int._read(found.row(values), column)) }
         integers = sum

@@ -1,16 +1,16 @@
-// The rows of a snapshot that pass a filter, in the order of their ids, some at a time: for who goes over them in a loop of its own,
-// and may end it early. One thread.
+// Passing rows of a snapshot in the order of their ids, several at a time, for a caller's loop that may end early. Used
+// by one thread.
 
-/// Where such a loop has come to. It holds the snapshot, so what it has found stays where it is.
+/// State of such a loop. It retains the snapshot, so rows found stay valid.
 struct RowScan {
     private static let atOnce = 64
 
     private let table: Table
     private let test: RowTest
     let snapshot: Snapshot
-    /// What an index leads to, where one does.
+    /// Candidates found by an index, or nil without one.
     private let candidates: [ObjectID]?
-    /// The next of them; or else the first id that is not visited yet, nil behind the last row.
+    /// Index of the next candidate. Without candidates, the next id to visit, or nil behind the last row.
     private var next: UInt64? = 0
 
     init(_ filter: FilterExpression, _ table: Table, in snapshot: Snapshot) {
@@ -19,8 +19,7 @@ struct RowScan {
         candidates = conditions.contains(.none) ? [] : IndexAccess.candidates(conditions, table, snapshot)
     }
 
-    /// Puts the next rows in the place of what `rows` has; none where there are no more. What cannot be read is kept by the
-    /// snapshot.
+    /// Replaces the content of `rows` by the next rows, or by nothing at the end. The snapshot keeps failures to read.
     mutating func fill(_ rows: inout [ScannedRow]) {
         rows.removeAll(keepingCapacity: true)
         if let candidates { return fill(&rows, from: candidates) }

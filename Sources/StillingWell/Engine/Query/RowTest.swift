@@ -1,10 +1,10 @@
-// Conditions that a row must all meet, made ready for asking many rows. Comparisons with integers stand apart from the rest,
-// and what is asked of a column from what is made of others: walking through expressions counts references, which costs
-// more than comparing does. Immutable; any thread.
+// A conjunction compiled for testing many rows. Integer comparisons, other tests of columns, and combined conditions
+// are kept apart, because traversing expressions retains objects, which costs more than comparing. Immutable; any
+// thread.
 
 struct RowTest: Sendable {
-    /// Whether a slot is one of `span` and one from `low` on, or is none of them: every comparison is such a question, which is
-    /// asked without a jump.
+    /// Tests whether a slot lies in the `span` from `low` on, or outside if inverted. Every comparison has this form,
+    /// which needs no branch.
     private struct Comparing {
         let column: Int
         private var low: UInt64
@@ -23,7 +23,7 @@ struct RowTest: Sendable {
             }
         }
 
-        /// Of a column of truths: every slot but 0 is true.
+        /// Comparison of a Bool column, in which every non-zero slot is true.
         init(_ column: Int, _ comparison: Comparison, _ constant: Bool) {
             self.column = column
             let (takesFalse, takesTrue) = (
@@ -39,8 +39,8 @@ struct RowTest: Sendable {
 
         private mutating func takeNone() { (low, span, isInverted) = (0, .max, true) }
 
-        /// Asks for both at once, where both are intervals of numbers of one column.
-        /// - Returns: false, and nothing changed, where they are not.
+        /// Intersects this comparison with another, if both are intervals of one column.
+        /// - Returns: false, with nothing changed, if they are not.
         mutating func take(alsoOf other: Comparing) -> Bool {
             guard column == other.column, !isInverted, !other.isInverted else { return false }
             let least = max(Int(bitPattern: UInt(low)), Int(bitPattern: UInt(other.low)))
@@ -64,11 +64,11 @@ struct RowTest: Sendable {
         let isOptional: Bool
     }
 
-    /// All that is asked, where that is one comparison: as often, and walking through an array of one takes three times as long.
+    /// The only condition, if it is one comparison. The usual case, and three times as fast as an array of one.
     private var sole: Comparing?
     private var integers: [Comparing] = []
     private var columns: [Testing] = []
-    /// What is left to be asked; nil for nothing.
+    /// Remaining conditions, or nil.
     private let others: FilterProgram?
     private let needsReach: Bool
 
@@ -90,7 +90,7 @@ struct RowTest: Sendable {
         if integers.count == 1, columns.isEmpty, others.isEmpty { sole = integers[0] }
     }
 
-    /// Both ends of a range are one question.
+    /// Adds a comparison, merged with one of the same column if possible.
     private static func add(_ new: Comparing, to asked: inout [Comparing]) {
         for index in asked.indices where asked[index].take(alsoOf: new) { return }
         asked.append(new)
@@ -99,7 +99,7 @@ struct RowTest: Sendable {
     /// Whether every row passes.
     var isEmpty: Bool { integers.isEmpty && columns.isEmpty && others == nil }
 
-    /// How many of some rows pass.
+    /// Number of rows that pass.
     func count(_ rows: UnsafeBufferPointer<ScannedRow>, _ source: any RowSource, _ links: TableLinks?) -> Int {
         if isEmpty { return rows.count }
         var count = 0
@@ -117,7 +117,7 @@ struct RowTest: Sendable {
         return count
     }
 
-    /// How many rows of a page pass; nil where they have to be asked one by one.
+    /// Number of rows of a page that pass, or nil if they have to be tested one by one.
     func count(_ page: MappedPage, _ source: Snapshot) -> Int? {
         if let sole {
             var count = 0
@@ -131,7 +131,7 @@ struct RowTest: Sendable {
         }
     }
 
-    /// How many rows of a page have what is searched for in a column. By itself, which leaves the loop its registers.
+    /// Number of rows of a page whose column contains a text. Not inlined, so that the loop keeps its registers.
     @inline(never)
     private static func count(
         _ page: MappedPage, _ search: ByteSearch, _ column: Int, isOptional: Bool, _ values: UnsafeRawPointer
@@ -145,7 +145,7 @@ struct RowTest: Sendable {
         return isPlain ? count : nil
     }
 
-    /// What is searched for, where nothing else is asked.
+    /// The only condition, if it is a text pattern.
     private var soleText: (column: Int, pattern: TextPattern, isOptional: Bool)? {
         guard columns.count == 1, integers.isEmpty, others == nil, case .text(let pattern) = columns[0].test else {
             return nil
@@ -153,7 +153,7 @@ struct RowTest: Sendable {
         return (columns[0].column, pattern, columns[0].isOptional)
     }
 
-    /// - Parameter source: where the other rows are read that the conditions ask about.
+    /// - Parameter source: source of other rows that the conditions read.
     @inline(__always)
     func passes(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?) -> Bool {
         if let sole { return sole.passes(row) }

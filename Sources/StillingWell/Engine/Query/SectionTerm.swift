@@ -1,16 +1,17 @@
-// What rows are sectioned by: a column, or a function of one. It comes first in the tree's sort key, so a section is a
-// run of rows, and the function runs where keys are made: once for a row that changed, on the thread that keeps the tree.
+// Sections of rows, by a column or a function of one. The section precedes the tree's sort key, so it is a run of rows.
+// The function runs where keys are made: once per changed row, on the thread that updates the tree.
 import StillingWellBasis
 
-/// A function of one column whose values are section keys. Known by its identity: two closures cannot be compared.
+/// A function of one column that returns section keys. Compared by identity, because closures cannot be compared.
 final class SectionFunction: Sendable {
-    /// What comes out of it.
+    /// Type of the section keys.
     let type: ColumnType
     let isOptional: Bool
     private let apply: @Sendable (RowReader) -> ColumnValue
 
-    /// - Parameter property: what the column is called in an error. Where it has what is no value of its type, the
-    ///   process ends: there is no section for it, and nobody whom the thread that keeps the tree could tell.
+    /// - Parameter property: name of the column in an error. The process ends if the column has a value that is invalid
+    ///   for its type:
+    ///   the row then has no section, and the thread that updates the tree cannot report an error.
     init<Value: StorableValue, Key: StorableValue>(
         column: Int, of property: String, _ function: @escaping @Sendable (Value) -> Key
     ) {
@@ -20,7 +21,7 @@ final class SectionFunction: Sendable {
             do throws(UnknownValue) {
                 return function(try Value._read(row, column))._columnValue
             } catch {
-                // Whoever makes the tree looks whether all could be read.
+                // The maker of the tree checks for failed reads.
                 if error.failure != nil { return .null }
                 stopProgram("\(error.error(of: property))")
             }
@@ -37,7 +38,7 @@ extension SectionFunction: Hashable {
 
 struct SectionTerm: Sendable, Hashable {
     var term: SortTerm
-    /// nil where the column's value is the key.
+    /// Nil if the column's value is the section key.
     var function: SectionFunction?
 
     init(term: SortTerm, function: SectionFunction? = nil) {
@@ -45,7 +46,7 @@ struct SectionTerm: Sendable, Hashable {
         self.function = function
     }
 
-    /// Section keys as parts of sort keys.
+    /// Layout of section keys in sort keys.
     func layout(_ table: TableSchema) -> SortKeyLayout {
         guard let function else { return SortKeyLayout([term], table) }
         return SortKeyLayout([.init(type: function.type, isOptional: function.isOptional, ascending: term.ascending)])

@@ -1,20 +1,20 @@
-// How rows become keys of a shared tree: the bytes of SortKeyBytes.swift, put together in the order of a query.
+// Makes keys of a shared tree from rows: the bytes of SortKeyBytes.swift, in the order of a query.
 
-/// How a table's rows become keys of one order. Immutable but for its scratch: one thread at a time.
+/// Makes keys of one order from a table's rows. Immutable except for its buffer: one thread at a time.
 struct SortKeyEncoder {
     private enum Fast {
         case unsorted
-        /// One column of eight bytes: the key is a number.
+        /// One column of eight bytes, so that the key is a number.
         case int(column: Int, flip: UInt64)
         case double(column: Int, flip: UInt64)
     }
 
-    /// What a key is put together from. Nothing in it counts references: a loop over parts copies each.
+    /// Part of a key. Contains nothing reference-counted, because a loop over parts copies each.
     private enum Part {
         case column(KeyColumn)
-        /// The way to it is one of `ways`.
+        /// A column at the end of the path with index `way` in `ways`.
         case linked(KeyColumn, way: Int)
-        /// What `sectionFunction` makes of the row.
+        /// Result of `sectionFunction` for the row.
         case section(isOptional: Bool, ascending: Bool)
         case id
     }
@@ -25,7 +25,7 @@ struct SortKeyEncoder {
     private let fast: Fast?
     private var scratch = SortKeyBytes()
 
-    /// Makes base keys (TreeForm.swift): without groups and sections, the columns of the order.
+    /// Makes an encoder of base keys (TreeForm.swift). Without groups and sections, these are the columns of the order.
     init(_ key: TreeKey, _ table: TableSchema) {
         var ways: [[Int]] = []
         let section: [Part] =
@@ -60,10 +60,10 @@ struct SortKeyEncoder {
         }
     }
 
-    /// Whether keys are numbers, never longer than eight bytes.
+    /// Whether keys are numbers of at most eight bytes.
     var isNumeric: Bool { fast != nil }
 
-    /// - Parameter source: where other rows are read that the order goes by.
+    /// - Parameter source: source of other rows that the order reads.
     @inline(__always)
     mutating func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?) -> RankedKey {
         switch fast {

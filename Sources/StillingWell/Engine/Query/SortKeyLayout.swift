@@ -1,8 +1,8 @@
-// The parts that a run of sort-key bytes is made of, so that they can be told apart again: where the value of the first
-// columns ends, and what it was. The encoding is in SortKeyBytes.swift.
+// Parts of sort-key bytes, so that the values of the first columns can be found and decoded. The encoding is in
+// SortKeyBytes.swift.
 import Foundation
 
-/// What stands at the start of keys. Immutable.
+/// Layout of the first parts of keys. Immutable.
 struct SortKeyLayout: Sendable, Hashable {
     struct Part: Sendable, Hashable {
         var type: ColumnType
@@ -11,7 +11,7 @@ struct SortKeyLayout: Sendable, Hashable {
     }
 
     let parts: [Part]
-    /// Where they end.
+    /// Prefix of keys that contains the parts.
     let prefix: SortKeyPrefix
 
     init(_ parts: [Part]) {
@@ -22,14 +22,14 @@ struct SortKeyLayout: Sendable, Hashable {
     init(_ terms: [SortTerm], _ table: TableSchema) {
         self.init(
             terms.map { term in
-                // A way that leads nowhere is null.
+                // A path that ends early is null.
                 if let over = term.over { return Part(type: over.type, isOptional: true, ascending: term.ascending) }
                 let column = table.columns[term.column]
                 return Part(type: column.type, isOptional: column.isOptional, ascending: term.ascending)
             })
     }
 
-    /// The values of the parts. Minus zero reads as zero.
+    /// Decodes the values of the parts. Minus zero reads as zero.
     func values(in bytes: ArraySlice<UInt8>) -> [ColumnValue] {
         var rest = bytes
         return parts.map { part in
@@ -74,7 +74,7 @@ extension SortKeyLayout.Part {
         return Double(bitPattern: ordered >> 63 == 1 ? ordered ^ 1 << 63 : ~ordered)
     }
 
-    /// Without the end, and with zeros as they were.
+    /// Text without the end mark and the escapes of zeros.
     private func text(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         var index = 0

@@ -1,18 +1,18 @@
-// What a string is looked through for: contains, begins with, ends with, like, and equality without regard to case.
-// Compares bytes, as all filters do; without regard to case, the bytes of both sides after simple case folding.
+// Text conditions: contains, begins with, ends with, like, and case-insensitive equality. Compares bytes, as all
+// filters do. Without regard to case, both sides are compared after simple case folding.
 import Foundation
 
-/// How a text condition looks at a string.
+/// Kind of a text condition.
 enum TextMatch: Sendable, Hashable {
     case equals, contains, beginsWith, endsWith
-    /// `*` stands for any text, `?` for one Unicode scalar; a backslash takes the meaning from the next character.
+    /// `*` matches any text, `?` one Unicode scalar; a backslash escapes the next character.
     case like
 }
 
-/// A text condition with its constant, which is folded once, here.
+/// A text condition with its constant, folded once.
 struct TextPattern: Sendable, Hashable {
     let match: TextMatch
-    /// UTF-8, folded if `foldsCase`.
+    /// UTF-8 bytes, folded if `foldsCase`.
     let bytes: [UInt8]
     let foldsCase: Bool
 
@@ -24,12 +24,12 @@ struct TextPattern: Sendable, Hashable {
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Whether UTF-8 bytes pass. O(length); O(length · pattern) for `contains` and `like` at worst.
+    /// Returns whether UTF-8 bytes match. O(length); O(length · pattern) for `contains` and `like` at worst.
     func matches(_ value: UnsafeRawBufferPointer) -> Bool {
         bytes.withUnsafeBytes { passes(value, $0) }
     }
 
-    /// How many of some values pass; nil counts for none.
+    /// Number of values that match. Nil does not match.
     @inline(__always)
     func count(_ count: Int, _ value: (Int) -> UnsafeRawBufferPointer?) -> Int {
         bytes.withUnsafeBytes { pattern in
@@ -70,7 +70,7 @@ struct TextPattern: Sendable, Hashable {
         return part.isEmpty || memcmp(value.baseAddress! + offset, part.baseAddress!, part.count) == 0
     }
 
-    /// Goes on after the last star whenever something does not fit: no recursion, whatever the pattern.
+    /// Continues after the last star if something does not match, so no pattern makes it recurse.
     private static func isLike(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
         var at = 0
         var next = 0
@@ -96,7 +96,7 @@ struct TextPattern: Sendable, Hashable {
         return pattern[next...].allSatisfy { $0 == UInt8(ascii: "*") }
     }
 
-    /// Where the byte to compare stands: behind a backslash, if there is one in front of something.
+    /// Index of the byte to compare: behind a backslash that escapes something.
     private static func literal(_ pattern: UnsafeRawBufferPointer, _ index: Int) -> Int? {
         guard index < pattern.count else { return nil }
         return pattern[index] == UInt8(ascii: "\\") && index + 1 < pattern.count ? index + 1 : index

@@ -1,11 +1,12 @@
-// How a shared tree follows from its rows where it is more than those rows in order:
+// Structure of shared trees that are more than sorted rows:
 //
-//     distinct   of each group of rows (equal in some columns) the first in order is shown. Beside the tree stands
-//                another, `groups`, of all rows by (group, order, id); a changed row touches its old and its new group
-//     sections   rows are in order of (section key, order). Beside the tree stands `sections`, one entry per key
+//     distinct   shows the first row of each group (equal in some columns). A second tree `groups` has all rows by
+//     (group, order, id);
+//                a changed row affects its old and its new group
+//     sections   rows are ordered by (section key, order). A second tree `sections` has one entry per section key
 //
-// Whoever changes a tree, upkeep or a connection with own writes, does it here. What is changed are *base* keys: those of
-// `groups` where there are groups, else those of the tree itself. Immutable; any thread.
+// Changes by upkeep, or by a connection with own writes, are applied here, in terms of *base* keys: those of `groups`
+// if there are groups, else those of the tree itself. Immutable; any thread.
 //
 //     base key of a tree with groups: group, order; with sections too: group, order, object id, section key
 
@@ -15,7 +16,7 @@ import StillingWellTree
 struct TreeForm: Sendable {
     private let group: SortKeyPrefix?
     private let order: SortKeyPrefix
-    /// The section keys that the tree's keys begin with.
+    /// Section keys at the start of the tree's keys.
     let section: SortKeyPrefix?
 
     init(_ key: TreeKey, _ table: TableSchema) {
@@ -26,10 +27,10 @@ struct TreeForm: Sendable {
         section = key.section?.layout(table).prefix
     }
 
-    /// Whether the tree is its rows and nothing else.
+    /// Whether the tree is only its sorted rows.
     var isPlain: Bool { group == nil && section == nil }
 
-    /// A tree of all rows, by their base keys. O(n), and O(groups · log groups) with groups.
+    /// Makes a tree of all rows from their base keys. O(n), and O(groups · log groups) with groups.
     func tree(sorted keys: SortedKeys, stamp: UInt64) -> RankedTree {
         let all = RankedTree(sorted: keys.entries(stamp: stamp))
         if isPlain { return all }
@@ -48,7 +49,7 @@ struct TreeForm: Sendable {
         return rows.with(groups: all, sections: sections(of: rows))
     }
 
-    /// As `RankedTree.apply`, for base keys. O(log n) per row and group.
+    /// Applies changes as `RankedTree.apply`, for base keys. O(log n) per row and group.
     func apply(
         removals: [RankedKey], insertions: [RankedEntry], values: [UInt64]? = nil, to tree: inout RankedTree
     ) {
@@ -97,7 +98,7 @@ struct TreeForm: Sendable {
         return bytes.prefix(layout.length(in: bytes[...]))
     }
 
-    /// The first row whose key begins with `bytes`, a value of `layout`.
+    /// First row whose key begins with `bytes`, a value of `layout`.
     private func first(_ bytes: ArraySlice<UInt8>, _ layout: SortKeyPrefix, in tree: RankedTree) -> RankedEntry? {
         let rank = tree.lowerBound(of: bytes.withUnsafeBytes { SortKeyBound(bytes: $0) })
         guard rank < tree.count else { return nil }
@@ -105,7 +106,7 @@ struct TreeForm: Sendable {
         return Self.prefix(layout, entry.key) == bytes ? entry : nil
     }
 
-    /// The key that the first row of a group is shown by.
+    /// Key in the tree of the first row of a group.
     private func shown(_ base: UnsafeRawBufferPointer, id: UInt64, groupLength: Int) -> RankedKey {
         let rest = UnsafeRawBufferPointer(rebasing: base[groupLength...])
         if section == nil { return RankedKey(bytes: rest, id: id) }
@@ -114,7 +115,7 @@ struct TreeForm: Sendable {
         return key.withUnsafeBytes { RankedKey(bytes: $0, id: id) }
     }
 
-    /// The first row of a group as the tree shows it.
+    /// Entry in the tree of the first row of a group.
     private func shown(_ entry: RankedEntry, groupLength: Int) -> RankedEntry {
         let key = entry.key.bytes.withUnsafeBytes { shown($0, id: entry.key.id, groupLength: groupLength) }
         return RankedEntry(key: key, stamp: entry.stamp)
@@ -126,13 +127,13 @@ struct TreeForm: Sendable {
         return memcmp(left, right, count) == 0
     }
 
-    /// The key that a row of this base key is shown by, where it is shown.
+    /// Key in the tree for a row with this base key, if it is shown.
     func shownKey(_ base: RankedKey) -> RankedKey {
         guard let group else { return base }
         return base.bytes.withUnsafeBytes { shown($0, id: base.id, groupLength: group.length(in: $0)) }
     }
 
-    /// One entry per section key among `rows`. O(sections · log n).
+    /// Tree with one entry per section key in `rows`. O(sections · log n).
     private func sections(of rows: RankedTree) -> RankedTree? {
         guard let section else { return nil }
         var keys: [RankedEntry] = []
@@ -156,7 +157,7 @@ struct TreeForm: Sendable {
         }
     }
 
-    /// Objects have ids from 1 on, so a section stands before its rows, even where padding makes their bytes equal.
+    /// Key of a section. Object ids begin with 1, so a section precedes its rows, even if padding makes bytes equal.
     private static func sectionKey(_ bytes: ArraySlice<UInt8>) -> RankedKey {
         bytes.withUnsafeBytes { RankedKey(bytes: $0, id: 0) }
     }

@@ -1,16 +1,16 @@
-// The types a column can have, and values of them as constants of queries, defaults and change reports.
+// Column types, and their values as constants of queries, defaults and change reports.
 import Foundation
 
-/// What a column holds. Stored by raw value in the schema.
+/// Type of a column. Stored by raw value in the schema.
 public enum ColumnType: String, Sendable, Codable {
-    /// The values of the Swift type of this name.
+    /// Values of the Swift type with this name.
     case int, double, bool, string, date, data, uuid
-    /// The id of an object of another table, or of the same; null for none.
+    /// Id of an object of any table, or null for no object.
     case link
-    /// The elements are rows of a table of their own; the slot counts how often the list was changed.
+    /// A list. Its elements are rows of a table of their own; the slot counts changes of the list.
     case list
 
-    /// The Swift type of the values.
+    /// Name of the Swift type of the values.
     var swiftName: String {
         switch self {
         case .uuid: "UUID"
@@ -18,34 +18,34 @@ public enum ColumnType: String, Sendable, Codable {
         }
     }
 
-    /// Whether values lie behind the slots of a row rather than in them.
+    /// Whether values are stored behind the slots of a row.
     var isOutOfLine: Bool { self == .string || self == .data || self == .uuid }
 }
 
-/// One value of any column type. Dates are seconds since the reference date.
+/// A value of any column type. Dates are seconds since the reference date.
 public enum ColumnValue: Sendable, Hashable {
     /// No value.
     case null
-    /// Of an `Int` property.
+    /// Value of an `Int` property.
     case int(Int)
-    /// Of a `Double` property.
+    /// Value of a `Double` property.
     case double(Double)
-    /// Of a `Bool` property.
+    /// Value of a `Bool` property.
     case bool(Bool)
-    /// Of a `String` property.
+    /// Value of a `String` property.
     case string(String)
-    /// Of a `Date` property.
+    /// Value of a `Date` property.
     case date(Date)
-    /// Of a `Data` property.
+    /// Value of a `Data` property.
     case data(Data)
-    /// Of a `UUID` property.
+    /// Value of a `UUID` property.
     case uuid(UUID)
-    /// The object that a link leads to.
+    /// Id of the object that a link leads to.
     case link(ObjectID)
 }
 
-/// Equal where no query can tell them apart: strings by their bytes, as filters compare them, and not a number equals
-/// itself, so that a query which names it is found again.
+/// Values are equal if no query can distinguish them. Strings are compared by bytes, as in filters. NaN equals itself,
+/// so that a query with it is found again.
 extension ColumnValue {
     public static func == (left: ColumnValue, right: ColumnValue) -> Bool {
         switch (left, right) {
@@ -80,7 +80,7 @@ extension ColumnValue {
     private static func same(_ left: Double, _ right: Double) -> Bool { left == right || left.isNaN && right.isNaN }
 
     private static func hash(_ value: Double, into hasher: inout Hasher) {
-        // There are many bit patterns that are not a number; zero and minus zero hash alike by themselves.
+        // NaN has many bit patterns, which must hash alike. Zero and minus zero hash alike by themselves.
         hasher.combine(value.isNaN ? .nan : value)
     }
 }

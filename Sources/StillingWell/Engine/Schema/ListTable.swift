@@ -1,9 +1,9 @@
-// The hidden table of a list property: one row per element, so that elements have ids of their own, and everything that
-// keeps a query true keeps a list true. Pure.
+// Hidden table of a list property, with one row per element. So elements have ids, and lists are kept current as
+// queries are. Pure.
 import Foundation
 
 enum ListTable {
-    // The columns of an element's row.
+    // Columns of an element's row.
     static let owner = 0
     static let position = 1
     static let value = 2
@@ -11,7 +11,7 @@ enum ListTable {
 
     static func name(_ table: String, _ property: String) -> String { "\(table).\(property)" }
 
-    /// The table of a list of `element`s, without a number yet.
+    /// Table of a list of `element`s, without a number yet.
     static func schema(_ table: String, _ property: String, _ element: ColumnSchema) -> TableSchema {
         TableSchema(
             id: 0, name: name(table, property),
@@ -22,30 +22,30 @@ enum ListTable {
     }
 }
 
-/// Where elements stand in a list: bytes whose order is the order of the list. No two elements have the same, because
-/// each contains the number of the change that put it there.
+/// Positions of elements in a list: bytes in the order of the list. Unique, because each contains the number of the
+/// change that made it.
 enum ListPosition {
     private static let middle: UInt64 = 1 << 63
 
-    /// Behind everything so far; `change` counts the changes of the list.
+    /// Position behind all existing ones. `change` counts the changes of the list.
     static func last(_ change: UInt64) -> [UInt8] { bytes(middle &+ change) }
 
-    /// Before everything so far.
+    /// Position before all existing ones.
     static func first(_ change: UInt64) -> [UInt8] { bytes(middle &- change) }
 
-    /// Between two positions. Grows by about a bit each time it is asked for at the same place.
+    /// Position between two others. Grows by about one bit per insertion at the same place.
     static func between(_ low: [UInt8], _ high: [UInt8], _ change: UInt64) -> [UInt8] {
         var found: [UInt8] = []
-        // False once `found` is below `high` whatever follows.
+        // Becomes false when `found` is below `high`, whatever follows.
         var isBounded = true
         while true {
             let place = found.count
-            // Nothing is below every byte: what continues `low` is behind it.
+            // At the end of `low`, any byte is above it.
             let below = place < low.count ? Int(low[place]) : -1
             let above = isBounded ? (place < high.count ? Int(high[place]) : 0) : 256
             if above - below > 1 {
                 found.append(UInt8(below + (above - below) / 2))
-                // Not the bare number: its zeros in front would leave no room below.
+                // Not the bare number: its leading zeros would leave no room below.
                 return found + last(change)
             }
             if above > max(below, 0) { isBounded = false }
@@ -53,7 +53,7 @@ enum ListPosition {
         }
     }
 
-    /// Right behind a position.
+    /// Position directly behind another.
     static func behind(_ low: [UInt8], _ change: UInt64) -> [UInt8] { low + last(change) }
 
     private static func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }

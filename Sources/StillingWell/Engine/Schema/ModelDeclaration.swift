@@ -1,22 +1,22 @@
-// What a program declares about one class of its models, without the class: all that is needed to open its table.
+// Declaration of a model class by a program, without the class itself: everything needed to open its table.
 
-/// One model class, as its table has to become.
+/// A model class as its table should be.
 struct ModelDeclaration: Sendable {
-    /// A class of the program, and the name of its table. Two may have one name.
+    /// A class of the program, and the name of its table. Two classes may have the same name.
     typealias Class = (id: ObjectIdentifier, name: String)
 
     let model: Class
-    /// Of each stored property, in order of declaration.
+    /// Schemas of the stored properties, in order of declaration.
     let columns: [ColumnSchema]
-    /// The class that each property leads to; nil where it leads nowhere.
+    /// Class that each property links to, or nil.
     let targets: [Class?]
-    /// Properties that are declared as the primary key; a class that can be stored has one at most.
+    /// Properties declared as primary key. A valid class has at most one.
     let primaryKeys: [Int]
-    /// What the lists among the properties hold, by their ordinals.
+    /// Element schemas of the list properties, by property ordinal.
     let elements: [Int: ColumnSchema]
-    /// Whether Swift's Observation may track what is read of the class.
+    /// Whether Swift's Observation may track reads of the class.
     let isObservable: Bool
-    /// Makes a row be one of a new object, its properties by their ordinals.
+    /// Fills a row with the values of a new object, by property ordinals.
     let makeRow: @Sendable (RowBuffer) -> Void
 
     init(

@@ -1,12 +1,11 @@
-// Where an object is stored. Its number alone does not say so: another store, and another class, give the same number to
-// other objects.
+// Location of an object. Its id alone is not unique: other stores and classes use the same ids for other objects.
 
-/// The store and the class that an object's number belongs to. Any thread.
+/// Store and class of an object. Any thread.
 struct ObjectHome: Sendable {
     let storage: Storage
-    /// As the store was opened.
+    /// Path with which the store was opened.
     let path: String
-    /// The name of the class, and of its table.
+    /// Name of the class and of its table.
     let type: String
 
     init(storage: Storage, path: String, type: String) {

@@ -1,11 +1,11 @@
-// Primary keys as bytes of their index. Integers are big endian with the sign bit turned, so that ascending keys
-// append; everything else is the column's own bytes. The engine has no empty key: the empty one is a zero byte, and keys
-// that start with a zero byte get another in front.
+// Encoding of primary keys. Integers are big endian with the sign bit inverted, so that ascending keys append. Other
+// types are the column's bytes. LMDB has no empty key, so the empty key is a zero byte, and keys that start with a zero
+// byte get another in front.
 //
-// A key of the greatest length has no room for that. Where it starts with zeros, these become one: what the others leave
-// free is just those keys that start with one zero, and how many there were shows in the length. That leaves the key that is
-// nothing but zeros. As a text it is a byte that no text has; as data it cannot be stored, because there is one more key of
-// up to so many bytes than the engine has.
+// A key of maximum length has no room for that. If it starts with zeros, they are replaced by one: no other key encodes
+// to one zero and other bytes, and the length tells how many zeros there were. The key of only zeros remains. For text
+// it is encoded as a byte that no text has. For data it cannot be stored, because there is one more key than LMDB can
+// have.
 import CStillingWellLMDB
 import Foundation
 
@@ -13,7 +13,7 @@ enum PrimaryKey {
     /// LMDB's limit for a key.
     static let maxBytes = 511
 
-    /// The key bytes of a row.
+    /// Calls `body` with the encoded key of a row.
     static func withBytes<Result>(
         of row: RowReader, _ column: Int, _ type: ColumnType, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
@@ -23,7 +23,7 @@ enum PrimaryKey {
         return withUnsafeBytes(of: ordered(slot).bigEndian, body)
     }
 
-    /// The key of a value that is kept as a number, whose bytes are the key's, the highest first; nil of other values.
+    /// Encoded key of a value that is stored as a number, whose big-endian bytes are the key. Nil for other values.
     static func number(of value: ColumnValue) -> UInt64? {
         switch value {
         case .int(let value): ordered(UInt64(bitPattern: Int64(value)))
@@ -34,7 +34,7 @@ enum PrimaryKey {
         }
     }
 
-    /// The key bytes of a value; nil for null, and for one that cannot have been stored because it is too long.
+    /// Calls `body` with the encoded key of a value. Returns nil for null and for a value too long to be stored.
     static func withBytes<Result>(of value: ColumnValue, _ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
         func storable(_ bytes: UnsafeRawBufferPointer) -> Result? { bytes.count > maxBytes ? nil : body(bytes) }
         switch value {
@@ -58,14 +58,14 @@ enum PrimaryKey {
         return ([0] + bytes).withUnsafeBytes(body)
     }
 
-    /// Zero and minus zero are equal, so they are one key.
+    /// Zero and minus zero are equal, so they have the same key.
     private static func unsignedZero(_ bits: UInt64) -> UInt64 { bits == 1 << 63 ? 0 : bits }
 
     private static func ordered(_ slot: UInt64) -> UInt64 { slot ^ 1 << 63 }
 
-    /// Why a row's key could not be stored.
-    /// - Parameter code: the engine's, or `EMSGSIZE` for a key that is too long.
-    /// - Returns: nil for what any entry may fail in.
+    /// Error for a key that could not be stored.
+    /// - Parameter code: LMDB's, or `EMSGSIZE` for a key that is too long.
+    /// - Returns: nil for codes that are not about keys.
     static func error(_ code: Int32, _ row: RowReader, _ column: Int, _ table: TableSchema) -> StoreError? {
         switch code {
         case MDB_KEYEXIST: .duplicatePrimaryKey(table: table.name, key: text(of: row, column, table))
@@ -77,7 +77,7 @@ enum PrimaryKey {
         }
     }
 
-    /// The key for an error message.
+    /// Text of the key in an error message.
     private static func text(of row: RowReader, _ column: Int, _ schema: TableSchema) -> String {
         switch schema.columns[column].type {
         case .int: "\(Int._read(row, column))"

@@ -1,7 +1,6 @@
-// What stands for `$0`, `$1`, … in the text of a query.
+// Arguments for `$0`, `$1`, … in the text of a query.
 
-/// A value that the text of a query can refer to: whatever a property can have, a stored object, or an array of values,
-/// for `IN`.
+/// An argument of a query's text: any value that a property can have, a stored object, or an array of values for `IN`.
 public protocol QueryArgument {
     var _queryArgument: QueryArgumentValue { get }
 }
@@ -10,18 +9,18 @@ public protocol QueryArgument {
 public enum QueryArgumentValue: Sendable {
     /// One value.
     case value(ColumnValue)
-    /// Several values, for IN.
+    /// Several values, for `IN`.
     case list([ColumnValue])
     /// An object.
     case object(ObjectArgument)
 }
 
-/// An object as an argument: its number, and what it is a number of.
+/// An object as an argument: its id, class and store.
 public struct ObjectArgument: Sendable {
-    /// That of no object where it is not stored.
+    /// Id of the object, or `ObjectID.none` if it is not stored.
     let id: ObjectID
     let type: String
-    /// nil where it is not stored.
+    /// Store and class of the object, or nil if it is not stored.
     let home: ObjectHome?
 
     init(id: ObjectID, type: String, home: ObjectHome?) {

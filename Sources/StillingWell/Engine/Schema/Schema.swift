@@ -1,5 +1,4 @@
-// What the file knows about its tables, kept as JSON in the `meta` table. How it is brought together with the models a
-// program opens it with is SchemaMatching and SchemaOpening.
+// The stored schema: the file's tables as JSON in the `meta` table. See SchemaMatching and SchemaOpening for models.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Foundation
@@ -8,11 +7,11 @@ struct ColumnSchema: Codable, Equatable {
     var name: String
     var type: ColumnType
     var isOptional: Bool
-    /// True for a column that the model does not have any more. Absent otherwise.
+    /// True if the model does not have the column any more. Otherwise absent.
     var isHidden: Bool?
-    /// The table that a link, or a list of links, leads to.
+    /// Table that a link, or a list of links, leads to.
     var target: String?
-    /// Whether the column has an index; missing in files that were written before there were any.
+    /// Whether the column has an index. Absent in files from before there were indexes.
     private var indexed: Bool?
 
     init(name: String, type: ColumnType, isOptional: Bool, target: String? = nil, isIndexed: Bool = false) {
@@ -32,17 +31,17 @@ struct ColumnSchema: Codable, Equatable {
 }
 
 struct TableSchema: Codable, Equatable, Sendable {
-    /// The table's number in the change log; never reused.
+    /// Number of the table in the change log. Never reused.
     var id: UInt32
     var name: String
-    /// In the order in which they were first declared, which is their order in rows.
+    /// Columns in the order in which they were first declared, which is their order in rows.
     var columns: [ColumnSchema]
     var primaryKey: Int?
 
     var visibleNames: [String] { columns.filter { !$0.isGone }.map(\.name) }
-    /// Columns whose bytes lie behind the slots.
+    /// Columns whose bytes are stored behind the slots.
     var outOfLine: [Int] { columns.indices.filter { columns[$0].type.isOutOfLine } }
-    /// Columns whose values lie apart where they are large: not where elements stand in a list, which orders are compared with.
+    /// Columns whose large values are in their own table. Not the position of list elements, which is compared.
     var largeColumns: [Int] {
         let isOfList = columns.map(\.name).starts(with: ListTable.columnNames.dropLast())
         return columns.indices.filter { column in
@@ -51,14 +50,14 @@ struct TableSchema: Codable, Equatable, Sendable {
     }
 }
 
-/// Formats of the file that can be opened. Format 5 has checksums, orders of lists, and large values apart from their rows.
+/// File formats that can be opened. Format 5 has checksums, list orders, and a table of large values.
 struct FormatRange {
     static let shipped = FormatRange(oldest: StoreSchema.currentFormat, current: StoreSchema.currentFormat)
 
     let oldest: Int
     let current: Int
 
-    /// Throws if a file of this format can be neither read nor upgraded.
+    /// Throws `cannotOpen` if a file of this format can be neither read nor upgraded.
     func check(_ format: Int, path: String) throws(StoreError) {
         if format > current {
             throw .cannotOpen(
@@ -78,14 +77,14 @@ struct FormatRange {
 
 struct StoreSchema: Codable {
     static let currentFormat = 5
-    /// A change set says which columns changed in 64 bits.
+    /// Maximum number of columns of a table: change sets hold changed columns in 64 bits.
     static let maxColumns = 64
     private static var key: UnsafeRawBufferPointer {
         let name: StaticString = "schema"
         return UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     }
 
-    /// What the checksum of the schema is stored under.
+    /// Key of the schema's checksum in `meta`.
     static let sumKey = "schema.sum"
 
     static func sum(of data: Data) -> [UInt8] {
@@ -99,13 +98,13 @@ struct StoreSchema: Codable {
     }
 
     var format = StoreSchema.currentFormat
-    /// The program's own version of its models. Absent in files of format 1.
+    /// Version of the program's models. Absent in files of format 1.
     var version: UInt64?
     var tables: [TableSchema] = []
-    /// The number of the next new table. Absent in files of format 1.
+    /// Number of the next new table. Absent in files of format 1.
     var nextTable: UInt32?
 
-    /// Gives out the number of a new table.
+    /// Takes the number of a new table.
     mutating func takeTableID() -> UInt32 {
         let id = nextTable ?? (tables.map(\.id).max() ?? 0) + 1
         nextTable = id + 1
@@ -125,7 +124,7 @@ struct StoreSchema: Codable {
                 Swift.Result { () throws(EngineFailure) in try LMDB.get(transaction, meta, key: key).map { Array($0) } }
             }.get()
         }
-        // Stores have one since it is written.
+        // Stores have a checksum of the schema since it is written.
         if let sum, sum != Self.sum(of: data) {
             throw StoreError.cannotOpen(
                 path: path, reason: "its schema is not what was stored; restore a backup, or salvage it")

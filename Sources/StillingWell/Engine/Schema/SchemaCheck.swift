@@ -29,12 +29,12 @@ extension StoreSchema {
         var schema = self
         let lost = Set(impossibleTables.map(\.name))
         schema.tables.removeAll { lost.contains($0.name) }
-        // New objects of a class that is lost would get the elements of the old ones.
+        // New objects of a lost class would get the elements of old objects.
         let names = Set(schema.tables.map(\.name))
         schema.tables.removeAll { $0.isOfList && !names.contains($0.columns[ListTable.owner].target ?? "") }
         for table in schema.tables.indices {
             for column in schema.tables[table].columns.indices where schema.lacksElements(table, column) {
-                // The slot of a list is a number.
+                // The slot of a list holds a number.
                 schema.tables[table].columns[column].type = .int
                 schema.tables[table].forget(column)
             }

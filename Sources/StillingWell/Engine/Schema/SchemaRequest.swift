@@ -1,10 +1,10 @@
-// The schema that a program asks for when it opens a store.
+// The schema that a program requests when it opens a store.
 
-/// What a program says about its models when it opens a store.
+/// Models and migration that a program passes when it opens a store.
 struct SchemaRequest: Sendable {
     var models: [ModelDeclaration]
     var version: UInt64 = 0
-    /// Called where the file has a lower version, with what it may change.
+    /// Migration block, called if the file has a lower version.
     var migration: (@Sendable (MigrationRows) throws -> Void)?
     var formats = FileFormats.shipped
 
@@ -17,7 +17,7 @@ struct SchemaRequest: Sendable {
         self.migration = migration
     }
 
-    /// How many tables of the engine's its models may need: for rows and keys, for each property's index, and for each list's
-    /// elements, their order and what finds them; and one each for the log, the schema and large values.
+    /// Maximum number of LMDB tables for the models: rows and keys, an index per property, and for each list its
+    /// elements, their order and an index. One each for the log, the schema and large values.
     var mostTables: Int { models.reduce(3) { $0 + 2 + $1.columns.count + 3 * $1.elements.count } }
 }

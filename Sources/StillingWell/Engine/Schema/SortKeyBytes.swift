@@ -1,18 +1,19 @@
-// Sort keys as bytes whose order is the order of the rows, so that a tree compares without knowing types:
+// Sort keys: bytes in the order of the rows, so that a tree compares keys without knowing types:
 //
-//     integer   big endian, sign bit turned
-//     double    big endian; negative numbers complemented, others with the sign bit turned; −0 as 0; not a number, of whatever
-//               sign and payload, as one value beyond infinity
+//     integer   big endian, sign bit inverted
+//     double    big endian; negative numbers complemented, others with the sign bit inverted; −0 as 0; every NaN as one
+//     value
+//               beyond infinity
 //     bool      one byte
 //     string    UTF-8 (data: its bytes), 00 as 00 FF, then 00 01
-//     uuid      its sixteen bytes
+//     uuid      its 16 bytes
 //     optional  00 for null, else 01 and the value
 //
 // Descending terms are complemented. No key is a proper prefix of another's.
 import Foundation
 import Glibc
 
-/// A column as keys are made of it: nothing in it counts references.
+/// A column as a part of keys. Contains nothing that is reference-counted.
 struct KeyColumn {
     let column: Int
     let type: ColumnType
@@ -26,10 +27,10 @@ struct KeyColumn {
     }
 }
 
-/// The bytes being put together, of one key or of several behind each other. One thread.
+/// Buffer for the bytes of one key or of several in sequence. Used by one thread.
 struct SortKeyBytes {
     private var memory: [UInt8] = []
-    /// How many of those are in use; the rest is room.
+    /// Number of used bytes of `memory`; the rest is spare capacity.
     private(set) var count = 0
 
     init() {}
@@ -45,8 +46,8 @@ struct SortKeyBytes {
         memory.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
-    /// Takes so many bytes more in, which are not written yet.
-    /// - Returns: where they begin.
+    /// Extends the used bytes by `more` uninitialised ones.
+    /// - Returns: offset of the new bytes.
     @inline(__always)
     private mutating func extend(by more: Int) -> Int {
         let start = count
@@ -92,7 +93,7 @@ struct SortKeyBytes {
         append(contentsOf: rest)
     }
 
-    /// Appends what the keys of all strings begin with that begin with `prefix`.
+    /// Appends the common start of the keys of all strings that begin with `prefix`.
     mutating func append(prefix: [UInt8], ascending: Bool) {
         let start = count
         prefix.withUnsafeBytes { appendOpen($0) }
@@ -110,7 +111,7 @@ struct SortKeyBytes {
     private static var lowest: UInt64 { ordered(storedDouble: (-Double.infinity).bitPattern) }
     private static var highest: UInt64 { ordered(storedDouble: Double.infinity.bitPattern) }
 
-    /// The order of keys in the file: values that are not a number lie beyond both infinities, by their signs.
+    /// Order of keys in the file, in which NaN lies beyond both infinities, according to its sign.
     private static func ordered(storedDouble bits: UInt64) -> UInt64 {
         if bits == 1 << 63 { return 1 << 63 }
         return bits >> 63 == 1 ? ~bits : bits ^ 1 << 63
@@ -129,7 +130,7 @@ struct SortKeyBytes {
         if !part.ascending { complement(from: start) }
     }
 
-    /// Appends a column of what links lead to; null where they lead nowhere.
+    /// Appends a column of the row at the end of links, or null if the links end early.
     mutating func append(linked end: RowReader?, _ part: KeyColumn) {
         let start = count
         if let end, !(part.isOptional && end.isNull(part.column)) {
@@ -141,7 +142,7 @@ struct SortKeyBytes {
         if !part.ascending { complement(from: start) }
     }
 
-    /// Appends a column that is not null, ascending and without a mark for that.
+    /// Appends a non-null column, ascending and without the null mark.
     mutating func append(_ row: RowReader, _ column: Int, _ type: ColumnType) {
         switch type {
         case .int, .list: append(Self.ordered(int: row.slot(column)))
@@ -153,7 +154,7 @@ struct SortKeyBytes {
         }
     }
 
-    /// Appends a column as keys in the file have it.
+    /// Appends a column in the encoding of stored keys.
     mutating func append(stored row: RowReader, _ column: Int, _ type: ColumnType) {
         switch type {
         case .double, .date: append(Self.ordered(storedDouble: row.slot(column)))
@@ -161,7 +162,7 @@ struct SortKeyBytes {
         }
     }
 
-    /// Appends a constant as the value of a column that is not optional; false when it is null.
+    /// Appends a constant as the value of a non-optional column. Returns false if it is null.
     mutating func append(_ value: ColumnValue, ascending: Bool) -> Bool {
         let start = count
         switch value {
@@ -185,7 +186,7 @@ struct SortKeyBytes {
         _ = append(value, ascending: ascending)
     }
 
-    /// Where those values of a column stand that are in its order: not null, and numbers.
+    /// Range of a column's keys that have an order: not null, and not NaN.
     static func ordered(_ column: ColumnSchema, ascending: Bool) -> (lower: [UInt8], upper: [UInt8]?) {
         func key(_ infinity: Double?) -> [UInt8] {
             var key = SortKeyBytes()
@@ -206,7 +207,7 @@ struct SortKeyBytes {
         for index in start..<count { memory[index] = ~memory[index] }
     }
 
-    /// The smallest bytes behind everything that starts with `prefix`; nil when there are none.
+    /// Smallest key behind all keys that start with `prefix`, or nil if there is none.
     static func successor(of prefix: [UInt8]) -> [UInt8]? {
         guard let last = prefix.lastIndex(where: { $0 != 0xff }) else { return nil }
         var next = Array(prefix[...last])

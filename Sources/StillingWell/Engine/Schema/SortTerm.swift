@@ -1,11 +1,11 @@
-// What an order goes by.
+// Terms of a sort order.
 
 /// One column of an order.
 struct SortTerm: Sendable, Hashable {
-    /// Of the row itself, or of the one that links lead to from there.
+    /// Column of the row itself, or of the row that the links lead to.
     var column: Int
     var ascending: Bool
-    /// nil for a column of the row itself.
+    /// Path of links to the column; nil for a column of the row itself.
     var over: LinkedColumn?
 
     init(column: Int, ascending: Bool, over: LinkedColumn? = nil) {
@@ -14,16 +14,16 @@ struct SortTerm: Sendable, Hashable {
         self.over = over
     }
 
-    /// The column of the row itself that it is or leads over.
+    /// The column of the row itself: `column`, or the first link.
     var ownColumn: Int { over?.links[0] ?? column }
 
-    /// Whether both are the same column, in whatever direction.
+    /// Whether both have the same column, in any direction.
     func hasColumn(of other: SortTerm) -> Bool { column == other.column && over == other.over }
 }
 
-/// A column at the end of a way over links: what the table that the way starts at does not know of it.
+/// A column at the end of a path of links: what the starting table does not know about it.
 struct LinkedColumn: Sendable, Hashable {
-    /// Never empty.
+    /// Links of the path, at least one.
     var links: [Int]
     var type: ColumnType
     var isOptional: Bool

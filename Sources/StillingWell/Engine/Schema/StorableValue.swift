@@ -1,30 +1,30 @@
-// The Swift types a property may have, and how each meets a row and a query. Underscored requirements are the store's
-// own business: conforming further types is not supported.
+// Swift types that a property may have, and their conversion to rows and queries. Underscored requirements are internal
+// to the store: conforming further types is not supported.
 import Foundation
 
-/// A type that `@Stored` properties can have: Int, Double, Bool, String, Date, Data, UUID, what is mapped to them
-/// (`MappedValue`: further numbers, enumerations, types of a program's own), and optionals of all these.
+/// A type that `@Stored` properties can have: Int, Double, Bool, String, Date, Data, UUID, types mapped to them
+/// (`MappedValue`: further numbers, enumerations, types of a program), and optionals of all these.
 public protocol StorableValue: QueryArgument, Sendable, Equatable {
     static var _columnType: ColumnType { get }
     static var _isOptional: Bool { get }
-    /// What the property of an object reads as whose row is gone; nil for a type that has no such value.
+    /// Value of a property whose object was deleted; nil for a type without such a value.
     static var _zero: Self? { get }
-    /// The value of a column; of one that is null, or that the row does not have yet, what zeros stand for.
+    /// Value of a column. A column that is null, or that the row does not have yet, reads as the value of zero bytes.
     static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> Self
     func _write(_ row: RowBuffer, _ column: Int)
     var _columnValue: ColumnValue { get }
-    /// The value that was given without its type; nil where it is none of this type.
+    /// Converts an untyped value. Returns nil if it is not of this type.
     static func _value(of value: Any) -> Self?
 }
 
-/// A column has what is no value of the type that it is read as, or a large value that cannot be read. A class, so that it is thrown
-/// in a register: every read of a property has to make room for a larger one.
+/// Error for a column whose value is invalid for the type it is read as, or whose large value cannot be read. A class,
+/// so that it is thrown in a register: reads of properties would have to reserve space for a larger error.
 public final class UnknownValue: Error {
-    /// The type.
+    /// Name of the type.
     let type: String
-    /// What the column has.
+    /// Stored value of the column.
     let value: String
-    /// Why it cannot be read, which whoever it was read from knows as well; nil where it is no value of the type.
+    /// Why a large value cannot be read, which its source has kept too. Nil if the value is invalid for the type.
     let failure: StoreError?
 
     init(_ type: Any.Type, _ value: some StorableValue) {
@@ -44,7 +44,7 @@ public final class UnknownValue: Error {
 }
 
 extension RowReader {
-    /// The bytes of a column, for who can say that a value which lies apart could not be read.
+    /// Bytes of a column. Throws if it is a large value that cannot be read.
     @inline(__always)
     func bytesOrFailure(_ column: Int) throws(UnknownValue) -> UnsafeRawBufferPointer {
         let bytes = bytes(column)
@@ -58,7 +58,7 @@ extension StorableValue {
     public static func _value(of value: Any) -> Self? { value as? Self }
 }
 
-/// Whether a value without its type stands for none.
+/// Returns whether an untyped value is nil or null.
 func isNil(_ value: Any) -> Bool {
     if value is NSNull { return true }
     if case Optional<Any>.none = value { return true }

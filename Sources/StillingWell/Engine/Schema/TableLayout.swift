@@ -1,30 +1,30 @@
-// How the properties of a model class meet the columns of its stored table, which keep the order in which they were
-// first declared. Made once per table when a store is opened, and constant from then on; any thread.
+// Mapping from the properties of a model class to the columns of its stored table, which keep the order of their first
+// declaration. Made once per table when a store is opened, and constant afterwards. Any thread.
 import StillingWellBasis
 
-/// Maps the stored properties of one class, by their ordinals, to the columns of one table.
+/// Maps the stored properties of a class, by ordinal, to the columns of a table.
 @usableFromInline
 final class TableLayout: Sendable {
-    /// That of the class and of its table.
+    /// Name of the class and of its table.
     let name: String
-    /// The names of the classes that the properties lead to.
+    /// Names of the classes that the properties link to.
     private let targets: [String?]
     /// The stored column of each property.
     @usableFromInline let columns: [Int]
-    /// Every property lies in the column of its own number, and there are no others.
+    /// Whether each property has the column with its own number, and there are no other columns.
     @usableFromInline let isDirect: Bool
     let columnCount: Int
-    /// Optional columns that the class does not have: a new row leaves them null.
+    /// Optional columns that the class does not have. A new row leaves them null.
     let hiddenOptionals: [Int]
-    /// Stored columns whose bytes lie behind the slots.
+    /// Stored columns whose bytes are behind the slots.
     let outOfLine: [Int]
-    /// Stored columns whose values lie apart where they are large.
+    /// Stored columns whose large values are in their own table.
     let largeColumns: [Int]
-    /// Whether properties of the class are links or lists: an object is then added together with what it leads to.
+    /// Whether the class has links or lists: an object is then added together with the objects it refers to.
     let isConnected: Bool
-    /// Whether Swift's Observation may track what is read of the class.
+    /// Whether Swift's Observation may track reads of the class.
     let isObservable: Bool
-    /// The layouts of all tables of the store.
+    /// Layouts of all tables of the store.
     private let all: LayoutSet
 
     /// - Parameter model: nil for the hidden table of a list.
@@ -48,7 +48,7 @@ final class TableLayout: Sendable {
         isObservable = model?.isObservable ?? false
     }
 
-    /// The stored column of the property with this ordinal.
+    /// Stored column of the property with this ordinal.
     @inlinable @inline(__always)
     func column(_ ordinal: Int) -> Int { isDirect ? ordinal : columns[ordinal] }
 
@@ -70,13 +70,13 @@ final class TableLayout: Sendable {
             })
     }
 
-    /// The layout of what a link, or a list of links, leads to.
+    /// Layout of the class that a link, or a list of links, leads to.
     func target(_ ordinal: Int) -> TableLayout? { targetName(ordinal).flatMap { all.layouts[$0] } }
 
-    /// The name of the class that a link, or a list of links, leads to.
+    /// Name of the class that a link, or a list of links, leads to.
     func targetName(_ ordinal: Int) -> String? { targets.indices.contains(ordinal) ? targets[ordinal] : nil }
 
-    /// Whether that is so in all tables of the store: every column has the number of its property.
+    /// Whether, in all tables of the store, every property has the column with its own number.
     var areAllDirect: Bool { all.areDirect }
 
     fileprivate var needsNoMap: Bool { isDirect || columns.isEmpty }
@@ -90,14 +90,14 @@ final class LayoutSet: @unchecked Sendable {
     fileprivate private(set) var areDirect = true
 
     func add(_ layout: TableLayout, _ name: String) {
-        // The tables hold the set in turn; a handful of them live as long as the store's models do.
+        // The layouts retain the set in turn. These few objects live as long as the store's models.
         layouts[name] = layout
         areDirect = areDirect && layout.needsNoMap
     }
 }
 
 extension RowReader {
-    /// A copy that outlives what the row is read from, and has all values in it.
+    /// Makes a copy that outlives the source of the row and contains all values.
     func copy(_ layout: TableLayout) -> [UInt8] {
         guard layout.largeColumns.contains(where: { !isNull($0) && largeValue(slot($0)) != nil }) else {
             return Array(image)

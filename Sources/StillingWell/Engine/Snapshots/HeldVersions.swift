@@ -1,13 +1,10 @@
 // Keeps versions that are held for long in memory instead of the file.
 //
 // LMDB reuses no page freed since the oldest reader began, whether that reader needs it or not: one held version costs
-// seven pages of
-// file per commit. So a mapping with a reader that lies far behind is retired, and its readers keep nothing in the file
-// any more. An
-// own reader then follows the newest version. Before it advances, pages freed meanwhile are copied in the retired
-// mapping, each at
-// most once. The cost of a held version is bounded by the file's size at that time, in memory of the process that holds
-// it.
+// seven pages of file per commit. So a mapping with a reader that lies far behind is retired, and its readers keep
+// nothing in the file any more. An own reader then follows the newest version. Before it advances, pages freed
+// meanwhile are copied in the retired mapping, each at most once. The cost of a held version is bounded by the file's
+// size at that time, in memory of the process that holds it.
 //
 // Called by the upkeep of each store that the process has opened at this path, one at a time; without upkeep, by
 // writers.
@@ -24,10 +21,8 @@ final class HeldVersions: @unchecked Sendable {
     /// Pages of the file per version of lag. A commit keeps 7 to 10 pages, which may be a quarter of the file.
     private static let pagesPerVersion = 40
     /// Time that a version is held before its mapping is retired. Proportionally less if fewer commits came meanwhile;
-    /// tests set 0.
-    /// A slow observer can lie hundreds of versions behind for milliseconds. Retiring mappings for it took up to four
-    /// fifths of
-    /// the commits of a continuous writer. If commits are rare, copying takes little time.
+    /// tests set 0. A slow observer can lie hundreds of versions behind for milliseconds. Retiring mappings for it took
+    /// up to four fifths of the commits of a continuous writer. If commits are rare, copying takes little time.
     let patienceNs = Atomic<Int64>(50_000_000)
 
     private let environment: OpaquePointer

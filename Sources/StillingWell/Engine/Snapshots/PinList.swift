@@ -1,6 +1,6 @@
 // Holders of old versions: snapshots of this process with the places where they were frozen, and readers of other
-// processes
-// from LMDB's reader table. The lock is a leaf. The version of a reader is an atomic, written without the lock.
+// processes from LMDB's reader table. The lock is a leaf. The version of a reader is an atomic, written without the
+// lock.
 import CStillingWellLMDB
 import Glibc
 import StillingWellSync

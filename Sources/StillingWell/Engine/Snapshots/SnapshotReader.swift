@@ -26,7 +26,7 @@ final class SnapshotReader: @unchecked Sendable {
     private let log: MDB_dbi
     private let path: String
     private enum Keeper { case nothing, inFile, inMapping }
-    /// Where the version is kept. Guarded by `pinLock`.
+    /// Keeper of the version. Guarded by `pinLock`.
     private var keeper = Keeper.inFile
     /// Mapping that is read. Written with `pinLock` held.
     private(set) var map: ReadMap

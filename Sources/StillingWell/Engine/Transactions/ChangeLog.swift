@@ -1,8 +1,6 @@
 // The change log: `log[version] = [(table, object, operation, columns)]`, written in the LMDB transaction that changes
-// the
-// rows. An object may have several entries in a version; readers compute the net effect. A count of entries and a
-// checksum
-// follow the entries, 4 bytes each.
+// the rows. An object may have several entries in a version; readers compute the net effect. A count of entries and a
+// checksum follow the entries, 4 bytes each.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -108,8 +106,7 @@ enum ChangeLog {
     }
 
     /// Changes of versions `from + 1 ... to` in commit order, read from a transaction at `to` or later. An object may
-    /// appear more
-    /// than once. Returns nil if the log was pruned or a commit was too large to be listed.
+    /// appear more than once. Returns nil if the log was pruned or a commit was too large to be listed.
     static func read(
         _ transaction: LMDBTransaction, _ log: MDB_dbi, after from: UInt64, to: UInt64
     ) throws(EngineFailure) -> [LoggedChange]? {

@@ -2,12 +2,9 @@
 // bit test.
 //
 // A bit describes the row at the newest version that this process knows (`CheckedVersions.synced`). A commit of another
-// process
-// clears the bits of its rows before a snapshot of it is handed out. A snapshot older than the last foreign commit may
-// see an
-// older image of a row than the bit describes, so it sets and trusts no bits. An own commit changes no bits: both the
-// row that
-// it read and the row that it wrote are checked.
+// process clears the bits of its rows before a snapshot of it is handed out. A snapshot older than the last foreign
+// commit may see an older image of a row than the bit describes, so it sets and trusts no bits. An own commit changes
+// no bits: both the row that it read and the row that it wrote are checked.
 //
 // Bits and versions are atomics. `lock` guards the advance of versions and the allocation of bits.
 import Glibc
@@ -197,8 +194,7 @@ final class CheckedVersions: @unchecked Sendable {
     func didNotCommit() { own.store(.max, ordering: .sequentiallyConsistent) }
 
     /// Advances to `version`. `forget` clears the bits of rows that other processes changed after its first argument;
-    /// its second
-    /// argument is this process's own version.
+    /// its second argument is this process's own version.
     func advance(to version: UInt64, _ forget: (_ known: UInt64, _ own: UInt64) -> Void) {
         lock.withLock {
             let known = synced.load(ordering: .acquiring)

@@ -1,6 +1,5 @@
 // Reads an index in the order of its column: keys from either end, and the rows of each key from either end. For cut
-// keys, only the
-// rows' values decide their order.
+// keys, only the rows' values decide their order.
 import CStillingWellEngine
 import CStillingWellLMDB
 
@@ -17,8 +16,7 @@ extension ColumnIndex {
     static func isCut(_ key: UnsafeRawBufferPointer) -> Bool { key.count >= maxKeyBytes }
 
     /// Visits rows in the order of their keys, from `low` to below `high`, until `body` returns false. If the bounds
-    /// are longer than a key
-    /// can be, rows beyond them are visited too.
+    /// are longer than a key can be, rows beyond them are visited too.
     /// - Parameter body: gets the key, the row's id, and whether the row is the first one of its key.
     func walk(
         _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, _ direction: IndexDirection,
@@ -34,8 +32,7 @@ extension ColumnIndex {
         while isFound, Self.isWithin(key.bytes, first, end) {
             if !isUnique, direction.keysAscend != direction.idsAscend {
                 // Moves to the other end of the key's rows. `MDB_FIRST_DUP` does not work: after `MDB_LAST` the cursor
-                // takes the rows as read
-                // and moves to no other.
+                // takes the rows as read and moves to no other.
                 let step = direction.idsAscend ? MDB_SET : MDB_LAST_DUP
                 guard try LMDB.found(engine_cursor_get(cursor, &key, &value, step)) else {
                     throw EngineFailure(code: MDB_CORRUPTED)

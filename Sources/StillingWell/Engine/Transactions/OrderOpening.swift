@@ -1,6 +1,5 @@
 // Opens the orders of lists when a store is opened, and builds missing ones from the rows of the elements. Runs within
-// the
-// transaction that opens the tables, on the opening thread.
+// the transaction that opens the tables, on the opening thread.
 import CStillingWellEngine
 import CStillingWellLMDB
 

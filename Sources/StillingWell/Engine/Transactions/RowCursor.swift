@@ -1,14 +1,12 @@
 // A pull-style cursor over one table, for comparing two snapshots. Each step takes the snapshot's lock, so other
-// readers
-// can run between steps.
+// readers can run between steps.
 import CStillingWellEngine
 import CStillingWellLMDB
 
 struct ChangedRow: Equatable {
     var id: ObjectID
     /// Columns written according to the log or, without it, columns with different values. All ones if one snapshot has
-    /// no
-    /// row.
+    /// no row.
     var columns: UInt64
     /// Last version that changed the row. If that is unknown, the version of the newer snapshot.
     var version: UInt64

@@ -11,16 +11,14 @@ protocol RowSource: LargeValueSource {
     /// The `LargeValueSource` of the rows, valid as long as they are.
     var largeValues: UnsafeRawPointer { get }
     /// Runs `body` with the LMDB transaction. A write transaction stores its open row before. A failure of `body` is
-    /// kept for
-    /// `checkReads` or the commit, and `fallback` is returned.
+    /// kept for `checkReads` or the commit, and `fallback` is returned.
     func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result
     /// Runs `body` as `reading` does, with a source of rows for `body`: reading through `self` there may deadlock.
     func readingRows(_ body: (LMDBTransaction, any RowSource) throws(EngineFailure) -> Void)
     /// Object with this primary key, or nil if there is none. O(log n).
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID?
     /// Visits rows in order of object ids, in runs, until `body` returns false. `body` gets a source for reading other
-    /// rows. It must not
-    /// read through `self` or change anything.
+    /// rows. It must not read through `self` or change anything.
     func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool)
 }
 

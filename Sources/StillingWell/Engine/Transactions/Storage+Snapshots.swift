@@ -37,8 +37,7 @@ extension Storage {
     /// Starts a snapshot. A reader keeps its slot in LMDB's table, so this fails only if the storage is broken.
     ///
     /// LMDB copies the two root records without a lock. If two commits happen meanwhile, the second overwrites the
-    /// record that is
-    /// being copied. So the read begins again if a commit was announced meanwhile.
+    /// record that is being copied. So the read begins again if a commit was announced meanwhile.
     func openSnapshot(with reader: SnapshotReader) throws(StoreError) -> Snapshot {
         Snapshot(self, reader, version: try begin(reader))
     }

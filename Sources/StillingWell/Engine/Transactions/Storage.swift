@@ -1,10 +1,8 @@
 // One LMDB environment, opened once per process and path: tables, the change log, the write lock, the bell, and a pool
-// of read
-// transactions. `.memory` uses the same engine on a memory file system, written through the map.
+// of read transactions. `.memory` uses the same engine on a memory file system, written through the map.
 //
 // Table handles are written while the store is opened, before other threads have it, so they are read without
-// exclusivity checks.
-// LMDB's own locks are taken inside LMDB only.
+// exclusivity checks. LMDB's own locks are taken inside LMDB only.
 import CStillingWellEngine
 import CStillingWellLMDB
 import CStillingWellPlatform
@@ -44,8 +42,7 @@ final class Storage: @unchecked Sendable {
     @exclusivity(unchecked) var tablesByID: [UInt32: Table] = [:]
 
     /// Reserved space behind the data file. Extended before every write through the map, because a full memory file
-    /// system would raise
-    /// SIGBUS. Guarded by the write lock.
+    /// system would raise SIGBUS. Guarded by the write lock.
     var reserved: MapReservation?
 
     /// Address and format of the mapped file, for reading pages without LMDB.
@@ -228,8 +225,7 @@ final class Storage: @unchecked Sendable {
 
     deinit {
         // A forked child must not close what it has inherited. It would free its parent's readers, remove its parent's
-        // files, and
-        // drop its own locks on them, which end when any descriptor of the file is closed.
+        // files, and drop its own locks on them, which end when any descriptor of the file is closed.
         guard isOfThisProcess else { return }
         for reader in idleReaders.withLock({ $0 }) { reader.end() }
         heldVersions.end()

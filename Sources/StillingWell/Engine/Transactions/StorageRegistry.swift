@@ -1,14 +1,13 @@
 // The environments that this process has open. LMDB must not open a file twice in one process: closing one of the two
-// would drop the
-// locks of both. So opening an open path returns the same storage, and opening a path that is being closed waits.
+// would drop the locks of both. So opening an open path returns the same storage, and opening a path that is being
+// closed waits.
 //
 // A forked child begins with an empty list. The inherited reader slots, locks and threads belong to its parent.
 //
 // The lock is not held while a store is opened or closed: an entry without a storage makes others wait.
 //
 // If the files of a storage are no longer at its path, the path belongs to the files that are there now. The storage
-// stays listed:
-// its files may be moved back or found under another path, and must not be opened twice.
+// stays listed: its files may be moved back or found under another path, and must not be opened twice.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync

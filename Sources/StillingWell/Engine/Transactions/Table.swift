@@ -21,8 +21,7 @@ final class Table: @unchecked Sendable {
     /// The primary key as an ordered index; nil unless it is an integer.
     private let keyIndex: ColumnIndex?
     /// Indexes and links to and from other tables, or nil if the table has none. Set while the store is opened and
-    /// constant
-    /// afterwards, so accesses need no check.
+    /// constant afterwards, so accesses need no check.
     var links: TableLinks?
 
     let id: UInt32

@@ -1,6 +1,5 @@
 // State of one table during a write: cursors for rows and keys, and the ids given out. Owned by the write transaction
-// and used on the
-// thread that holds the write lock.
+// and used on the thread that holds the write lock.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc

@@ -1,6 +1,5 @@
 // Consequences of changing a row: its index entries, its place in the order of a list and, if it is deleted, the links
-// and list
-// elements that refer to it. Done in the same transaction and logged as changes of the affected rows.
+// and list elements that refer to it. Done in the same transaction and logged as changes of the affected rows.
 import CStillingWellLMDB
 
 /// Change of one index entry of a row. A nil key means no entry.

@@ -4,8 +4,7 @@ import Logging
 
 extension WriteTransaction {
     /// Takes the write lock and begins a transaction, which `end` ends on the same thread. If that thread ends first,
-    /// the transaction is
-    /// cancelled and the lock released.
+    /// the transaction is cancelled and the lock released.
     /// - Parameter beganNs: when the write was asked for, if that is recorded.
     static func begin(
         _ storage: Storage, _ limit: TimeLimit, beganNs: Int64?
@@ -100,8 +99,7 @@ extension WriteTransaction {
     }
 
     /// Cancels a transaction that was not committed, or announces its commit, and releases the write lock. Then waits
-    /// until the commit
-    /// is as durable as the store promises. Sets `flushFailure` if the disk failed to write it.
+    /// until the commit is as durable as the store promises. Sets `flushFailure` if the disk failed to write it.
     /// - Parameter record: called with the lock for a recorded commit, with the time at which the write was asked for.
     func end(_ record: (_ beganNs: Int64) -> Void) {
         if host != nil {

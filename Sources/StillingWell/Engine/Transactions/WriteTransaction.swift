@@ -1,10 +1,8 @@
 // One write transaction: rows, primary-key index and log entry change together or not at all. It exists only while the
-// write lock is
-// held. It begins and ends on the thread that owns the lock: the caller's, or a host thread.
+// write lock is held. It begins and ends on the thread that owns the lock: the caller's, or a host thread.
 //
 // The row being changed stays open in a buffer, so that setting five properties of an object stores its row once. A
-// property setter
-// cannot throw: its failure is kept in `failure` and thrown instead of committing.
+// property setter cannot throw: its failure is kept in `failure` and thrown instead of committing.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -178,8 +176,7 @@ final class WriteTransaction {
     }
 
     /// Runs a step of a change. If it fails, so will the commit: the block may catch the error, but half a change must
-    /// not
-    /// be stored.
+    /// not be stored.
     func step(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         do throws(StoreError) {
             try body()

@@ -1,6 +1,5 @@
 // Observers of backlinks: they are told when other objects begin or cease to link to their object. Each is registered
-// under the table
-// whose rows link to its object. Other tables cost nothing. Upkeep thread only.
+// under the table whose rows link to its object. Other tables cost nothing. Upkeep thread only.
 
 struct BacklinkWatches {
     /// One backlink property of one observer.

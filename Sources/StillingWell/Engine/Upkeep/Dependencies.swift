@@ -1,11 +1,9 @@
 // Rows that change through links. A filter or order over links reads other rows, and observers are told of changes in
-// linked objects.
-// From each changed row, indexes are followed back to the rows whose trees depend on it. Tables without dependent trees
-// cost nothing. Upkeep thread only.
+// linked objects. From each changed row, indexes are followed back to the rows whose trees depend on it. Tables without
+// dependent trees cost nothing. Upkeep thread only.
 //
 // Following links in the new snapshot is enough for all changes of a step. If a path has been broken, it ends at a row
-// whose
-// link was changed or whose target was deleted. That row has changed too, and the rest of the path leads to it.
+// whose link was changed or whose target was deleted. That row has changed too, and the rest of the path leads to it.
 
 /// Rows of one tree that a step changes through links, and the effect on their stamps.
 struct DependantRows {

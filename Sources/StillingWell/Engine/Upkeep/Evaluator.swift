@@ -1,7 +1,7 @@
 // The thread that evaluates queries for the first time, off the upkeep thread, and makes trees with other measures. It
-// takes all waiting
-// requests, evaluates those with an index first, and fills the others of one table in one scan. New requests with an
-// index are evaluated between two parts of a scan. Of a tree being evaluated, only the constant key and table are read.
+// takes all waiting requests, evaluates those with an index first, and fills the others of one table in one scan. New
+// requests with an index are evaluated between two parts of a scan. Of a tree being evaluated, only the constant key
+// and table are read.
 import StillingWellSync
 
 final class Evaluator: Sendable {
@@ -44,8 +44,7 @@ final class Evaluator: Sendable {
     }
 
     /// Makes a copy of `rows`, the content of `tree` in the snapshot, with other measures and replies from the
-    /// evaluator thread. The
-    /// thread exists, because it has evaluated the tree.
+    /// evaluator thread. The thread exists, because it has evaluated the tree.
     func measure(
         _ tree: SharedTree, _ rows: RankedTree, _ measures: Measures, in snapshot: Snapshot,
         reply: @escaping @Sendable (Upkeep.Message) -> Void

@@ -1,6 +1,5 @@
 // First evaluation of queries: one scan of a table fills all waiting trees, in a snapshot of its own, so that upkeep is
-// not delayed.
-// Called on the evaluator thread.
+// not delayed. Called on the evaluator thread.
 
 enum FirstEvaluation {
     /// Number of trees up to which each row is tested against every tree, which is faster than an index lookup.
@@ -30,8 +29,7 @@ enum FirstEvaluation {
     }
 
     /// Evaluates several trees of one table in one scan. Many trees are found by an index, as for a changed row. Trees
-    /// with the same
-    /// order are sorted together.
+    /// with the same order are sorted together.
     /// - Parameter pause: called after every 1,024 rows, and after each tree.
     static func scan(
         _ trees: [(TreeKey, Table)], in snapshot: Snapshot, pausing pause: () -> Void = {}

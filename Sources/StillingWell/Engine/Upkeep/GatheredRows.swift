@@ -1,6 +1,5 @@
 // Rows gathered for trees with the same order. Each row's key is made once and all rows are sorted once, for any number
-// of trees.
-// Used by one thread.
+// of trees. Used by one thread.
 
 struct GatheredRows {
     private let table: Table
@@ -63,8 +62,7 @@ struct GatheredRows {
 }
 
 /// The gathered rows that belong to one tree. Manages its memory by hand: an array checks for unique ownership at every
-/// append, and with
-/// 100 trees most time is spent here. The owner calls `free`.
+/// append, and with 100 trees most time is spent here. The owner calls `free`.
 struct ChosenRows {
     private static let fewest = 64
 

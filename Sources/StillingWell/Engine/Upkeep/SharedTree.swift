@@ -1,6 +1,5 @@
 // A ranked tree that upkeep keeps current for all live queries that are windows over it. Used on the upkeep thread
-// only, except for the
-// first evaluation, which fills a tree that no other thread uses yet.
+// only, except for the first evaluation, which fills a tree that no other thread uses yet.
 
 /// Unchecked because upkeep's thread has it, and the evaluator reads what is constant. No access is checked for being the only
 /// one, either: of a hundred filters' upkeep these checks took 7 %.
@@ -152,8 +151,8 @@ final class SharedTree: @unchecked Sendable {
     }
 
     /// Keeps stamps of rows that a silent commit of the coming step inserts and a later commit of the same step
-    /// removes. The tree never
-    /// has these rows, but observers named by the silent commit know them. O(silent rows × log n).
+    /// removes. The tree never has these rows, but observers named by the silent commit know them. O(silent rows × log
+    /// n).
     func keepPassing(_ skips: [TreeSkip], from old: Snapshot, to new: Snapshot) {
         guard let departed else { return }
         for row in skips.flatMap(\.rows) {
@@ -201,8 +200,8 @@ final class SharedTree: @unchecked Sendable {
     private static let fewRows = 8
 
     /// Changes of a window from the tree that was sent last to the current one. These are the changes of the current
-    /// step, because each
-    /// tree whose step touched the window was sent. Returns nil outside of a step, and if comparing trees is cheaper.
+    /// step, because each tree whose step touched the window was sent. Returns nil outside of a step, and if comparing
+    /// trees is cheaper.
     @inline(__always)
     func changes(from sent: RankedTree, of query: LiveQuery) -> KnownChanges? {
         guard let before else { return nil }

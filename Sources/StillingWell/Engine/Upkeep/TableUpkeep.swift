@@ -1,6 +1,5 @@
 // Upkeep's state of one table: the shared trees, the index that routes a changed row to trees it may touch, and the
-// observed objects.
-// Upkeep thread only.
+// observed objects. Upkeep thread only.
 
 final class TableUpkeep {
     let table: Table
@@ -60,8 +59,7 @@ final class TableUpkeep {
     }
 
     /// Moves the trees from one snapshot to the next, given the rows that may differ. Calls `body` once for each live
-    /// query whose window was
-    /// touched.
+    /// query whose window was touched.
     /// - Parameter dependants: trees with rows that change through links.
     func apply(
         _ rows: [ChangedRow], _ changes: NetChanges, dependants: [SharedTree], from old: Snapshot, to new: Snapshot,
@@ -132,8 +130,7 @@ final class TableUpkeep {
     }
 
     /// Finds updates without a log, by comparing values. An object inserted and deleted between the snapshots is in
-    /// neither, so observers
-    /// that are ahead of `old` are compared with the row that they saw.
+    /// neither, so observers that are ahead of `old` are compared with the row that they saw.
     private func compareWatched(
         _ rows: [ChangedRow], from old: Snapshot, to new: Snapshot, _ body: (ObjectWatch, ObjectUpdate) -> Void
     ) {

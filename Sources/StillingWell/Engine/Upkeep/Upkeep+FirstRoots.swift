@@ -2,9 +2,8 @@
 // of their rows.
 //
 // Upkeep goes on while a tree is evaluated. A silent commit that it crosses meanwhile is kept with the snapshots before
-// and after it.
-// The evaluated tree is moved back to the oldest version that a connection waits for, and from there step by step over
-// these commits. The result is the same as if the tree had existed all the time. Upkeep thread only.
+// and after it. The evaluated tree is moved back to the oldest version that a connection waits for, and from there step
+// by step over these commits. The result is the same as if the tree had existed all the time. Upkeep thread only.
 
 /// A first root for a connection that stays at an older version.
 struct Hold {
@@ -17,8 +16,7 @@ struct Hold {
 }
 
 /// A silent commit that upkeep crossed before it had the rows of an observer that it names. Counts as held in the inbox
-/// until it is
-/// released, which the first evaluation does without waiting for other threads.
+/// until it is released, which the first evaluation does without waiting for other threads.
 final class EarlySkip {
     let record: SkipRecord
     let before: Snapshot
@@ -48,8 +46,7 @@ extension Upkeep {
     }
 
     /// Delivers first roots at older versions, as far as they can be made. The tree's update has to be in the mailbox
-    /// before: a connection
-    /// that has the root and moves on must find it.
+    /// before: a connection that has the root and moves on must find it.
     func bringHeld() {
         if holds.isEmpty { return }
         let asked = holds
@@ -78,8 +75,7 @@ extension Upkeep {
     }
 
     /// Moves a tree that was evaluated at a version to the current one over the silent commits that it has missed, and
-    /// plans these.
-    /// O(changes since the oldest version that a connection waits for).
+    /// plans these. O(changes since the oldest version that a connection waits for).
     /// - Returns: the first failure to read, or nil.
     func replay(_ tree: SharedTree, from at: Snapshot) -> StoreError? {
         let early = tree.early

@@ -1,12 +1,9 @@
 // Trees with sums and extremes of the columns that observers ask for. The first request is answered from the rows.
-// Meanwhile a
-// tree with these measures is made off the upkeep thread and replaces the tree, until the last observer that asked is
-// gone.
-// Upkeep thread only.
+// Meanwhile a tree with these measures is made off the upkeep thread and replaces the tree, until the last observer
+// that asked is gone. Upkeep thread only.
 //
 // Measures cover only columns whose changes the tree's observers are told of (`ConnectionQuery.toMeasure`). Writes of
-// other columns
-// bring no new root, and the measures of a root must match its version.
+// other columns bring no new root, and the measures of a root must match its version.
 
 extension Upkeep {
     /// Handles a connection's request for sums or extremes of a column.

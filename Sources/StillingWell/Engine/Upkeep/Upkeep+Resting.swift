@@ -1,6 +1,5 @@
 // Resting: without observers, upkeep holds no version, so that it pins no pages. A new observer says at which version
-// it begins,
-// because newer ones may exist when upkeep wakes. Upkeep thread only, except `begin`.
+// it begins, because newer ones may exist when upkeep wakes. Upkeep thread only, except `begin`.
 
 extension Upkeep {
     /// Begins an observation: commits after this call returns are reported to the observer. Any thread.

@@ -1,13 +1,10 @@
 // Effect of a silent commit on the trees of the observers it names: the places of its rows just before and just after
-// it.
-// Computed while the trees are still at the old version. Upkeep thread only.
+// it. Computed while the trees are still at the old version. Upkeep thread only.
 //
 // If rows depend on others, only the snapshots before and after the commit show which rows it changed. A step that also
-// crosses other
-// commits has neither: an owner may have been renamed before the commit and deleted after it, and the change would be
-// reported to the wrong observers. So such a commit comes with both snapshots and is a step of its own (`walk`). For
-// rows
-// without dependencies, the record and the log are enough.
+// crosses other commits has neither: an owner may have been renamed before the commit and deleted after it, and the
+// change would be reported to the wrong observers. So such a commit comes with both snapshots and is a step of its own
+// (`walk`). For rows without dependencies, the record and the log are enough.
 
 /// Silent commits of one step that concern one query.
 struct PlannedSkips {

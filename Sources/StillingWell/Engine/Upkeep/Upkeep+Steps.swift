@@ -1,6 +1,5 @@
 // Steps of upkeep from one version to the next. One step crosses many commits, unless silent ones have to be steps of
-// their own.
-// Damage found on the way ends observers.
+// their own. Damage found on the way ends observers.
 //
 // A silent commit stays in the inbox until the step that crossed it is delivered, so a failed step loses none. Upkeep
 // thread only.
@@ -8,8 +7,7 @@ import Logging
 
 extension Upkeep {
     /// Moves to a version in one step or several: the effect of a silent commit on rows that depend on others is known
-    /// only if the commit is
-    /// a step of its own. Stops early if the store cannot be read.
+    /// only if the commit is a step of its own. Stops early if the store cannot be read.
     func walk(to newest: Snapshot) {
         var crossed: [SkipRecord] = []
         // Each is released once it is crossed, because it holds snapshots.
@@ -50,8 +48,8 @@ extension Upkeep {
     }
 
     /// Ends all observers of collections with a failure of LMDB, because results of such reads are invalid. Observers
-    /// of single objects go
-    /// on if the log has their changes, else they end too. A new observer is evaluated from scratch.
+    /// of single objects go on if the log has their changes, else they end too. A new observer is evaluated from
+    /// scratch.
     /// - Returns: false if the store cannot be read at all. Upkeep then stays where it was.
     private func abandon(_ error: StoreError, from old: Snapshot) -> Bool {
         func skips(upTo newest: Snapshot) -> [SkipRecord] { inbox.skips(upTo: newest.version).map(\.record) }
@@ -84,8 +82,7 @@ extension Upkeep {
     }
 
     /// Ends all observers of collections and objects with an error, because the store cannot be read until it is
-    /// reopened.
-    /// Callers of `refresh()` continue.
+    /// reopened. Callers of `refresh()` continue.
     func lose(_ error: StoreError) {
         let trees = tables.values.flatMap(\.evaluatedTrees)
         let watches = tables.values.flatMap(\.allWatches)

@@ -1,4 +1,4 @@
-// The one background thread of a store in a process. It keeps every live query true:
+// The upkeep thread, one per store and process. It keeps every live query current:
 //
 //     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
 //     query index → update each touched tree → one mailbox update per connection → post
@@ -78,8 +78,7 @@ final class Upkeep: @unchecked Sendable {
     }
 
     /// Waits until a connection's mail is at `version` and contains the first root, or the failure, of every query that
-    /// it observes.
-    /// Returns at once if upkeep has ended. Must not be called on the upkeep thread.
+    /// it observes. Returns at once if upkeep has ended. Must not be called on the upkeep thread.
     func catchUp(_ mailbox: Mailbox, to version: UInt64) {
         let reply = CaughtUp()
         guard inbox.put([.catchUp(mailbox, version, reply)]) else { return }
@@ -88,8 +87,8 @@ final class Upkeep: @unchecked Sendable {
     }
 
     /// Waits after a silent commit while too many silent commits hold snapshots for upkeep. Returns at once if upkeep
-    /// has ended, and on its
-    /// own thread, where user code may have written. Must not be called with a lock of the store held.
+    /// has ended, and on its own thread, where user code may have written. Must not be called with a lock of the store
+    /// held.
     func waitForRoom() {
         guard inbox.isFull, thread?.isCurrent != true else { return }
         // Upkeep may be asleep if there are no observers.
@@ -104,8 +103,7 @@ final class Upkeep: @unchecked Sendable {
     }
 
     /// Ends the thread and waits for it, which takes short time because the thread waits for no other. If called on the
-    /// thread itself, when
-    /// it releases the last reference of user code, it ends later.
+    /// thread itself, when it releases the last reference of user code, it ends later.
     func stop() {
         inbox.close()
         storage.page.wakeAll()
@@ -143,8 +141,7 @@ final class Upkeep: @unchecked Sendable {
     }
 
     /// The event to wait for. Without observers, occasional commits are enough to release old versions. Without held
-    /// versions either, no
-    /// commit matters: holding one rings the bell, or is found at the next poll.
+    /// versions either, no commit matters: holding one rings the bell, or is found at the next poll.
     private var bell: SharedPage.Bell {
         if isWatching { return .everyCommit }
         return pollNs == nil || storage.pins.isHolding ? .slow : .own

@@ -50,8 +50,7 @@ final class UpkeepInbox: Sendable {
     }
 
     /// Number of held silent commits above which writers wait. With two snapshots each, they take a quarter of the
-    /// storage's readers.
-    /// Each writing thread adds one before it waits.
+    /// storage's readers. Each writing thread adds one before it waits.
     static let maxHolding = 128
 
     private let state = Guarded("upkeep inbox", State())
@@ -74,8 +73,7 @@ final class UpkeepInbox: Sendable {
     var isResting: Bool { state.withLock { $0.isResting } }
 
     /// Makes resting upkeep continue at the current newest version or an older one. At the limit of snapshots, upkeep
-    /// continues at
-    /// the version that is newest when it wakes.
+    /// continues at the version that is newest when it wakes.
     func begin(_ storage: Storage) {
         guard isResting, let newest = try? storage.openSnapshot() else { return }
         let displaced = state.withLock { state -> Snapshot? in

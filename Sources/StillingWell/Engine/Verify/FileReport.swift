@@ -1,29 +1,29 @@
-// What a look at a store's file has found.
+// Result of verifying a store's file.
 import StillingWellTree
 
-/// What of a store's file is what was stored there, and what is damaged.
+/// Whole and damaged content of a store's file.
 public struct FileReport: Sendable {
-    /// What one class has; the elements of a list property have a table of their own, named after class and property.
+    /// Content of one class. Elements of a list property have a table of their own, named after class and property.
     public struct Table: Sendable {
-        /// Of the class.
+        /// Name of the class.
         public let name: String
-        /// How many objects are as they were stored.
+        /// Number of objects that are as they were stored.
         public internal(set) var wholeObjects = 0
-        /// Objects whose rows are not; those on a page that cannot be read are not known by their ids.
+        /// Objects with damaged rows. Ids of objects on a page that cannot be read are not known.
         public internal(set) var damagedObjects: [ObjectID] = []
     }
 
-    /// The version that was looked at; 0 where the log does not tell.
+    /// Version that was verified; 0 if the log does not tell.
     public internal(set) var version: UInt64 = 0
-    /// In the order in which the file got them.
+    /// Tables in the order of their creation.
     public internal(set) var tables: [Table] = []
-    /// What is wrong, a clause each, with the page of the file where one is to blame.
+    /// Descriptions of the damage, a clause each, with the page of the file if one is affected.
     public internal(set) var damage: [String] = []
-    /// Pages of the file that hold something.
+    /// Number of pages that hold content.
     public internal(set) var usedPages = 0
-    /// Pages that the next writes use again.
+    /// Number of pages that the next writes reuse.
     public internal(set) var freePages = 0
 
-    /// Whether nothing was found.
+    /// Whether no damage was found.
     public var isWhole: Bool { damage.isEmpty }
 }

@@ -1,20 +1,20 @@
-// Looks at the orders of lists node by node: each is what was stored, each tree is one, and what it lists ascends. One thread.
+// Checks list orders: every node is as stored, each list has one tree, positions ascend. Used by one thread.
 
 struct RankCheck {
-    /// Runs with each element where it is listed.
+    /// Called with each listed element.
     typealias Visit = (_ owner: UInt64, _ position: UnsafeRawBufferPointer, _ element: UInt64) -> Void
 
     private let table: UInt32
     private let visit: Visit
-    /// Of the list that is being looked at: its nodes that have not been reached.
+    /// List being checked, and its nodes that have not been reached.
     private var owner: UInt64?
     private var nodes: [UInt64: [UInt8]] = [:]
-    /// Lists whose trees are none, and nodes that are not what was stored.
+    /// Number of lists without a valid tree, and of nodes that are not as stored.
     private(set) var damaged = 0
 
     init(_ table: UInt32, _ visit: @escaping Visit) { (self.table, self.visit) = (table, visit) }
 
-    /// Takes the next entry, in the order of their keys.
+    /// Adds the next entry, in order of keys.
     mutating func add(_ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer) {
         guard let key = RankKey(key), RankNode(bytes, key, table) != nil else {
             damaged += 1
@@ -25,19 +25,19 @@ struct RankCheck {
         nodes[key.number] = Array(bytes)
     }
 
-    /// Looks at the list that has been taken last.
+    /// Checks the list added last.
     mutating func finish() {
         guard let owner else { return }
         self.owner = nil
         let next = nodes[0]?.withUnsafeBytes { RankNode($0)?.next } ?? 0
         let areNumbered = nodes.keys.allSatisfy { $0 < max(next, 1) }
         let total = walk(0, owner, level: nil, from: nil, below: nil)
-        // One that was not reached belongs to nothing.
+        // A node that was not reached belongs to no tree.
         if total == nil || !areNumbered || !nodes.isEmpty { damaged += 1 }
         nodes = [:]
     }
 
-    /// - Returns: how many elements are below a node; nil where they are not as they should be.
+    /// - Returns: number of elements below a node, or nil if they are damaged.
     private mutating func walk(
         _ number: UInt64, _ owner: UInt64, level: Int?, from low: [UInt8]?, below high: [UInt8]?
     ) -> UInt64? {
@@ -48,7 +48,7 @@ struct RankCheck {
             for index in 0..<node.count {
                 let isChild = node.level > 0
                 let position = Array(node.position(index))
-                // The first child's means nothing.
+                // The position of the first child is unused.
                 if !isChild || index > 0 {
                     let isBehind = previous.map { $0.lexicographicallyPrecedes(position) } ?? true
                     guard isBehind || index == (isChild ? 1 : 0) && position == low,

@@ -1,5 +1,5 @@
-// Writes what is whole in a store's file to a new store: rows by their checksums, links between rows that are there, elements of
-// lists whose object is there. Keys and indexes are made anew.
+// Recovers the whole content of a store's file into a new store: rows with a valid checksum, links between such rows,
+// and list elements whose object is there. Keys and indexes are built again.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -7,11 +7,11 @@ import StillingWellBasis
 import StillingWellTree
 
 enum Salvage {
-    /// Rows between two commits of the new store, of up to a kilobyte each; larger ones count for more.
+    /// Number of rows between two commits of the new store. Each further 1,024 bytes of a row count as another row.
     private static let rowsPerCommit = 10_000
 
-    /// Looks at the store at `place`, which nobody has open, and writes its whole rows to `folder`. The old one stays as it is.
-    /// - Returns: what was found in the old one.
+    /// Recovers the store at `place`, which nobody has open, into `folder`. The old store stays as it is.
+    /// - Returns: the report about the old store.
     static func run(_ place: String, to folder: String, mapBytes: Int, limit: TimeLimit) throws -> FileReport {
         try Verification.alone(place, limit) { path, modes in
             let pages = try FilePages(path)
@@ -31,7 +31,7 @@ enum Salvage {
                 let new = try SalvagedStore(folder, stored, mapBytes: mapBytes, modes, rows)
                 try new.fill(StoreCheck.newest(pages, path), check)
             } catch {
-                // Half a store must not be taken for one.
+                // An incomplete store must not be taken for a whole one.
                 StoreFolder.remove([StoreFolder.data, StoreFolder.lock], in: folder)
                 throw error
             }
@@ -39,11 +39,11 @@ enum Salvage {
         }
     }
 
-    /// Which rows are whole.
+    /// Ids of the whole rows.
     fileprivate struct WholeRows {
-        /// Ascending, as they are found.
+        /// Ids by table, ascending.
         private var ids: [UInt32: [UInt64]] = [:]
-        /// The numbers of their large values.
+        /// Numbers of their large values.
         private(set) var values: Set<UInt64> = []
 
         mutating func note(_ table: UInt32, _ id: UInt64, _ row: RowReader) {
@@ -68,9 +68,9 @@ enum Salvage {
         private let schema: StoreSchema
         private let rows: WholeRows
         private let numbers: [String: UInt32]
-        /// Tables of elements of lists.
+        /// Names of the tables of list elements.
         private let lists: Set<String>
-        /// Where the elements stand that have been written, by their table.
+        /// Places of the written list elements, by element table.
         private var elements: [UInt32: [RankBuilding.Element]] = [:]
         private var transaction: LMDBTransaction?
         private var handles: [String: MDB_dbi] = [:]
@@ -87,7 +87,7 @@ enum Salvage {
             lists = schema.listNames
             environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: folder)
             let code = engine_open(environment, folder, UInt32(MDB_NOTLS | MDB_NOSYNC), modes.file)
-            // Everything is initialised: `deinit` runs, and closes it.
+            // All properties are set, so `deinit` closes the environment.
             if code != 0 { throw StoreFile.openingError(code, folder) }
         }
 
@@ -121,10 +121,10 @@ enum Salvage {
             try check(engine_commit(open), "commit")
         }
 
-        /// Writes everything, and makes it durable.
+        /// Writes everything and makes it durable.
         /// - Parameters:
-        ///   - source: the old file, to be read once more.
-        ///   - check: what was found in it.
+        ///   - source: check of the old file, which reads it again.
+        ///   - check: result of the first check.
         func fill(_ source: StoreCheck, _ check: StoreCheck) throws {
             let (first, meta) = try table("meta", 0)
             try schema.write(first, meta, path: folder)
@@ -175,13 +175,13 @@ enum Salvage {
             }
         }
 
-        /// Commits where much waits for it, which is all in memory.
+        /// Commits if many rows are pending, because pending pages are in memory.
         private func countPending(_ bytes: Int) throws(StoreError) {
             pending += 1 + bytes / 1024
             if pending >= Salvage.rowsPerCommit { try commit() }
         }
 
-        /// It has written them itself.
+        /// Always nil, because this store has written the values itself.
         let failure: StoreError? = nil
 
         func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
@@ -191,14 +191,14 @@ enum Salvage {
             return found
         }
 
-        /// - Returns: false where it is not of the new store.
+        /// - Returns: false if the row is not stored: an element without its list or target, or a duplicate key.
         private func put(_ table: TableSchema, _ id: UInt64, _ row: RowReader) throws(StoreError) -> Bool {
             func isThere(_ column: Int) -> Bool {
                 guard !row.isNull(column), let target = table.columns[column].target else { return true }
                 return numbers[target].map { rows.contains($0, row.slot(column)) } ?? false
             }
             let links = table.columns.indices.filter { table.columns[$0].type == .link && !isThere($0) }
-            // An element goes with its list, and with what it leads to.
+            // An element is dropped with its list, and with its target.
             if lists.contains(table.name), !links.isEmpty { return false }
             buffer.load(row, columnCount: row.columnCount, outOfLine: [])
             for column in links { buffer.setNull(column) }
@@ -210,7 +210,7 @@ enum Salvage {
                         engine_put(transaction, keys, &$0, &$1, UInt32(MDB_NOOVERWRITE))
                     }
                 }
-                // Two whole rows of one key: the first stays.
+                // If two whole rows have one key, the first is kept.
                 if code == MDB_KEYEXIST { return false }
                 try check(code, "store key")
             }
@@ -224,7 +224,7 @@ enum Salvage {
             return true
         }
 
-        /// Makes the orders of the lists whose elements a table has.
+        /// Builds the orders of the lists whose elements a table has.
         private func order(_ elements: [RankBuilding.Element], _ table: TableSchema) throws(StoreError) {
             let (transaction, handle) = try self.table(EngineName.ranks(table.id), 0)
             let (_, rows) = try self.table(EngineName.rows(table.id), MDB_INTEGERKEY)
@@ -234,7 +234,7 @@ enum Salvage {
             }
         }
 
-        /// Puts a row into the indexes of its table.
+        /// Adds a row to the indexes of its table.
         private func list(_ row: RowReader, _ table: TableSchema, _ id: ObjectID) throws(StoreError) {
             for column in table.columns.indices where table.columns[column].isIndexed {
                 let name = ColumnIndex.name(table.id, column)

@@ -1,12 +1,11 @@
-// Looks at all that one version of a store's file holds, and tells what of it is what was stored: pages by what the engine's format
-// promises, rows, keys, entries of indexes, the log and orders of lists by their checksums, and whether keys, indexes and orders
-// are those of the rows.
+// Verifies one version of a store's file: pages by LMDB's format; rows, keys, index entries, the log and list orders by
+// their checksums; and whether keys, indexes and orders match the rows.
 import CStillingWellLMDB
 import Foundation
 import StillingWellBasis
 import StillingWellTree
 
-/// One version of a file. One thread.
+/// Check of one version of a file. Used by one thread.
 final class StoreCheck {
     private let pages: FilePages
     private let meta: MetaPage
@@ -14,7 +13,7 @@ final class StoreCheck {
     private(set) var records: [String: TreeRecord] = [:]
     private(set) var schema: StoreSchema?
     private(set) var report = FileReport()
-    /// What is stored as the next number of a table's rows, and as that of large values.
+    /// Stored counters: the next object id of each table, and the next number of large values.
     private(set) var nextRows: [UInt32: UInt64] = [:]
     private let values = FoundValues()
 
@@ -24,8 +23,8 @@ final class StoreCheck {
         walk = TreeWalk(pages, lastPage: meta.lastPage)
     }
 
-    /// The newest version that a file has, of a store that nobody has open.
-    /// - Throws: `cannotOpen` where it is no store.
+    /// Check of the newest version of a closed store's file.
+    /// - Throws: `cannotOpen` if the file is no store.
     static func newest(_ pages: FilePages, _ directory: String) throws(StoreError) -> StoreCheck {
         let first = pages.firstPages()
         let headers = pages.headers(in: first)
@@ -47,9 +46,9 @@ final class StoreCheck {
         }
         let check = StoreCheck(pages, newest)
         if finding == .unclear { check.noteHeader(newest.number) }
-        // A store that begins at its last flush has that header twice.
+        // A store restored to its last flush has that header twice.
         if metas.count == 2, metas[0].isSame(as: metas[1]) { return check }
-        // Commits take turns between the two.
+        // Commits write the two headers in turn.
         if metas.count != 2 || !HeaderFinding.areSuccessive(headers, lastFreed: pages.lastFreed) {
             check.walk.note(
                 newest.number == 0 ? 1 : 0, "the header of the last commit, or of the one before, is damaged")
@@ -57,15 +56,15 @@ final class StoreCheck {
         return check
     }
 
-    /// Notes a header that is not the one that was flushed.
+    /// Reports a header that differs from the flushed one.
     func noteHeader(_ page: UInt64) {
         walk.note(page, "the header of the last commit, or of the one before, is not what was flushed")
     }
 
-    /// Looks at everything. O(pages).
+    /// Checks everything. O(pages).
     /// - Parameters:
-    ///   - visitValue: runs with every large value and its number, before any row; valid for the call.
-    ///   - visit: runs with every row that is whole, valid for the call.
+    ///   - visitValue: called with every large value and its number, before any row. Valid for the call.
+    ///   - visit: called with every whole row. Valid for the call.
     func run(
         visitValue: (UInt64, UnsafeRawBufferPointer) -> Void = { _, _ in },
         _ visit: (TableSchema, UInt64, UnsafeRawBufferPointer) -> Void = { _, _, _ in }
@@ -120,7 +119,7 @@ final class StoreCheck {
         do {
             schema = try stored.map { try StoreSchema.decode($0) }
             guard let stored, let found = schema else { return walk.note(0, "the schema is lost") }
-            // What its rows mean would be a guess.
+            // Rows cannot be interpreted with a damaged schema.
             if let sum, sum != StoreSchema.sum(of: stored) {
                 schema = nil
                 walk.note(0, "the schema is not what was stored")
@@ -132,7 +131,7 @@ final class StoreCheck {
         }
     }
 
-    /// Goes on with the tables whose schema is valid.
+    /// Continues with the tables whose schema is valid.
     private func keepPossible(of found: StoreSchema) {
         schema = found.withoutImpossibleTables
         if schema == nil { return walk.note(0, "the schema cannot be read") }
@@ -154,7 +153,7 @@ final class StoreCheck {
         }
     }
 
-    /// A sum over entries that does not depend on their order: of rows as they should be listed, and of those listed.
+    /// Sum over entries that does not depend on their order. Compares the rows that should be listed with those listed.
     private struct Listing: Equatable {
         var count = 0
         private var sum: UInt64 = 0
@@ -164,7 +163,7 @@ final class StoreCheck {
             sum &+= SplitMix64.mix(SplitMix64.mix(UInt64(key)) ^ id)
         }
 
-        /// Adds an element of a list where it stands.
+        /// Adds a list element with its position.
         mutating func add(_ owner: UInt64, _ position: UnsafeRawBufferPointer, _ id: UInt64) {
             add(Checksum.entry(Checksum.key(position, 0, nil), owner), id)
         }
@@ -224,7 +223,7 @@ final class StoreCheck {
         if isOrdered { compare(table, areRowsWhole, places) }
     }
 
-    /// Looks at the orders of lists, and whether they are those of the elements, where all of these are there.
+    /// Checks the orders of lists. Compares them with the elements if all elements are whole.
     private func compare(_ table: TableSchema, _ areRowsWhole: Bool, _ expected: Listing) {
         let before = walk.damage.count
         var listed = Listing()
@@ -240,7 +239,7 @@ final class StoreCheck {
         }
     }
 
-    /// Looks at keys or an index, and whether they are those of the rows, where all of these are there.
+    /// Checks keys or an index. Compares them with the rows if all rows are whole.
     private func compare(
         _ name: String, _ described: String, _ areRowsWhole: Bool, _ expected: Listing,
         _ table: UInt32, _ column: Int?
@@ -273,13 +272,13 @@ final class StoreCheck {
         report.version = last ?? 0
     }
 
-    /// Tables that the schema does not know of have pages, too.
+    /// Checks the pages of tables that are not in the schema.
     private func checkRest() {
         for name in records.keys.sorted() { take(name) { _, _, _ in } }
     }
 
-    /// Pages that are listed as free, by the transaction that has freed them, in lists of their number and numbers in descending
-    /// order: none of them is in use.
+    /// Checks the list of free pages: records by transaction, each a count and descending page numbers. No listed page
+    /// may be in use.
     private func checkFree() {
         walk.walk(meta.free, "the free pages", page: meta.number) { [self] key, value, _ in
             let words = value.count / 8
@@ -304,19 +303,19 @@ final class StoreCheck {
     }
 }
 
-/// The large values of a file that no row has claimed yet: what is needed to tell whether they are what rows say. One thread.
+/// Large values of a file that no row has claimed yet, as far as needed to check rows. Used by one thread.
 private final class FoundValues: LargeValueSource {
-    /// As much as the key of an index has of a value.
+    /// Bytes of a value that an index key contains at most.
     private static let startBytes = ColumnIndex.maxKeyBytes
 
     private var found: [UInt64: (sum: UInt32, byteCount: Int, start: [UInt8])] = [:]
-    /// No row is asked that has one which was not found.
+    /// Always nil: rows with missing values are not read.
     let failure: StoreError? = nil
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: startBytes, alignment: 8)
-    /// Whether an index has large values.
+    /// Whether large values are indexed.
     var keepsStarts = false
     var count: Int { found.count }
-    /// The highest number of all.
+    /// Largest number of a value.
     private(set) var last: UInt64 = 0
 
     deinit { scratch.deallocate() }
@@ -328,7 +327,7 @@ private final class FoundValues: LargeValueSource {
         )
     }
 
-    /// Whether all are there, and what was stored.
+    /// Returns whether all values exist and match.
     func have(_ values: [LargeValue]) -> Bool {
         values.allSatisfy { value in
             found[value.number].map { $0.sum == value.sum && $0.byteCount == value.byteCount } ?? false
@@ -337,7 +336,7 @@ private final class FoundValues: LargeValueSource {
 
     func remove(_ values: [LargeValue]) { for value in values { found[value.number] = nil } }
 
-    /// What a value begins with: the keys of indexes have no more of it.
+    /// Start of a value, which is all that index keys contain.
     func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
         let start = found[number]?.start ?? []
         scratch.copyBytes(from: start)

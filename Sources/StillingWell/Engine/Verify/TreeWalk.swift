@@ -1,15 +1,15 @@
-// Walks a tree of the engine's page by page and looks at everything that its format promises: each page is the one that was asked
-// for and is reached once, its entries lie in it and do not overlap, keys ascend, and records count what there is. A page that
-// does not keep a promise is noted and left out, with what hangs below it.
+// Walks a tree of LMDB page by page and checks its format: each page is the expected one and reached once, its entries
+// lie in it without overlap, keys ascend, and counts match. A damaged page is reported and skipped, with everything
+// below it.
 import Glibc
 
-/// What is wrong, and where.
+/// A description of damage and its page.
 struct PageDamage {
     let page: UInt64
     let what: String
 }
 
-/// The pages of one version of a file, as far as they have been walked. One thread.
+/// Pages of one version of a file, as far as they have been walked. Used by one thread.
 final class TreeWalk {
     private static let maxDepth = 32
     private static let mostMissing: UInt64 = 1 << 24
@@ -20,9 +20,9 @@ final class TreeWalk {
         static let leaf: UInt16 = 2
         static let own: UInt16 = 4
         static let values: UInt16 = 0x20
-        /// A page that lies in an entry of another.
+        /// A page inside an entry of another page.
         static let inside: UInt16 = 0x40
-        /// Left on such a page by whoever wrote it.
+        /// Left on a page by its writer.
         static let dirty: UInt16 = 0x10
     }
     private enum EntryFlag {
@@ -34,7 +34,7 @@ final class TreeWalk {
         static let numbers: UInt16 = 0x08
     }
 
-    /// Runs with a key and a value, valid for the call. `isRecord` for a value that describes a tree.
+    /// Called with a key and a value, valid for the call. `isRecord` is true for a value that is a record of a tree.
     typealias Visit = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ isRecord: Bool) -> Void
 
     private let pages: FilePages
@@ -45,16 +45,16 @@ final class TreeWalk {
 
     init(_ pages: FilePages, lastPage: UInt64) {
         self.pages = pages
-        // A file may lack free pages at its end; a number beyond all reason is damage, and takes no memory here.
+        // Free pages at the end of a file may be missing. An implausible number is damage, and must not take memory.
         self.lastPage = min(lastPage, pages.count + Self.mostMissing)
         seen = [UInt64](repeating: 0, count: Int(self.lastPage / 64) + 1)
         _ = (claim(0), claim(1))
     }
 
-    /// Notes damage.
+    /// Reports damage.
     func note(_ page: UInt64, _ what: String) { damage.append(PageDamage(page: page, what: what)) }
 
-    /// Takes a page for one use; false where it does not exist, or has one.
+    /// Claims a page for one use. Returns false if it does not exist or is in use.
     func claim(_ page: UInt64) -> Bool {
         guard page <= lastPage else { return false }
         let bit: UInt64 = 1 << (page % 64)
@@ -65,14 +65,14 @@ final class TreeWalk {
 
     // MARK: A tree
 
-    /// What a walk of one tree knows on its way.
+    /// State of the walk of one tree.
     private struct Progress {
         let record: TreeRecord
         let name: String
-        /// Whether it is the values of one key.
+        /// Whether the tree holds the values of one key.
         let isOfValues: Bool
         var previous: [UInt8]?
-        /// What the next key may not be below.
+        /// Lower bound of the next key.
         var minimum: [UInt8]?
         var branches: UInt64 = 0
         var leaves: UInt64 = 0
@@ -80,7 +80,7 @@ final class TreeWalk {
         var entries: UInt64 = 0
     }
 
-    /// Visits what a tree holds, in the order in which it is found. O(its pages).
+    /// Visits the content of a tree in order. O(its pages).
     func walk(_ record: TreeRecord, _ name: String, page: UInt64, _ visit: Visit) {
         let before = damage.count
         var progress = Progress(record: record, name: name, isOfValues: false)
@@ -179,7 +179,7 @@ final class TreeWalk {
     }
 
     private func value(_ entry: Entry, _ number: UInt64, _ progress: inout Progress, _ visit: Visit) {
-        // A tree of values holds nothing but them, however often a file says otherwise: each tree in a tree would take stack.
+        // A tree of values may hold only plain values, whatever the file says: nested trees would use up the stack.
         switch progress.isOfValues && entry.flags != 0 ? .max : entry.flags {
         case 0:
             progress.entries += 1
@@ -210,7 +210,7 @@ final class TreeWalk {
         }
     }
 
-    /// Many values of one key: a tree of their own. The pages count for no record but theirs.
+    /// Walks many values of one key, which have a tree of their own. Its pages count for its own record only.
     private func valueTree(
         _ record: TreeRecord, _ key: UnsafeRawBufferPointer, _ number: UInt64, _ progress: inout Progress,
         _ visit: Visit
@@ -222,7 +222,7 @@ final class TreeWalk {
         progress.entries += list.entries
     }
 
-    /// Values of one length each, one behind the other, as keys of a tree of values have them.
+    /// Visits values of equal length, stored without gaps, which are the keys of a tree of values.
     private func values(
         _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ progress: inout Progress, _ visit: Visit
     ) {
@@ -249,10 +249,10 @@ final class TreeWalk {
         }
     }
 
-    /// The pages of a value that has some of its own.
+    /// Reads the overflow pages of a value.
     private func ownPages(_ first: UInt64, _ byteCount: Int, _ progress: inout Progress) -> [UInt8]? {
         let needed = (Self.headerBytes + byteCount + pages.pageBytes - 1) / pages.pageBytes
-        // A value that was made smaller in the transaction that made it has as many as before.
+        // A value that shrank in the transaction that made it keeps its pages.
         let listed = pages.read(first)?.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: 12, as: UInt32.self)) }
         guard let count = listed, count >= needed, UInt64(count) <= pages.count else { return nil }
         for page in 0..<UInt64(count) where !claim(first &+ page) { return nil }
@@ -269,7 +269,7 @@ final class TreeWalk {
 
     // MARK: A page
 
-    /// An entry that lies in its page, as `entries(of:)` has made sure.
+    /// An entry that lies in its page, as `entries(of:)` has checked.
     private struct Entry {
         private let base: UnsafeRawPointer
 
@@ -287,7 +287,7 @@ final class TreeWalk {
         }
     }
 
-    /// Where the entries of a page lie; nil, and noted, where one is not in the page or two overlap.
+    /// Offsets of the entries of a page. Returns nil and reports damage if one is not in the page or two overlap.
     private func entries(
         of bytes: UnsafeRawBufferPointer, _ number: UInt64, _ name: String, _ size: (Entry) -> Int
     ) -> [Int]? {
@@ -310,7 +310,7 @@ final class TreeWalk {
             offsets.append(offset)
             used += (count + 1) & ~1
         }
-        // Entries fill what is behind the free part of a page, each once.
+        // Entries fill the part of a page behind its free space without gaps.
         guard used == bytes.count - upper, Set(offsets).count == offsets.count else {
             note(number, "entries of \(name) overlap, or leave a gap")
             return nil
@@ -323,7 +323,7 @@ final class TreeWalk {
         return progress.minimum.map { key == $0 || isAbove(key, $0, progress) } ?? true
     }
 
-    /// Whether a key stands behind another in the tree's order.
+    /// Returns whether a key is greater than another in the tree's order.
     private func isAbove(_ key: [UInt8], _ other: [UInt8]?, _ progress: Progress) -> Bool {
         guard let other else { return true }
         if !progress.isOfValues, progress.record.flags & TreeFlag.numbers != 0 {

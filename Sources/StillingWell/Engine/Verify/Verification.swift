@@ -1,16 +1,16 @@
-// Which version of a file is looked at: of an open store the newest, held while it is read; of one that nobody has open, the last
-// that was committed.
+// Selects the version of a file to verify: the newest one of an open store, held while it is read, or the last commit
+// of a closed store.
 import CStillingWellLMDB
 import Foundation
 
 extension Storage {
-    /// Looks at the newest version. Others may read and write meanwhile. O(pages of the file).
+    /// Verifies the newest version. Other threads and processes may read and write meanwhile. O(pages of the file).
     /// - Throws: `replaced`, `storage`, `tooManySnapshots`.
     func verify() throws(StoreError) -> FileReport {
         try files?.check()
-        // Two commits between the start of a read and the look at the meta pages take the page of its version away.
+        // Two commits between the start of the read and reading the headers overwrite the header of its version.
         for _ in 0..<1_000 {
-            // No snapshot of the store's, which asks the log for its version.
+            // Not a snapshot, which would read its version from the log.
             var held: LMDBTransaction?
             try check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &held), "begin snapshot")
             defer { mdb_txn_abort(held) }
@@ -35,7 +35,7 @@ extension Storage {
 }
 
 enum Verification {
-    /// Looks at the file of a store that nobody has open. O(pages of the file).
+    /// Verifies the file of a closed store. O(pages of the file).
     static func verify(_ path: String, limit: TimeLimit) throws -> FileReport {
         try alone(path, limit) { path, _ in
             let check = try StoreCheck.newest(FilePages(path), path)
@@ -44,11 +44,11 @@ enum Verification {
         }
     }
 
-    /// Runs `body` with a store's folder that nobody has open, nor can open meanwhile.
+    /// Runs `body` with the folder of a closed store, which cannot be opened meanwhile.
     static func alone<Result>(
         _ place: String, _ limit: TimeLimit, _ body: (String, FileModes) throws -> Result
     ) throws -> Result {
-        // A folder that is not there is not made.
+        // A missing folder must not be made.
         guard try FileIdentity.at(place + "/" + StoreFolder.data) != nil else {
             throw StoreError.cannotOpen(path: place, reason: "there is no store; correct the path")
         }
