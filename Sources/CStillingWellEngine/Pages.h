@@ -1,12 +1,10 @@
 // Pages of LMDB's file and their content, in LMDB's data version 1.
 //
-//     page    0 number (8), 8 length of a value (2), 10 kind (2), 12 end of the offsets (2), 14 begin of the entries
-//     (2),
+//     page    0 number (8), 8 length of a value (2), 10 kind (2), 12 end of the offsets (2), 14 first entry (2),
 //             16 offsets of the entries (2 each) or, for values of one length, the values
 //             of an overflow value: 12 number of pages (4), 16 the value
 //     entry   of a leaf: 0 length of the value (4), 4 flags (2), 6 length of the key (2), 8 key, value
-//             of a branch: 0 number of the child page (6), 6 length of the key (2), 8 key; the first key is below all
-//             others
+//             of a branch: 0 number of the child page (6), 6 length of the key (2), 8 key; the first key is unused
 //     tree    0 length of values of equal length (4), 4 flags (2), 6 depth (2), 40 number of the root page (8)
 //     meta    40 tree of the free pages, 88 tree of tables, 136 number of the last page, 144 number of the transaction
 #ifndef PAGES_H

@@ -83,7 +83,7 @@ public enum StoreError: Error, Sendable, Hashable {
     case otherConnection(type: String)
     /// `observe` was called on a connection without a delivery context.
     case noScheduler
-    /// `.runLoop` was requested on a thread without a running run loop, such as a queue's or the concurrency pool's.
+    /// `.runLoop` was requested on a thread without a running run loop, such as a worker thread of a queue.
     case noRunLoop(place: String)
     /// A connection was requested on a queue that runs several blocks at once.
     case concurrentQueue(label: String)

@@ -3,8 +3,7 @@
 //
 //     16 magic (4), 20 version (4), 40 record of the tree of free pages (48), 88 record of the tree of tables (48),
 //     136 last page (8), 144 transaction (8)
-//     record  0 page size, or value size of a tree of duplicate values (4), 4 flags (2), 6 depth (2), 8 branch pages
-//     (8),
+//     record  0 page size, or value size of duplicates (4), 4 flags (2), 6 depth (2), 8 branch pages (8),
 //             16 leaf pages (8), 24 overflow pages (8), 32 entries (8), 40 root page (8), all ones for none
 import CStillingWellLMDB
 import Glibc

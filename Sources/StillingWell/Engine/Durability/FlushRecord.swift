@@ -1,8 +1,8 @@
 // Record of the last flush in `durable.mdb`: LMDB's header of the flushed version. Two places are written in turn, each
 // a sector with a checksum, so that one is whole while the other is written. Pure functions, except for the boot id.
 //
-//     0 magic (8), 8 number (8), 16 boot (16), 32 transaction (8), 40 bytes of a page (8), 48 token (8), 56 the header, which begins
-//     16 bytes into its page (136), 192 checksum of the roots (4), 196 checksum of all before (4)
+//     0 magic (8), 8 number (8), 16 boot (16), 32 transaction (8), 40 bytes of a page (8), 48 token (8),
+//     56 the header, from byte 16 of its page on (136), 192 checksum of the roots (4), 196 checksum of all before (4)
 import CStillingWellPlatform
 import Glibc
 

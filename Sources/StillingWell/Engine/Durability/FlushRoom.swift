@@ -7,7 +7,7 @@ struct FlushRoom {
     /// Kept pages may be at most this part of the free pages. With an eighth, a long list of changes did not find
     /// enough adjacent pages among many kept ones.
     private static let parts = 64
-    /// Number of unused pages behind the file's last page from which the table of free pages is not read.
+    /// With at least this number of unused pages behind the file's last page, the table of free pages is not read.
     private static let plentyPages = 1 << 16
     /// Lower bound of the pages that a small commit frees.
     private static let leastPerCommit = 16

@@ -6,7 +6,8 @@
 // advanced by flushes, and by the process's flush thread (FlushThread.swift), which also makes flushes that no commit
 // waits for.
 //
-// A flush holds `page.flushMutex`; waiters sleep on `page.flushRound`. Callers may hold the write lock.
+// A flush holds `page.flushMutex`; waiters sleep on `page.flushRound`. Callers may hold the write lock, which is never
+// taken here.
 import CStillingWellLMDB
 import CStillingWellPlatform
 import Glibc

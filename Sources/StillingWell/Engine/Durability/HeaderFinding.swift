@@ -58,7 +58,8 @@ enum HeaderFinding: Equatable {
                 ? .recorded : .damaged
             return
         }
-        // Headers are successive: if the other is the recorded one or the one before it, the newest cannot be later.
+        // Headers are successive, so next to the recorded one or the one before it, none can be more than one commit
+        // later.
         let other = sorted.count == FlushRecord.places ? sorted[0].meta.transaction : 0
         let freed = lastFreed(newest.meta)
         if other == newest.meta.transaction - 1, freed == nil || freed == newest.meta.transaction {

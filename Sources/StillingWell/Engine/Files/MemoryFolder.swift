@@ -1,6 +1,6 @@
-// Folders for stores in memory whose own folder is on a disk: one folder per user on the memory file system, which any
-// user may write to. It is used only if it belongs to the user and no other user may enter it. In it, a store's folder
-// is named after the store's path, so that all processes of the user find the same one.
+// Folders for stores in memory whose own folder is on a disk. Any user may write to the memory file system, so the
+// folder of a user is used only if it belongs to that user and no other user may enter it. In it, a store's folder is
+// named after the store's path, so that all processes of the user find the same one.
 //
 // The last process of a store removes its folder. If all processes were killed, the next opening of any store removes
 // it. File locks, which the system releases, tell whether a folder is in use; process ids are not trusted. The holder

@@ -220,7 +220,7 @@ final class Mailbox: Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Requests a delivery again, after one at a time at which nothing could be delivered.
+    /// Requests a delivery again, after one that could not deliver.
     func repost() { scheduler.post() }
 
     /// Whether there is mail newer than `version`.

@@ -296,7 +296,7 @@ enum LMDB {
     }
 }
 
-/// LMDB's type of keys and values. Bytes that it is made of are only read.
+/// Conversions of LMDB's keys and values. LMDB only reads the bytes that it is given.
 extension MDB_val {
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))

@@ -1,9 +1,9 @@
 // One mapped page of LMDB's file, a branch or a leaf of a table, in LMDB's data version 1:
 //
-//     page    0 number (8), 10 kind (2), 12 end of the offsets (2), 16 offsets of the entries in order of their keys (2 each)
+//     page    0 number (8), 10 kind (2), 12 end of the offsets (2), 16 offsets of the entries in key order (2 each)
 //             of an overflow value: 12 number of its pages (4), 16 the value
 //     entry   of a leaf: 0 length of the value (4), 4 flags (2), 6 length of the key (2), 8 key, value
-//             of a branch: 0 number of the page below (6), 6 length of the key (2), 8 key; the first one's key is below all
+//             of a branch: 0 number of the page below (6), 6 length of the key (2), 8 key; the first key is unused
 //     table   40 number of the root (8): the value of its name in the tree of tables
 //     meta    16 magic (4), 20 version (4), 40 bytes of a page (4)
 //

@@ -50,7 +50,8 @@ struct TableRoots: @unchecked Sendable {
             map: map, lastPage: words.pointee.lastPage.load(ordering: .relaxed), root: known >> Self.handleBits)
     }
 
-    /// Looks up a table's root by LMDB. Returns nil if the table is missing or empty, or the page format is unknown.
+    /// Looks up a table's root through LMDB. Returns nil if the table is missing or empty, or the page format is
+    /// unknown.
     func find(
         _ handle: MDB_dbi, _ name: [UInt8], _ transaction: LMDBTransaction, _ pageMap: PageMap
     ) throws(EngineFailure) -> PageTree? {

@@ -43,8 +43,8 @@ enum FilterExpression: Sendable, Hashable {
         .node(FilterNode(.quantified(column: column, quantifier), [condition]))
     }
 
-    /// Condition with the id of an object, valid only in the object's store and class. Conversion for a table leaves
-    /// `condition` alone.
+    /// Condition with the id of an object, valid only in the object's store and class. Conversion for a table replaces
+    /// it by `condition`.
     static func naming(_ home: ObjectHome, _ condition: FilterExpression) -> Self {
         .node(FilterNode(.naming(home), [condition]))
     }

@@ -10,8 +10,7 @@ final class SectionFunction: Sendable {
     private let apply: @Sendable (RowReader) -> ColumnValue
 
     /// - Parameter property: name of the column in an error. The process ends if the column has a value that is invalid
-    ///   for its type:
-    ///   the row then has no section, and the thread that updates the tree cannot report an error.
+    ///   for its type: the row then has no section, and the thread that updates the tree cannot report an error.
     init<Value: StorableValue, Key: StorableValue>(
         column: Int, of property: String, _ function: @escaping @Sendable (Value) -> Key
     ) {

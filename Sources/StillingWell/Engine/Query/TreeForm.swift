@@ -1,8 +1,7 @@
 // Structure of shared trees that are more than sorted rows:
 //
 //     distinct   shows the first row of each group (equal in some columns). A second tree `groups` has all rows by
-//     (group, order, id);
-//                a changed row affects its old and its new group
+//                (group, order, id); a changed row affects its old and its new group
 //     sections   rows are ordered by (section key, order). A second tree `sections` has one entry per section key
 //
 // Changes by upkeep, or by a connection with own writes, are applied here, in terms of *base* keys: those of `groups`

@@ -1,5 +1,5 @@
-// Checks whether a schema has the form that this library writes, before it is stored and after it is read. Recovers the valid tables
-// of one that does not. Pure.
+// Checks whether a schema has the form that this library writes, before it is stored and after it is read. Recovers the
+// valid tables of one that does not. Pure.
 import Foundation
 
 extension StoreSchema {
@@ -47,8 +47,9 @@ extension StoreSchema {
         return list.type == .list && self.table(ListTable.name(tables[table].name, list.name)) == nil
     }
 
-    /// The schema with two kinds of names repaired that earlier builds stored and then refused. They hid columns of a list's table
-    /// when the class was deleted that the columns led to. They gave the table of a hidden list a name that another table had.
+    /// The schema with repaired names. Earlier builds stored two kinds of names that they then refused. When a class was
+    /// deleted, they hid the columns of list tables that referred to it. They also gave the table of a hidden list the name
+    /// of another table.
     private var repaired: StoreSchema {
         var schema = self
         for (index, table) in tables.enumerated() where table.isOfList {

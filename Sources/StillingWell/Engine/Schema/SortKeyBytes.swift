@@ -1,9 +1,8 @@
 // Sort keys: bytes in the order of the rows, so that a tree compares keys without knowing types:
 //
 //     integer   big endian, sign bit inverted
-//     double    big endian; negative numbers complemented, others with the sign bit inverted; −0 as 0; every NaN as one
-//     value
-//               beyond infinity
+//     double    big endian; negative numbers complemented, others with the sign bit inverted; −0 as 0; every NaN as
+//               one value beyond infinity
 //     bool      one byte
 //     string    UTF-8 (data: its bytes), 00 as 00 FF, then 00 01
 //     uuid      its 16 bytes
@@ -200,7 +199,6 @@ struct SortKeyBytes {
         return (first, last.isEmpty ? nil : successor(of: last))
     }
 
-    /// Appends an object's id.
     mutating func append(_ id: ObjectID) { append(id.rawValue) }
 
     private mutating func complement(from start: Int) {

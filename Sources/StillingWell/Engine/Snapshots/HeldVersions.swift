@@ -2,7 +2,7 @@
 //
 // LMDB reuses no page freed since the oldest reader began, whether that reader needs it or not: one held version costs
 // seven pages of file per commit. So a mapping with a reader that lies far behind is retired, and its readers keep
-// nothing in the file any more. An own reader then follows the newest version. Before it advances, pages freed
+// nothing in the file any more. A reader of this type then follows the newest version. Before it advances, pages freed
 // meanwhile are copied in the retired mapping, each at most once. The cost of a held version is bounded by the file's
 // size at that time, in memory of the process that holds it.
 //
@@ -42,7 +42,7 @@ final class HeldVersions: @unchecked Sendable {
         (self.environment, self.page, self.pins, self.directory) = (environment, page, pins, directory)
     }
 
-    /// Finds versions that are held for long, and copies pages that were freed of them.
+    /// Retires the mapping of a version that is held for long, and copies pages freed since the last call.
     /// - Parameters:
     ///   - newest: the caller's version.
     ///   - current: returns the mapping of new snapshots.

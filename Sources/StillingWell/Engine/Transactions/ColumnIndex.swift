@@ -219,7 +219,7 @@ private struct IndexScan {
     /// Range of entries from one key to below another. Both keys are cut to the length of an index key.
     init(from low: [UInt8]?, below high: [UInt8]?, _ step: MDB_cursor_op) {
         let (first, end) = ColumnIndex.bounds(from: low, below: high)
-        // No key is empty.
+        // No key is empty, so a range without a lower bound begins at [0].
         (self.first, self.end, start, self.step) = (first.isEmpty ? [0] : first, end, MDB_SET_RANGE, step)
     }
 }

@@ -5,8 +5,8 @@ import CStillingWellLMDB
 
 struct ChangedRow: Equatable {
     var id: ObjectID
-    /// Columns written according to the log or, without it, columns with different values. All ones if one snapshot has
-    /// no row.
+    /// Columns written according to the log or, without it, columns with different values. All ones if only one
+    /// snapshot has the row.
     var columns: UInt64
     /// Last version that changed the row. If that is unknown, the version of the newer snapshot.
     var version: UInt64

@@ -11,8 +11,8 @@ import Synchronization
 
 /// The store's content at `version`. Usable from any thread.
 ///
-/// A sleeping snapshot holds no version. Its first read takes the newest version of that time. Its maker hands it to no
-/// other thread before, except to ask `isAsleep`.
+/// A sleeping snapshot holds no version. Its first read takes the newest version of that time. Until then, other
+/// threads may only read `isAsleep`.
 ///
 /// Reads do not throw, because many callers cannot. A row that cannot be read counts as missing for the moment, and the
 /// first failure is kept. Callers throw it with `checkReads` before they use the result. LMDB refuses all later reads

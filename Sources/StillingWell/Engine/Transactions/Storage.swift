@@ -60,7 +60,7 @@ final class Storage: @unchecked Sendable {
     /// Mapping that new snapshots read.
     private let current: Guarded<ReadMap>
     var readMap: ReadMap { current.withLock { $0 } }
-    /// Retired mappings of held versions. Used by upkeep.
+    /// Retired mappings of held versions. Used by upkeep or, without it, by writers.
     let heldVersions: HeldVersions
 
     /// Flushes commits to the disk; nil if nothing does. Set while the store is opened.

@@ -21,7 +21,6 @@ final class StorageRegistry: @unchecked Sendable {
         weak var storage: Storage?
         /// Files of the storage, or nil while the store is being opened or compacted.
         var files: HeldFiles?
-        /// Number of the storage.
         var number: UInt64 = 0
     }
 

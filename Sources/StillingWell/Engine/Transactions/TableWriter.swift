@@ -9,7 +9,7 @@ final class TableWriter {
     private let storage: Storage
     @exclusivity(unchecked) private var rows: LMDBCursor?
     @exclusivity(unchecked) private var keys: LMDBCursor?
-    /// Whether all keys added so far were greater than the existing ones. If so, the next one is appended first.
+    /// Whether all keys added so far were greater than the existing ones. If so, appending is tried first.
     private var keysAscend = true
     /// Id of the next new row; nil until the counter was read.
     private(set) var nextID: UInt64?

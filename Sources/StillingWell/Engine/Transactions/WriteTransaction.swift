@@ -36,7 +36,7 @@ final class WriteTransaction {
     private var isOpenRowDirty = false
     /// Large values that the open row had before.
     private var openValues: [LargeValue] = []
-    /// Number of the next large value; nil until one was be stored.
+    /// Number of the next large value; nil until one was stored.
     private var nextValue: UInt64?
     private let buffer: RowBuffer
     /// One per table that was changed, which are few: looked through, which costs less than a hash.
@@ -98,7 +98,7 @@ final class WriteTransaction {
         }
     }
 
-    /// Row as it was last be stored.
+    /// Row as it was last stored.
     private func stored(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
         try storage.reading("read row") { () throws(EngineFailure) in
             try table.row(id, transaction, at: version, unretained)

@@ -71,7 +71,6 @@ struct ConnectionList {
         touched.append(connection)
     }
 
-    /// All connections.
     var all: some Sequence<ConnectedMailbox> { connected.values }
 
     /// Connections that observe the store as a whole.

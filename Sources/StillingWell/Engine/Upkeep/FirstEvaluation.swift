@@ -1,5 +1,5 @@
 // First evaluation of queries: one scan of a table fills all waiting trees, in a snapshot of its own, so that upkeep is
-// not delayed. Called on the evaluator thread.
+// not delayed. Has no state of its own; used by the evaluator thread and by frozen results.
 
 enum FirstEvaluation {
     /// Number of trees up to which each row is tested against every tree, which is faster than an index lookup.

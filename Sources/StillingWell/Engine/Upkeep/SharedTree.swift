@@ -214,7 +214,7 @@ final class SharedTree: @unchecked Sendable {
 
     /// Applies the noted changes, and calls `body` with each query whose window they touch.
     ///
-    /// Inlined explicitly, because the optimiser does not do it. Without, upkeep took 2 to 8 % longer.
+    /// Inlined explicitly, because the optimiser does not do it. Without inlining, upkeep took 2 to 8 % longer.
     @inline(__always)
     func applyNoted(_ body: (LiveQuery) -> Void) {
         before = tree

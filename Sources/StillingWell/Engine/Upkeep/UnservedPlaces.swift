@@ -12,7 +12,7 @@ struct UnservedPlaces {
 
     init(nowNs: Int64) { lastLookNs = nowNs }
 
-    /// Posts again where a first delivery was held back.
+    /// Posts again if a first delivery was held back.
     /// - Returns: one message for each connection whose first delivery has now waited too long.
     mutating func look(_ connections: some Sequence<ConnectedMailbox>, nowNs: Int64) -> [String] {
         let elapsedNs = nowNs - lastLookNs

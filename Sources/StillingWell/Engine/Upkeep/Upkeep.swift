@@ -3,8 +3,8 @@
 //     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
 //     query index → update each touched tree → one mailbox update per connection → post
 //
-// It takes no write lock and waits for nobody. Other threads reach it through `inbox` alone; everything else belongs to
-// the thread.
+// It takes no write lock and waits for no other thread. Other threads use only `inbox`; everything else belongs to the
+// upkeep thread.
 import Logging
 import StillingWellSync
 import Synchronization
@@ -102,8 +102,8 @@ final class Upkeep: @unchecked Sendable {
         storage.page.ringAll()
     }
 
-    /// Ends the thread and waits for it, which takes short time because the thread waits for no other. If called on the
-    /// thread itself, when it releases the last reference of user code, it ends later.
+    /// Ends the thread and waits for it, which is quick, because the thread waits for no other. If called on the thread
+    /// itself, when it releases the last reference of user code, it ends later.
     func stop() {
         inbox.close()
         storage.page.wakeAll()
