@@ -1,21 +1,21 @@
-// Does what the script of one actor says, wherever its steps run: on its thread, in its callbacks, in blocks that others
-// run. Keeps nothing but a writer per thread that it has committed on.
+// Runs the script of one actor wherever its steps run: on its thread, in its callbacks, in blocks on other actors'
+// sites. It makes a new writer for each commit.
 import TidegaugeDriver
 import TidegaugeSpec
 
 struct ActorScript: Sendable {
     let test: InterleavingTest
-    /// Whose script it is; also in a block that runs elsewhere.
+    /// The actor that the script belongs to, also in a block that runs on another actor's site.
     let actor: String
 
-    /// Runs steps as one piece of the actor's work.
+    /// Runs steps as one unit of the actor's work.
     func perform(_ steps: [Choreography.Step], at site: String?) {
         test.begin(actor)
         run(steps, site)
         test.end(actor)
     }
 
-    /// - Parameter site: the one that runs the steps; nil on a thread that is none.
+    /// - Parameter site: the actor on whose delivery context the steps run; nil on a thread without one.
     private func run(_ steps: [Choreography.Step], _ site: String?, mayFail: Bool = false) {
         for step in steps {
             do {
@@ -46,7 +46,7 @@ struct ActorScript: Sendable {
         case .read(let inner): try test.store.conforming(to: (any TransactionalReading).self).read { run(inner, site) }
         case .writeLater(let inner):
             let store = try test.store.conforming(to: (any AsynchronousWriting).self)
-            // The actor is at work until the write is through.
+            // The actor counts as active until the write has completed.
             test.begin(actor)
             try store.writeLater([test.nextChange()], at: try here(site)) { [self] in
                 run(inner, site)
@@ -85,7 +85,7 @@ struct ActorScript: Sendable {
     ) throws {
         let sink = ScriptedSubscription(
             test, site ?? "", query, initial: { perform(initial, at: site) }, update: { perform(update, at: site) })
-        // Before it is subscribed: an engine may call at once, and what it does may ask for it.
+        // Added before `subscribe`: the engine may call the sink at once, and its steps may look the subscription up.
         test.add(sink, as: name)
         sink.subscription = try test.store.subscribe(to: query, at: try here(site), sink: sink)
     }

@@ -1,5 +1,5 @@
-// A choreography from its empty folder to its verdict. Everything that could hang runs on threads that this one only looks
-// at; so a verdict always comes, and what hangs is left to the end of the process.
+// Runs an interleaving test, from an empty folder to its verdict. Everything that could hang runs on other threads,
+// which this thread only watches. So there is always a verdict; threads that hang live on until the process ends.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
@@ -34,8 +34,8 @@ enum ChoreographyTrial {
         return Verdict(spec: spec, play: play).result(hang, run.fault, inversions, elapsedNs: elapsedNs)
     }
 
-    /// The store, the test and the actors; given by the conducting thread, looked at by the watching one, which must wait for
-    /// nobody: atomics, no lock.
+    /// The store, the test and the actors. The conducting thread writes them and the watching thread reads them. The
+    /// watching thread must not block, so they are guarded by atomics instead of a lock.
     private final class InterleavingRun: Sendable {
         private let hasBegun = Atomic<Bool>(false)
         private let over = Atomic<Bool>(false)
@@ -61,7 +61,8 @@ enum ChoreographyTrial {
         }
     }
 
-    /// Plays it: returns when every actor is through and the store is closed. On a thread that may hang.
+    /// Performs the test. Returns when every actor has finished and the store is closed. Runs on a thread that may
+    /// hang.
     static func perform(
         _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
         ready: (InterleavingTest) -> Void
@@ -71,7 +72,7 @@ enum ChoreographyTrial {
         try store.load(count: Choreography.items) { Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0) }
         let test = InterleavingTest(store, play, driver.capabilities)
         ready(test)
-        // All at work before the first is let go: none is taken for idle before it has begun.
+        // Every actor is marked active before the first starts, so none counts as idle before it has begun.
         for actor in play.actors { test.begin(actor.name) }
         ScheduleControl.beginChoosing()
         let threads = play.actors.compactMap { actor -> TracedThread? in
@@ -89,7 +90,7 @@ enum ChoreographyTrial {
             }
         }
         for thread in threads { thread.join() }
-        // Callbacks and blocks that were left to others.
+        // Waits for callbacks and for blocks that were handed to other actors.
         let end = TracedResource(.signal, InterleavingTest.pointPrefix + "end")
         let waited = Tracing.wait(for: end, mayTimeOut: false) { test.areAllIdle }
         if !waited {

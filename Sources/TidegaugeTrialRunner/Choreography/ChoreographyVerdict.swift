@@ -1,4 +1,4 @@
-// How a choreography ended against how it was to end. Pure.
+// Compares how an interleaving test ended with the ending that its scenario expects. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
@@ -10,8 +10,8 @@ extension ChoreographyTrial {
         private var expected: Choreography.Ending { play.ending(on: spec.driver) }
 
         /// - Parameters:
-        ///   - hang: what the watchdog has found.
-        ///   - fault: what the store or the harness reported instead.
+        ///   - hang: the hang that the watchdog found.
+        ///   - fault: an error that the store or the harness reported.
         func result(
             _ hang: HangRecord?, _ fault: TrialFault?, _ inversions: [HangRecord], elapsedNs: Int64
         ) -> TrialResult {
@@ -29,7 +29,8 @@ extension ChoreographyTrial {
             return result
         }
 
-        /// In ns: of one that hung, and of one that came to its end.
+        /// Times in ns. A provider returns nil if the test did not hang (detection time) or did hang (completion
+        /// time).
         static let providers: KeyValuePairs<Metric, @Sendable (_ hang: HangRecord?, _ elapsedNs: Int64) -> Int64?> = [
             .hangDetectionTime: { hang, _ in hang?.kind == .deadlock ? hang?.afterNs : nil },
             .choreographyTime: { hang, elapsedNs in hang == nil ? elapsedNs : nil },
@@ -63,7 +64,7 @@ extension ChoreographyTrial {
             result.violationCount += 1
         }
 
-        /// A circle has no beginning: the smallest link comes first.
+        /// Rotates a cycle so that its smallest link comes first, because a cycle has no beginning.
         private static func turned(_ cycle: [String]) -> [String] {
             guard let first = cycle.indices.min(by: { cycle[$0] < cycle[$1] }) else { return [] }
             return Array(cycle[first...] + cycle[..<first])

@@ -1,5 +1,5 @@
-// A choreography as a program whose interleavings are searched: played anew for each schedule, on a store of its own, under
-// the same checks. Sites must be run loops: no schedule of a dispatch queue can be chosen.
+// An interleaving test as a program whose schedules are explored. Each schedule runs it again on a new store with the
+// same checks. Delivery sites must be run loops: the schedule of a dispatch queue cannot be chosen.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -13,8 +13,9 @@ public struct ExploredChoreography: Sendable {
     private let play: Choreography
     private let folder: String
 
-    /// - Parameter folder: where stores go, each in a folder that is gone when its run is over; on a memory file system.
-    /// - Throws: `TrialFault.refused` where its schedules cannot be chosen.
+    /// - Parameter folder: folder on a memory file system. Each run has its store in a subfolder, which is removed
+    ///   after the run.
+    /// - Throws: `TrialFault.refused` if schedules of the test cannot be chosen.
     public init(_ spec: TrialSpec, on driver: any StoreDriver, folder: String) throws {
         guard let play = spec.choreography else { throw TrialFault.refused("a load has no schedules to explore") }
         if let actor = play.actors.first(where: { $0.place == .queue }) {
@@ -25,7 +26,7 @@ public struct ExploredChoreography: Sendable {
         (self.spec, self.driver, self.play, self.folder) = (spec, driver, play, folder)
     }
 
-    /// What is searched.
+    /// The program to explore.
     public var program: ExploredProgram {
         ExploredProgram { [self] in
             let directory = "\(folder)/\(UUID().uuidString)"

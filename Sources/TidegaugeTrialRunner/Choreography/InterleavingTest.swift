@@ -1,7 +1,7 @@
-// Where a choreography is played: the store, the sites, the points where threads meet, the subscriptions. What actors share
-// goes by traced locks, so that a schedule can be chosen here too.
+// State of an interleaving test: the store, the delivery sites, the barriers, the subscriptions. Actors share it
+// through traced locks, so that exploration also chooses the schedules here.
 //
-// Counters are atomics: the watchdog reads them and waits for nobody.
+// Counters are atomics: the watchdog reads them without blocking.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
@@ -22,20 +22,20 @@ final class InterleavingTest: Sendable {
 
     let store: any DrivenStore
     let play: Choreography
-    /// Waiting at a point is no sign of trouble.
+    /// Prefix of the resources that only the test waits for. A wait for one of them does not count as blocked.
     static let pointPrefix = "meeting point "
     private static let lookNs: Int64 = 1_000_000
-    /// A wait that is this old is one that somebody can build on.
+    /// Duration in ns after which a wait counts as blocked.
     private static let blockedNs: Int64 = 10_000_000
 
     private let state = Guarded("choreography", State())
     private let changed: TracedCondition
     private let sites: [String: DeliveryContext]
-    /// By actor: scripts, callbacks and blocks of it that run now.
+    /// Number of scripts, callbacks and blocks of each actor that run now.
     private let active: [String: ActiveCount]
     private let steps = Atomic<Int>(0)
 
-    /// Whether all that is shown on a site stands at one version.
+    /// Whether all subscriptions of a site show one version.
     let advancesTogether: Bool
 
     init(_ store: any DrivenStore, _ play: Choreography, _ capabilities: Capabilities) {
@@ -57,16 +57,16 @@ final class InterleavingTest: Sendable {
 
     // MARK: For the watchdog; any thread
 
-    /// Counts steps and callbacks.
+    /// Number of steps and callbacks so far.
     var progress: Int { steps.load(ordering: .relaxed) }
     func didStep() { steps.add(1, ordering: .relaxed) }
 
-    /// The first thing that went wrong, other than by hanging.
+    /// The first error other than a hang.
     var fault: String? { state.withLock { $0.complaint } }
 
     func complain(_ text: String) { state.withLock { if $0.complaint == nil, !$0.isOver { $0.complaint = text } } }
 
-    /// What callbacks still do, to a store that is being closed, nobody judges.
+    /// Ignores later complaints: callbacks that run while the store closes are not judged.
     func ignoreWhatFollows() { state.withLock { $0.isOver = true } }
 
     // MARK: Sites
@@ -90,7 +90,7 @@ final class InterleavingTest: Sendable {
 
     private final class ActiveCount: Sendable { let value = Atomic<Int>(0) }
 
-    /// Waits until an actor waits for something of the store's or the program's, or has nothing more to do.
+    /// Waits until an actor is blocked on a resource of the store or of the program, or is idle.
     func awaitBlocked(_ actor: String) {
         let waited = Tracing.wait(for: TracedResource(.signal, Self.pointPrefix + "blocked"), mayTimeOut: true) {
             [self] in isIdle(actor)
@@ -110,7 +110,7 @@ final class InterleavingTest: Sendable {
             return isMeant && nowNs - wait.sinceNs >= Self.blockedNs
         }
         if isTraced { return true }
-        // Locks that are not traced: the kernel knows.
+        // Locks that are not traced are known to the kernel.
         let known = KernelView.threads()
         guard let thread = known.first(where: { $0.name == actor }), thread.owner != nil else { return false }
         Pacing.sleep(untilNs: nowNs + Self.blockedNs)
@@ -119,7 +119,7 @@ final class InterleavingTest: Sendable {
 
     // MARK: Points and locks
 
-    /// Waits until every actor that names the point has come to it once; from then on it is open.
+    /// Waits until every actor that names the barrier has reached it. The barrier stays open from then on.
     func meet(_ point: String, as actor: String) {
         let parties = play.actors.filter { $0.allSteps.contains(.meet(point)) }.count
         let resource = TracedResource(.signal, Self.pointPrefix + point)
@@ -141,10 +141,10 @@ final class InterleavingTest: Sendable {
 
     // MARK: Commits and subscriptions
 
-    /// Scores from here on are those of rows that have been changed.
+    /// Scores from here on belong to changed rows.
     static let changedScore: Int64 = 1_000_000
 
-    /// A change of one row after the other, to the top of the scores.
+    /// Returns a change that moves the next row, in turn, to the highest score.
     func nextChange() -> Change {
         let stamp = state.withLock {
             $0.stamp += 1
@@ -166,7 +166,8 @@ final class InterleavingTest: Sendable {
         }
     }
 
-    /// Lets go of a site's observers, cancelled ones too: each holds what holds it, and with it the store. On the site.
+    /// Releases the observers of a site, including cancelled ones. It breaks the reference cycle between an observer
+    /// and its subscription, which also holds the store. Runs on the site.
     func dismiss(on site: String) {
         let mine = state.withLock { state in
             for name in state.subscriptions.keys { state.subscriptions[name]!.removeAll { $0.site == site } }
@@ -185,8 +186,8 @@ final class InterleavingTest: Sendable {
         state.withLock { _ in changed.broadcast() }
     }
 
-    /// Whether what the subscriptions of a site show is of one version: each shows exactly those of all the rows shown
-    /// there that are its own. On the site, in a callback.
+    /// Checks that the subscriptions of a site show one version: of all rows shown on the site, each subscription
+    /// shows exactly those that match its query. Runs on the site, in a callback.
     func checkTogether(on site: String) {
         let mine = state.withLock { $0.subscriptions.values.joined().filter { $0.site == site && $0.covered >= 0 } }
         guard advancesTogether, mine.count > 1 else { return }
@@ -209,7 +210,7 @@ final class InterleavingTest: Sendable {
         }
     }
 
-    /// Waits until all subscriptions of a name have been called for the last commit there is now.
+    /// Waits until all subscriptions with a name have received the commit that is the last when the wait begins.
     func awaitCovered(_ name: String) {
         let resource = TracedResource(.signal, Self.pointPrefix + "covered")
         let version = state.withLock { $0.lastVersion }
@@ -229,9 +230,9 @@ final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
     private let initial: () -> Void
     private let update: () -> Void
     private let coveredVersion = Atomic<Int64>(-1)
-    /// The site's.
+    /// Used on the site alone.
     private var hasUpdated = false
-    /// Written on the site, before anybody can cancel it.
+    /// Written on the site before another thread can cancel the subscription.
     var subscription: (any DriverSubscription)?
 
     init(
@@ -245,7 +246,7 @@ final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
 
     private let isCancelled = Atomic<Bool>(false)
 
-    /// Ends it, if it has begun. Any thread.
+    /// Cancels the subscription if it has begun. Any thread.
     func cancel() {
         guard let subscription else { return }
         subscription.cancel()

@@ -1,24 +1,26 @@
-// The counters around the turns of a counted trial. The processor's are read here, thread by thread; callgrind writes what it
-// has counted to files, which the parent reads.
+// Counters around the turns of a counted trial. The processor's counters are read here for each thread; callgrind
+// writes its counts to files, which the parent process reads.
 import CStillingWellPlatform
 import Glibc
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// Counts from its making on. The conducting thread.
+/// Counts from its initialization on. Used by the conducting thread.
 final class CountedSection {
-    /// A thread that executes a query of minutes under valgrind is asked in the midst of it, on a machine that is busy.
+    /// Timeout of a request to a thread. On a busy machine, under valgrind, a thread can be in a query that takes
+    /// minutes.
     private static let askedTimeoutNs: Int64 = 120_000_000_000
 
     private let counter: InstructionCounter
-    /// `descriptor` is that of the processor's counter, where that counts.
+    /// The threads to count. `descriptor` is that of the hardware counter; nil under callgrind.
     private var threads: [(tid: Int32, role: ThreadRole, descriptor: Int32?)] = []
     private var before: [Int32: CountAccount.Amounts] = [:]
     private var atRest: [String: CountAccount.Amounts] = [:]
     private var inCommits: [String: CountAccount.Amounts] = [:]
 
-    /// - Parameter roles: of every thread but this one. Those that begin later are counted by callgrind alone.
+    /// - Parameter roles: roles of all threads except this one. Threads that start later are counted only by
+    ///   callgrind.
     init(_ counter: InstructionCounter, _ roles: [(tid: Int32, role: ThreadRole)]) throws {
         self.counter = counter
         switch counter {
@@ -62,7 +64,7 @@ final class CountedSection {
         return amounts
     }
 
-    /// Of every thread that there is now but this one, which conducts.
+    /// Writes the counts of every existing thread except this one, which conducts.
     private func dump(_ part: Callgrind.Part) throws {
         let own = cp_thread_id()
         for thread in CPUProbe().threads() where thread.tid != own {
@@ -70,7 +72,8 @@ final class CountedSection {
         }
     }
 
-    /// One that ends before it answers, as the workers of a pool do, leaves what it has counted behind.
+    /// Throws if a thread does not answer. A thread that ends before it answers, as pool workers do, is no error; its
+    /// counts remain.
     private static func ask(_ tid: Int32, _ what: String, _ answers: (_ timeoutNs: Int64) -> Bool) throws {
         if answers(askedTimeoutNs) || access("/proc/self/task/\(tid)", F_OK) != 0 { return }
         throw TrialFault.harness(
@@ -78,7 +81,7 @@ final class CountedSection {
                 + "has no time for it")
     }
 
-    /// What the threads of each role have done since the last of these.
+    /// Returns the instructions of each role since the previous call.
     private func take() throws -> [String: CountAccount.Amounts] {
         var sums: [String: CountAccount.Amounts] = [:]
         for (tid, role, descriptor) in threads {

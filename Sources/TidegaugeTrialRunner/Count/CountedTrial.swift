@@ -1,6 +1,6 @@
-// One counted trial: the same store, rows, observers and oracle as a timed one, and so many commits instead of seconds. Each
-// is made when every thread sleeps, and then each thread has its turn (`Turns`), so that the same commits are the same work in
-// the same order whatever else the machine does.
+// Runs one counted trial: the same store, rows, observers and oracle as a timed trial, but a number of commits
+// instead of a duration. Each commit is made while every thread sleeps, and then each thread has its turn (`Turns`).
+// So the same commits are the same work in the same order, whatever else runs on the machine.
 import CStillingWellPlatform
 import Glibc
 import TidegaugeDriver
@@ -9,9 +9,9 @@ import TidegaugeSpec
 import TidegaugeTrial
 
 struct CountedTrial {
-    /// Turns without a commit: what they take is taken off.
+    /// Number of turns without a commit; their cost is subtracted.
     private static let rests = 32
-    /// Between two words to the parent, which takes a silent child for a hung one.
+    /// Number of turns between two progress reports. The parent takes a silent child for a hung one.
     private static let reportEvery = 20
 
     let spec: TrialSpec
@@ -24,7 +24,7 @@ struct CountedTrial {
         guard let counter = InstructionCounter(rawValue: count.counter) else {
             throw TrialFault.refused("this binary has no instruction counter '\(count.counter)'")
         }
-        // Before there are other threads, which inherit it.
+        // Must come before other threads start, because they inherit the affinity.
         if case let code = cp_take_turns_on_core(getpid()), code != 0 {
             throw TrialFault.harness(
                 "cannot keep its threads on one core (errno \(code)): count where affinity may be set")

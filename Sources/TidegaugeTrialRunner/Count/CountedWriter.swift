@@ -1,5 +1,5 @@
-// A writer of a counted trial: a thread that commits when it is told to. What a commit changes is drawn by the thread that
-// tells it, so that its own instructions are those of the commit.
+// A writer of a counted trial: a thread that commits when it is told to. The conducting thread generates the changes,
+// so that the writer's instructions are those of the commit.
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync
@@ -8,7 +8,8 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// One thread. The conducting thread has all of it but during a turn, which ends when the writer sleeps again.
+/// A thread that runs one task at a time. The conducting thread owns its state except during a turn, which ends when
+/// the writer sleeps again.
 final class CountedWriter: Sendable {
     private enum Task {
         case commit, rest, end
@@ -28,7 +29,7 @@ final class CountedWriter: Sendable {
     nonisolated(unsafe) private(set) var fault: TrialFault?
     nonisolated(unsafe) private(set) var tid: Int32 = 0
 
-    /// - Parameter most: commits to come.
+    /// - Parameter most: maximum number of commits.
     init(_ index: Int, _ setup: TrialSetup, most: Int) throws {
         self.index = index
         generator = ChangeGenerator(
@@ -45,7 +46,7 @@ final class CountedWriter: Sendable {
         atWork.deallocate()
     }
 
-    /// Whether it sleeps within a task, if it sleeps.
+    /// Whether a task has begun and not finished; if the thread sleeps, it then sleeps within the task.
     var isAtWork: Bool { cp_load32(atWork) != 0 }
 
     func commit() {

@@ -1,5 +1,5 @@
-// The order in which the threads of a counted trial come to run: a writer commits, the engine's own threads do what follows,
-// and then each observing thread by itself. A turn is over when every thread sleeps.
+// The order in which the threads of a counted trial run: a writer commits, the engine's own threads follow, then each
+// observing thread alone. A turn ends when every thread sleeps.
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync
@@ -8,9 +8,9 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// Gives turns. The conducting thread.
+/// Gives turns to threads. Used by the conducting thread.
 final class Turns {
-    /// Between two looks whether all sleep: with nothing in between they do.
+    /// Interval in ns between two checks of whether all threads sleep.
     private static let lookEveryNs: Int64 = 200_000
 
     private let writers: [CountedWriter]
@@ -18,8 +18,8 @@ final class Turns {
     private let hangTimeoutNs: Int64
     private var given = 0
 
-    /// Every thread sleeps when it returns, observing ones in a block that holds up their deliveries.
-    /// - Parameter most: commits to come.
+    /// Returns when every thread sleeps. Observing threads then sleep in a block that holds back their deliveries.
+    /// - Parameter most: maximum number of commits.
     init(_ setup: TrialSetup, most: Int) throws {
         hangTimeoutNs = setup.spec.hangTimeoutNs
         writers = try (0..<setup.spec.writers.threads).map { try CountedWriter($0, setup, most: most) }
@@ -30,8 +30,8 @@ final class Turns {
 
     var records: [RecordBuffer<CommitRecord>] { writers.map(\.recorder.records) }
 
-    /// The threads that there are by role; the conducting one has none.
-    /// - Parameter prefixes: of the names of the engine's own.
+    /// Returns the role of each existing thread except the conducting one.
+    /// - Parameter prefixes: name prefixes of the engine's own threads.
     func roles(upkeep prefixes: [String]) -> [(tid: Int32, role: ThreadRole)] {
         let own = cp_thread_id()
         let writing = Set(writers.map(\.tid))
@@ -43,10 +43,10 @@ final class Turns {
         }
     }
 
-    /// The next writer commits.
+    /// Gives a turn in which the next writer commits.
     func commit() throws { try turn { $0.commit() } }
 
-    /// The same without a commit.
+    /// Gives the same turn without a commit.
     func rest() throws { try turn { $0.rest() } }
 
     private func turn(_ write: (CountedWriter) -> Void) throws {
@@ -67,8 +67,8 @@ final class Turns {
         try awaitSleep()
     }
 
-    /// Twice the same CPU time of all others, and each of them asleep, a writer not within a commit that waits: nobody has run
-    /// meanwhile, or is about to.
+    /// Waits until two consecutive checks see the same total CPU time of all other threads, all of them asleep, and
+    /// no writer within a task. Then no thread has run in between or is about to run.
     private func awaitSleep() throws {
         var deadline = HangDeadline(timeoutNs: hangTimeoutNs)
         var beforeNs: Int64 = -1
@@ -83,7 +83,7 @@ final class Turns {
         }
     }
 
-    /// Lets deliveries run as they come, and ends the writers.
+    /// Lets deliveries run freely and ends the writers.
     func end() {
         for observer in observers { observer.release() }
         for writer in writers { writer.end() }
@@ -102,7 +102,7 @@ private final class HeldContext: Sendable {
     func hold() {
         context.perform { [self] in
             tid = cp_thread_id()
-            // A queue may have another thread each time.
+            // A dispatch queue may use another thread each time.
             cp_mark_role(0, Callgrind.number(of: .observer), 0)
             released.wait()
         }

@@ -1,19 +1,19 @@
-// A fault put between a store and the harness, to see whether the harness notices: commits that take longer, deliveries
-// that are lost or change places. Everything else is passed on.
+// Injects a fault between a store and the harness, to test whether the harness detects it: slower commits, lost
+// deliveries, reordered deliveries. Everything else is forwarded.
 import Synchronization
 import TidegaugeDriver
 import TidegaugeSpec
 
-/// The fault of one trial. Any thread.
+/// The injected fault of one trial. Any thread.
 final class InjectedFault: Companion, Sendable {
     private let fault: FaultSpec
-    /// Deliveries that told of changes, over all subscriptions.
+    /// Number of deliveries of changes over all subscriptions.
     fileprivate let deliveries = Atomic<Int>(0)
     fileprivate let harmed = Atomic<Int>(0)
 
     init(_ fault: FaultSpec) { self.fault = fault }
 
-    /// The store itself where nothing is to be put in between.
+    /// Returns the store itself if the fault does not need a wrapper.
     func wrap(_ store: any DrivenStore) -> any DrivenStore {
         switch fault.injection {
         case .slowdown(let amount):
@@ -31,7 +31,7 @@ final class InjectedFault: Companion, Sendable {
     }
 }
 
-/// On its site alone, but for the count.
+/// Used on its site alone, except for the counts.
 private final class HarmedSink: DeliverySink {
     private let sink: any DeliverySink
     private let injected: InjectedFault

@@ -1,5 +1,5 @@
-// What happens to servers: one is restarted, connections to it are cut, an observer of it stands still, somebody writes a lot at once.
-// What is done to the server as a process, the conducting thread does, which has started it; the rest has a thread of its own.
+// Faults of a server: a restart, cut connections, a stopped observer, a large transaction. The conducting thread,
+// which started the server process, performs them; only the large transaction has its own thread.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure

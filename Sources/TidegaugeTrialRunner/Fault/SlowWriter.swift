@@ -1,29 +1,29 @@
-// Commits that take longer than they need: the one place where the harness slows a commit down, for the faults of scenarios
-// and the shims of comparisons alike.
+// Slows commits down. Both the faults of scenarios and the shims of comparisons use it.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeStatistics
 
-/// What a commit takes beyond its own time, once it is made.
+/// Time added to a commit after it is made.
 enum CommitDelay: Sendable {
-    /// CPU, each commit so much as a share of what commits typically take.
+    /// CPU time for each commit, as a share of the typical commit time.
     case cpu(share: Double)
-    /// A sleep, so much as a share of what commits take: see `Shim.waitShare`.
+    /// Sleep for each commit, as a share of the commit time. See `Shim.waitShare`.
     case sleep(share: Double)
-    /// Those of `SlowCommits`, each a share of the time that it took.
+    /// CPU time for each of the `SlowCommits`, as a share of its own duration.
     case half(share: Double)
-    /// One commit in so many.
+    /// A sleep after one commit in `every`.
     case tail(every: Int, lengthNs: Int64)
-    /// Each lasts so long at least.
+    /// A minimum duration of each commit.
     case lasting(ns: Int64)
 }
 
-/// Which of a writer's commits are slowed down: half of them, in no order that a store's own rhythm could fall in step with.
+/// Selects the commits of a writer to slow down: half of them, in a pseudo-random order that a periodic pattern of
+/// the store cannot match.
 enum SlowCommits {
     static func contains(_ number: Int) -> Bool { SplitMix64.mix(UInt64(number) &+ SplitMix64.step) & 1 == 1 }
 }
 
-/// Stands in front of a writer; on its thread.
+/// Wraps a writer; used on the writer's thread.
 final class SlowWriter: StoreWriter {
     private let writer: any StoreWriter
     private let delays: [CommitDelay]
@@ -66,23 +66,23 @@ final class SlowWriter: StoreWriter {
     private static func spin(untilNs: Int64) { while MonotonicClock.nowNs() < untilNs {} }
 }
 
-/// Uses CPU in proportion to what commits typically take. It counts instead of looking at a clock: a share of a few
-/// microseconds is less than the clock of a thread's CPU costs to read.
+/// Uses CPU in proportion to the typical commit time. It counts turns of a loop instead of reading a clock: reading a
+/// thread's CPU clock costs more than a share of a few microseconds.
 private struct Burner {
     private static let window = 63
 
     private let share: Double
     private let turnsPerNs: Double
     private var turns = 0
-    /// The commits since the last look at their median.
+    /// Commit times since the last update of the median.
     private var lengthsNs: [Int64] = []
-    /// Kept, so that no compiler leaves the turns out.
+    /// Stored so that the compiler cannot remove the loop.
     private var residue: UInt64 = 1
 
     init(share: Double) {
         self.share = share
         lengthsNs.reserveCapacity(Self.window)
-        // The quickest of a few: the others were interrupted.
+        // Takes the fastest of five runs, because the others were interrupted.
         let probe = 200_000
         var bestNs = Int64.max
         for _ in 0..<5 {

@@ -1,11 +1,11 @@
-// The harness itself stands still: a process from outside stops this one and lets it go on, as a hypervisor or a debugger
-// would. Nothing in here notices; what was due meanwhile has to read as late.
+// Stalls the whole harness: an outside process stops this one and continues it, as a hypervisor or a debugger would.
+// Nothing in this process notices; operations that were due meanwhile must be recorded as late.
 import Foundation
 import StillingWellSync
 import TidegaugeMeasure
 
 final class Stall: Companion {
-    /// From the start of the window.
+    /// Offset in ns from the start of the window.
     private let atNs: Int64
     private let lengthNs: Int64
     private var thread: TracedThread?
@@ -14,7 +14,7 @@ final class Stall: Companion {
 
     func begin(_ window: Window) {
         let atNs = window.startNs + atNs
-        // Stops the process and lets it go on.
+        // Shell command that stops this process and continues it.
         let script = "kill -STOP \(getpid()); sleep \(Double(lengthNs) / 1e9); kill -CONT \(getpid())"
         thread = TracedThread("stall") {
             Pacing.sleep(untilNs: atNs)

@@ -1,6 +1,6 @@
-// Faults that are on from a moment of the window until another, and off at its end at the latest: flushes that take their time,
-// a wall clock that is set forward and back, a disk without room, an observer that is killed. What is between the program and
-// the C library stands in CTidegaugeFaults.
+// Faults that begin at a given time of the window and end at the latest when the window does: slow flushes, a wall
+// clock that is set forward and back, a full disk, a killed observer. CTidegaugeFaults intercepts the C library's
+// functions for them.
 import CTidegaugeFaults
 import Foundation
 import TidegaugeSpec
@@ -10,8 +10,8 @@ final class TimedFault: Companion {
     private let undo: () -> Void
 
     /// - Parameters:
-    ///   - steps: what is done, and when, from the start of the window; one at each look at most.
-    ///   - undo: what is done when everything has been delivered.
+    ///   - steps: actions and their offsets in ns from the start of the window. Each look performs at most one.
+    ///   - undo: action to perform when everything has been delivered.
     private init(_ steps: [(atNs: Int64, body: () -> Void)] = [], undo: @escaping () -> Void) {
         (self.steps, self.undo) = (steps[...], undo)
     }
@@ -20,13 +20,13 @@ final class TimedFault: Companion {
 
     func end(into findings: inout Findings) { undo() }
 
-    /// From before the first commit on.
+    /// Delays flushes from before the first commit on.
     static func slowFlushes(lengthNs: Int64) -> TimedFault {
         cf_set_flush_delay_ns(lengthNs)
         return TimedFault { cf_set_flush_delay_ns(0) }
     }
 
-    /// A wall clock that is an hour ahead for a tenth of a second, and an hour behind from then on.
+    /// Sets the wall clock one hour ahead for 0.1 s, then one hour behind for the rest of the trial.
     static func clockStep(atNs: Int64) -> TimedFault {
         let hourNs: Int64 = 3_600_000_000_000
         return TimedFault([
@@ -34,15 +34,15 @@ final class TimedFault: Companion {
         ]) { cf_step_wall_clock_ns(0) }
     }
 
-    /// No file of this process may grow. It needs no file system of its own and no rights, and a store sees what it would see:
-    /// writes that are refused.
+    /// Limits the size of all files of this process. It needs neither a separate file system nor privileges, and the
+    /// store sees what a full disk shows: failed writes.
     static func fullDisk(atNs: Int64, lengthNs: Int64, directory: String) -> TimedFault {
         let disk = FullDisk(directory: directory)
         return TimedFault([(atNs, disk.fill), (atNs + lengthNs, disk.makeRoom)], undo: disk.makeRoom)
     }
 
-    /// An observer in a process of its own that is killed while it watches: nobody else may notice, and the version it stood at
-    /// must not be kept for it. Returns when it watches.
+    /// Kills an observer in a process of its own while it watches. Other processes must not be affected, and the
+    /// version that the observer held must not be retained. Returns when the observer watches.
     static func killedObserver(_ spec: TrialSpec, atNs: Int64, directory: String) throws -> TimedFault {
         let link = try HostLink(.here)
         _ = try link.awaitHello(binarySHA: nil)
@@ -59,11 +59,11 @@ private final class FullDisk {
 
     init(directory: String) {
         self.directory = directory
-        // The signal would end the process; without it the write fails, as it does where a disk is full.
+        // Ignores the signal, which would end the process; the write then fails as on a full disk.
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// No file grows beyond the longest that the store has.
+    /// Limits files to the size of the largest one in the store.
     func fill() {
         let files = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
         let longest =

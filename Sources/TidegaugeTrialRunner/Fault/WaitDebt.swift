@@ -1,14 +1,15 @@
-// How long commits have to sleep so that, all together, they wait for a share of their own time. A sleep ends late,
-// so what was slept is taken off what is owed, and what sleeps were late by lately is not asked
-// for. Arithmetic alone: sleeping is the caller's.
+// Computes how long commits must sleep so that in total they wait for a share of their own time. A sleep ends late,
+// so the time actually slept is subtracted from the debt, and the recent mean lateness is subtracted from each
+// request. Arithmetic only: the caller sleeps.
 
-/// What the commits of one writer owe.
+/// The sleep debt of one writer.
 struct WaitDebt {
-    /// Less than that is left to the next commit.
+    /// Shortest sleep in ns; a smaller debt is left to the next commit.
     static let shortestNs = 20_000.0
-    /// What is later is the machine's doing, and no commit waits less for it.
+    /// Maximum lateness in ns that is accounted for. A later wake-up is due to the machine and does not shorten other
+    /// sleeps.
     static let latestNs = 200_000.0
-    /// What one sleep adds to the mean of how late they are.
+    /// Weight of one sleep in the moving mean of the lateness.
     private static let weight = 0.125
 
     private let share: Double
@@ -17,14 +18,14 @@ struct WaitDebt {
 
     init(share: Double) { self.share = share }
 
-    /// - Returns: how long to sleep behind a commit that took so long; nil: not at all.
+    /// - Returns: the sleep in ns after a commit that took `commitNs`; nil if there is none.
     mutating func sleepNs(after commitNs: Int64) -> Int64? {
         owedNs += Double(commitNs) * share
         let askedNs = owedNs - latenessNs
         return askedNs < Self.shortestNs ? nil : Int64(askedNs)
     }
 
-    /// Takes off what came of `sleepNs`.
+    /// Subtracts the result of the sleep that `sleepNs` requested.
     mutating func slept(_ ns: Int64, asked askedNs: Int64) {
         let lateNs = min(Double(ns - askedNs), Self.latestNs)
         latenessNs += (lateNs - latenessNs) * Self.weight

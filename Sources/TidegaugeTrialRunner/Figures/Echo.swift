@@ -1,19 +1,19 @@
-// What a host has observed: of its own commits, both on one clock, its own, so that no time between them is uncertain; or, where it
-// does not write, of those of others, on the trial's clock, as well as that is known. Values only.
+// Observations of a host. If the host writes, they are of its own commits, with both times on its own clock, so no
+// clock uncertainty applies. Otherwise they are of other hosts' commits, converted to the trial's clock. Values only.
 import Foundation
 import TidegaugeMeasure
 
 struct Echo: Sendable {
-    /// Its own, by number; none where it only observes.
+    /// The host's own writers by number; empty if it only observes.
     let writers: Range<Int>
-    /// On its clock, or on the trial's where it only observes; so is all that follows.
+    /// On the host's clock, or on the trial's clock if it only observes; the following times likewise.
     let window: Window
-    /// When its observers were looked at last.
+    /// Time of the last look at its observers.
     let endNs: Int64
-    /// What its writers did.
+    /// Commit records of its writers.
     let records: [[CommitRecord]]
-    /// What its observers were told.
+    /// Logs of its observers.
     let logs: [ObserverLog]
-    /// Where versions are known only afterwards: see `LateVersions.shown`.
+    /// Versions that are known only after the trial; see `LateVersions.shown`.
     var shown: Data?
 }

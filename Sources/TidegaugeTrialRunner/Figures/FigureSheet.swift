@@ -1,5 +1,5 @@
-// All figures of one trial from what was recorded. Only what the spec asks for, and what every trial owes: outcome,
-// violations, what was missed. What each metric is computed from stands with its provider. Off the clock.
+// Computes all figures of one trial from its records: the metrics that the spec asks for, and those of every trial
+// (outcome, violations, missed commits). Each metric's provider states its source. Runs outside the measurement.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -13,15 +13,16 @@ struct FigureSheet {
     let pairs: PairFigures
     let callbacks: Int
     let hasObservers: Bool
-    /// Latencies are of observers beside the writers.
+    /// Whether latencies come from observers on the hosts that write.
     private let isEchoed: Bool
-    /// From what was done to a server until every observer had heard of something later.
+    /// Time in ns from the harm to a server until every observer has received a later commit.
     let hearingAgainNs: Int64?
-    /// Of times between two hosts, either way; nil where no host took part.
+    /// Uncertainty (±) of times between two hosts; nil if no other host took part.
     let clockUncertaintyNs: Int64?
     private let asked: Set<Metric>
 
-    /// - Parameter endNs: when `logs` were taken: what was not covered then is known to take longer than until then.
+    /// - Parameter endNs: time when `logs` were taken. A commit that was not covered by then has a latency of at
+    ///   least the time until then.
     init(
         _ spec: TrialSpec, endNs: Int64, _ history: History, _ logs: [ObserverLog], _ plan: QueryAssignment,
         _ verdict: OracleVerdict, _ findings: Findings, _ echoes: [Echo] = []
@@ -32,8 +33,9 @@ struct FigureSheet {
         let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
         clockUncertaintyNs = Self.uncertaintyNs(findings.hosts, spec)
         var pairs = PairFigures(history, findings.window, endNs: endNs, uncertaintyNs: clockUncertaintyNs)
-        // What a host has seen of its own commits stands on one clock; what is seen of them elsewhere is only told how old it is.
-        // Observers of hosts that only observe stand for the ones here.
+        // A host that writes sees its own commits on one clock, so latencies come from such hosts if there are any.
+        // Other observers of those commits contribute only their staleness. Observers on hosts that only observe
+        // replace the local ones.
         let (distant, beside) = (echoes.filter(\.writers.isEmpty), echoes.filter { !$0.writers.isEmpty })
         for log in distant.isEmpty ? Array(logs.prefix(plan.mainObservers)) : distant.flatMap(\.logs) {
             if echoes.isEmpty { pairs.add(log) }
@@ -88,7 +90,7 @@ struct FigureSheet {
 
     var window: Window { findings.window }
 
-    /// Of the clock of who writes, and, where observers are on hosts that only observe, of theirs as well.
+    /// The uncertainty of the writing hosts' clocks plus that of the clocks of hosts that only observe.
     private static func uncertaintyNs(_ hosts: [HostAccount], _ spec: TrialSpec) -> Int64? {
         let widths = hosts.map(\.clock.halfWidthNs)
         guard let writing = widths.prefix(spec.writers.hosts ?? 0).max() else { return nil }
@@ -101,7 +103,7 @@ struct FigureSheet {
     /// Commits due in the window that were not made.
     var missed: [MissedCommit] { history.missed.filter { window.contains($0.dueNs) } }
 
-    /// Nil for metrics of more than one trial, and where there is nobody to watch.
+    /// Nil for metrics over several trials, and if the metric needs observers and there are none.
     private func provider(_ metric: Metric) -> TrialProvider? {
         hasObservers || !metric.needsObservers ? TrialProvider.all[metric] : nil
     }
@@ -124,7 +126,7 @@ struct FigureSheet {
         }
     }
 
-    /// The distribution over events behind a metric; nil where it is none, or where this trial does not have it.
+    /// The distribution over events of a metric; nil if the metric has none, or if this trial does not have it.
     func histogram(_ metric: Metric) -> LatencyHistogram? {
         guard case .events(let span, let histogram) = provider(metric), span.exists(spec.writers.load) else {
             return nil
@@ -133,24 +135,25 @@ struct FigureSheet {
     }
 }
 
-// What is said beside the figures.
+// Flags of figures.
 extension FigureSheet {
-    /// A trial whose latencies drift measured a transition and not a state.
+    /// Marks trials whose latencies drift: they measured a transition, not a steady state.
     var drift: [FigureFlag] { pairs.endToEndOverTime.isSteady == false ? [.notSteady] : [] }
 
     private func flags(_ span: TrialProvider.Span) -> [FigureFlag] {
-        // There a commit is due when it begins, since nothing else is under way: a latency, but one of a store without load.
+        // In lockstep a commit is due when it begins, because nothing else is under way. Its latency is that of an
+        // idle store.
         (span == .outside ? [] : drift) + (span.isDelivery && spec.writers.load == .lockstep ? [.lockstep] : [])
     }
 
-    /// Marks a time under three readings of the clock; and one from a due time that the thread which only sleeps and
-    /// wakes nearly reaches too.
+    /// Marks a time that is too close to the cost of a clock reading. A time measured from a due time is also
+    /// compared with the wake-up lateness of a thread that only sleeps.
     private func atFloor(_ figure: Figure, _ span: TrialProvider.Span = .within) -> Figure {
         guard let value = figure.value, figure.metric.entry.unit == .ns, figure.statistic != .count else {
             return figure
         }
         var floorNs = findings.clockNs
-        // The harness's own part in what it measures is that it woke late.
+        // Late wake-ups are the harness's own contribution to the latency.
         if span.isFromDue, spec.writers.load == .open, let hiccup = findings.hiccups.percentile(figure.statistic) {
             floorNs = max(floorNs, Double(hiccup.value))
         }
@@ -160,8 +163,8 @@ extension FigureSheet {
         return marked
     }
 
-    /// Says how well a time is known that begins on the clock of one host and ends on that of another. What is shorter than that is
-    /// there, and no more.
+    /// Marks a time that begins on one host's clock and ends on another's with the clocks' uncertainty. A time
+    /// shorter than the uncertainty is also marked as at the floor.
     private func acrossHosts(_ figure: Figure, _ span: TrialProvider.Span) -> Figure {
         guard span.isDelivery, let uncertaintyNs = clockUncertaintyNs, uncertaintyNs > 0, let value = figure.value,
             figure.metric.entry.unit == .ns, figure.statistic != .count
@@ -172,8 +175,8 @@ extension FigureSheet {
         return marked
     }
 
-    /// How a quantity drifts, per second: the median slope of its 250 ms means (Theil–Sen), which a single disturbance
-    /// does not bend. Too short a window has none.
+    /// Returns the drift of a quantity per second: the median slope of its 250 ms means (Theil–Sen), which is robust
+    /// against a single disturbance. Nil for fewer than three means.
     private func slope(_ metric: Metric, _ series: IntervalSeries) -> Figure {
         let means = series.wholeMeans
         let slope = means.count < 3 ? nil : TheilSen.slope(x: means.map(\.seconds), y: means.map(\.mean))
@@ -181,7 +184,7 @@ extension FigureSheet {
     }
 }
 
-// What is handed on beside the figures.
+// Recordings beside the figures.
 extension FigureSheet {
     private var recordings: TrialRecordings {
         var recordings = TrialRecordings()

@@ -1,5 +1,5 @@
-// What is measured per pair of an affecting commit and an observer, and per callback: latencies, coalescing, spread over
-// observers. One pass over the observers, off the clock.
+// Computes the figures per pair of an affecting commit and an observer, and per callback: latencies, coalescing,
+// spread over observers. One pass over the observers, outside the measurement.
 import TidegaugeMeasure
 import TidegaugeSpec
 
@@ -11,47 +11,48 @@ struct PairFigures {
     private(set) var batchSpan = LatencyHistogram()
     private(set) var firstDelivery = LatencyHistogram()
     private(set) var staleness: StalenessIntegrator
-    /// By due time: for the steady-state test too.
+    /// By due time; the steady-state test also uses it.
     private(set) var endToEndOverTime: IntervalSeries
     private(set) var pairs = 0
     private(set) var coveredPairs = 0
     private(set) var callbacks = 0
 
-    /// Called before a commit had begun, by more than clocks can be wrong: the earliest of all.
+    /// The largest lead of a callback over the beginning of its commit, beyond the clocks' uncertainty; nil if there
+    /// is none.
     private(set) var impossible: (earlierNs: Int64, version: Int64)?
-    /// Of moments of another host, either way; nil where all is on one clock.
+    /// Uncertainty (±) of times on another host; nil if all times are on one clock.
     let uncertaintyNs: Int64?
 
     private let history: History
-    /// Of all commits; those of an echo on the clock of their host.
+    /// Records of all commits; those of an echo are on the clock of its host.
     private var records: ContiguousArray<CommitRecord>
     private let window: Window
-    /// When the last callback was looked for: what is not covered by then is known to be later than that.
+    /// Time of the last look for callbacks. A commit that is not covered by then has a longer latency.
     private let endNs: Int64
-    /// Per commit.
+    /// Callbacks for each commit.
     private var told: ContiguousArray<Told>
 
-    /// How an observer stands to commits.
+    /// Which commits count for an observer, and on which clock.
     private struct View {
-        /// Whose commits count; nil: all.
+        /// Writers whose commits count; nil if all count.
         var writers: Range<Int>?
-        /// The measured one on its clock, as is `endNs`.
+        /// The measured window on the observer's clock, like `endNs`.
         var window: Window
         var endNs: Int64
-        /// By how much a time may be wrong, either way; nil: nobody doubts.
+        /// Uncertainty (±) of its times; nil if all times are on one clock.
         var doubtNs: Int64?
 
         func counts(_ writer: Int) -> Bool { writers?.contains(writer) ?? true }
     }
 
     private struct Told {
-        /// First and last `enter`, over the observers that were called for it.
+        /// First and last `enter` of the observers that were called for the commit.
         var firstNs = Int64.max
         var lastNs = Int64.min
         var observers: Int32 = 0
-        /// Observers that were never called for it.
+        /// Number of observers that were never called for it.
         var missing: Int32 = 0
-        /// When they were looked at last, on the clock of the others.
+        /// Time of the last look at the observers, on their clock.
         var untilNs: Int64 = 0
     }
 
@@ -64,8 +65,8 @@ struct PairFigures {
         told = ContiguousArray(repeating: Told(), count: history.commits.count)
     }
 
-    /// What observers of a host were told: of the commits of its own writers, all of it on the clock there; where it has none, of all
-    /// commits.
+    /// Adds the observations of a host. If the host writes, they are of its own commits, on its clock; otherwise they
+    /// are of all commits.
     mutating func add(_ echo: Echo) {
         if echo.writers.isEmpty {
             let view = View(writers: nil, window: window, endNs: echo.endNs, doubtNs: uncertaintyNs)
@@ -78,7 +79,7 @@ struct PairFigures {
             records[index] = echo.records[writer][made[writer]]
             made[writer] += 1
         }
-        // There is no doubt about its times.
+        // All its times are on one clock, so the uncertainty is 0.
         let view = View(writers: echo.writers, window: echo.window, endNs: echo.endNs, doubtNs: 0)
         for log in echo.logs { add(log, view) }
     }
@@ -104,8 +105,8 @@ struct PairFigures {
         }
         for span in spans.values { batchSpan.record(span) }
         callbacks += spans.count
-        // Those that covered nothing at all were made all the same; those that covered commits of the warm-up alone belong to
-        // it.
+        // Counts callbacks that covered no commit. Callbacks that covered only commits of the warm-up are not
+        // counted.
         callbacks += log.records.enumerated().count { index, record in
             !covering.contains(index) && !record.isInitial && view.window.contains(record.enterNs)
         }
@@ -119,13 +120,13 @@ struct PairFigures {
         for commit in missed { endToEnd.record(commit.dueNs, nil, seenUntil: endNs) }
     }
 
-    /// What a query was told that was watched for a part of the load: of the commits that were due between its first delivery and
-    /// its end.
+    /// Adds the log of a query that was observed for a part of the load: the commits that were due between its first
+    /// delivery and its end.
     mutating func add(_ passing: PassingLog, query number: Int) {
         guard let first = passing.callbacks.first, let last = passing.callbacks.last else { return }
         let query = history.queries[number]
         let covered = query.affecting(before: history.covered(by: last.version))
-        // A commit that had not returned when the query ended is not waited for.
+        // Commits that had not returned when the query ended are not expected.
         let end = query.commits.lastIndex { records[Int($0)].committedNs < passing.endNs }.map { $0 + 1 } ?? 0
         let settled = end > covered && query.net(covered..<end).isEmpty ? covered : end
         let view = View(writers: nil, window: window, endNs: passing.endNs, doubtNs: uncertaintyNs)
@@ -145,7 +146,7 @@ struct PairFigures {
         self.callbacks += spans.count
     }
 
-    /// Apart, because integrating it costs more than the rest together.
+    /// Separate from `add`, because integrating staleness costs more than everything else.
     mutating func addStaleness(_ log: ObserverLog) {
         let query = history.queries[log.observer.query]
         let settled = settledEnd(log, query)
@@ -157,14 +158,15 @@ struct PairFigures {
             coverages: log.records.map { .init(enterNs: $0.enterNs, version: $0.version) })
     }
 
-    /// The last affecting commits need no callback where together they changed nothing.
+    /// Returns the end of the affecting commits that need a callback. The last ones need none if together they
+    /// changed nothing.
     private func settledEnd(_ log: ObserverLog, _ query: QueryHistory) -> Int {
         guard log.count > 0 else { return query.commits.count }
         let covered = query.affecting(before: history.covered(by: log[log.count - 1].version))
         return query.net(covered..<query.commits.count).isEmpty ? covered : query.commits.count
     }
 
-    /// - Returns: whether the pair is measured and covered.
+    /// - Returns: whether the pair is in the window and covered.
     private mutating func add(commit index: Int, enterNs: Int64?, _ view: View) -> Bool {
         let record = records[index]
         guard view.window.contains(record.dueNs) else { return false }
@@ -191,7 +193,7 @@ struct PairFigures {
         return true
     }
 
-    /// Per commit, until the last of its observers was called.
+    /// Time from each commit until its last observer was called.
     var lastDelivery: LatencyHistogram {
         var latencies = LatencyHistogram()
         for (record, told) in zip(records, told) where told.observers + told.missing > 0 {
@@ -200,7 +202,7 @@ struct PairFigures {
         return latencies
     }
 
-    /// Over commits that concern more than one observer.
+    /// Over commits that affect more than one observer.
     var fanoutSpan: LatencyHistogram {
         var spans = LatencyHistogram()
         for told in told where told.observers + told.missing > 1 {
@@ -214,13 +216,15 @@ struct PairFigures {
     var coalescingRatio: Double? { callbacks > 0 ? Double(coveredPairs) / Double(callbacks) : nil }
 }
 
-/// Which callback covers which commit: the first one whose version reaches the commit's. Every affecting commit counts,
-/// however many arrive in one callback; one sample per callback would under-weight waiting.
+/// Assigns each commit the callback that covers it: the first one whose version reaches the commit's. Every affecting
+/// commit counts, even if one callback covers many; one sample per callback would give waiting too little weight.
 enum Coverage {
-    /// Calls `body` for each affecting commit, in the order of versions, with the index of the covering callback or nil.
+    /// Calls `body` for each affecting commit in version order, with the index of the covering callback or nil.
     /// O(commits + callbacks).
     /// - Parameters:
-    ///   - versions: of the callbacks, in the order they came. One that goes back covers nothing new.
+    ///   - commitVersions: versions of the affecting commits, ascending.
+    ///   - callbackVersion: returns the version of a callback, in order of arrival. A version that goes back covers
+    ///     nothing new.
     static func forEach(
         commitVersions: some Sequence<Int64>, callbackCount: Int, callbackVersion: (Int) -> Int64,
         _ body: (_ commit: Int, _ callback: Int?) -> Void

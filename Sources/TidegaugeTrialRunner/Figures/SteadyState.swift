@@ -1,20 +1,20 @@
-// Whether a trial measured a state or a transition: the slope of 250 ms means over the window, in percent of their median
-// per second. A slope is held against the trial only where its sign is beyond chance, because a short window of few
-// samples has some slope always.
+// Decides whether a trial measured a steady state or a transition. It computes the slope of 250 ms means over the
+// window, in percent of their median per second. A slope counts only if its sign is statistically significant,
+// because a short window with few samples always has some slope.
 import TidegaugeMeasure
 
 extension IntervalSeries {
-    /// Means of the intervals that lie in the window as a whole, where there is something.
+    /// Means of the intervals that lie entirely in the window and have samples.
     var wholeMeans: [(seconds: Double, mean: Double)] {
         means.prefix(wholeCount).enumerated().compactMap { index, mean in
             mean.map { (Double(index) * Double(Self.intervalNs) / 1e9, $0) }
         }
     }
 
-    /// nil where there is too little to say.
+    /// Nil if there are fewer than 8 intervals.
     var isSteady: Bool? {
         let means = wholeMeans
-        // Fewer intervals than two seconds have say nothing about a slope per second.
+        // Less than 2 s of intervals says nothing about a slope per second.
         guard means.count >= 8 else { return nil }
         var slopes: [Double] = []
         for (index, first) in means.enumerated() {
@@ -31,7 +31,7 @@ extension IntervalSeries {
         let margin = 1.96 * (n * (n - 1) * (2 * n + 5) / 18).squareRoot()
         let lower = max(0, Int((Double(slopes.count) - margin) / 2))
         let upper = min(slopes.count - 1, Int((Double(slopes.count) + margin) / 2))
-        // ±2 % per second.
+        // Allowed slope: ±2 % per second.
         let allowed = 0.02 * middle
         return slopes[lower] <= allowed && slopes[upper] >= -allowed
     }

@@ -1,12 +1,13 @@
-// The first commits and callbacks of the measured window one by one, for a trace. Off the clock, and only where asked.
+// Returns the first commits and callbacks of the measured window for a trace. Runs outside the measurement, and only
+// on request.
 import TidegaugeMeasure
 import TidegaugeSpec
 
 enum TraceSpans {
-    /// At most `most` commits and as many callbacks, earliest first.
+    /// Returns at most `most` commits and `most` callbacks, earliest first.
     static func spans(_ history: History, _ logs: [ObserverLog], _ window: Window, most: Int) -> [TraceSpan] {
         let commits = history.commits.filter { window.contains($0.record.dueNs) }.prefix(most)
-        /// From the start of the window.
+        /// Makes a span relative to the start of the window.
         func span(_ name: String, _ thread: String, _ fromNs: Int64, _ untilNs: Int64, _ version: Int64) -> TraceSpan {
             let lengthNs = max(0, untilNs - fromNs)
             return TraceSpan(

@@ -1,4 +1,4 @@
-// Metrics of the way from a commit to its observers.
+// Metrics of the delivery of commits to observers.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
@@ -25,11 +25,11 @@ extension TrialProvider {
 }
 
 extension FigureSheet {
-    /// Of the medians: what a store adds to the wakes it cannot do without.
+    /// Ratio of the median write-to-callback time to the median of the unavoidable wake-ups.
     fileprivate var deliveryOverFloor: [Figure] {
         guard let floor = findings.wakeFloor else { return [] }
         let ratio = pairs.writeToCallback.medianRatio(to: floor)
-        // As many samples as a median needs, on either side.
+        // A median needs 20 samples on each side.
         let n = min(pairs.writeToCallback.count, floor.count)
         return [Figure(.deliveryOverFloor, .value, n >= 20 ? ratio : nil, n: n, flags: drift)]
     }

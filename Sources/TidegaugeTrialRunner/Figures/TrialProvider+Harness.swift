@@ -1,4 +1,4 @@
-// Metrics of the harness itself: what it costs, and whether it sees what is done on purpose.
+// Metrics of the harness itself: its cost, and whether it detects injected faults.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
@@ -31,9 +31,9 @@ extension FigureSheet {
         return [Figure(.recordingCost, .value, recording?.ns, n: recording?.pairs ?? 0, flags: flags)]
     }
 
-    /// The p99 of the times from a due time, over what it has to be: of commits due evenly, all that came due while the
-    /// process stood still waited for what was left, so that one in a hundred of all waited longer than the stall less a
-    /// hundredth of the window. How long it really stood still, a thread knows that did nothing but sleep.
+    /// Ratio of the measured p99 response time to the predicted one. With evenly due commits, all commits that came
+    /// due during the stall waited for its remainder. So one in a hundred of all commits waited longer than the stall
+    /// less 1 % of the window. The real length of the stall comes from a thread that only sleeps.
     fileprivate var stallSeen: (value: Double?, n: Int) {
         let corrected = histogram(.writeResponseTime)
         let longest = findings.hiccups.figures(for: .harnessHiccup).first { $0.statistic == .max }?.value
@@ -47,7 +47,7 @@ extension FigureSheet {
         return (n >= 1_000 ? ratio : nil, n)
     }
 
-    /// How much slower the commits read that were slowed down on purpose.
+    /// Relative slowdown of the median of the deliberately slowed commits.
     fileprivate var slowdownSeen: (value: Double?, n: Int) {
         var plain = LatencyHistogram()
         var slowed = LatencyHistogram()

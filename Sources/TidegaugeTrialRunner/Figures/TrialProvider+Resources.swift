@@ -1,4 +1,4 @@
-// Metrics of what a trial takes and holds: processors, the heap, pages, descriptors, versions.
+// Metrics of resources: processors, the heap, storage, descriptors, versions.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
@@ -31,7 +31,8 @@ extension FigureSheet {
         each(Double(findings.cpu.roleNs[role.rawValue] ?? 0), of: findings.cpu.commits)
     }
 
-    /// A queue runs deliveries on threads that it shares with everything else that is dispatched: no clock is theirs alone.
+    /// Not available for delivery on a dispatch queue: its threads are shared with all other dispatched work, so
+    /// their CPU time is not that of deliveries alone.
     fileprivate var observerCPU: [Figure] {
         let isShared = spec.observers.deliver == .queue
         let (value, n) = cpu(.observer)

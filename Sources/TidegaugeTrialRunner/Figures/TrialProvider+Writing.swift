@@ -30,25 +30,25 @@ extension FigureSheet {
         return histogram
     }
 
-    /// From a due time: what was not made is at least as late as its writer was when it gave up.
+    /// Times from a due time. A commit that was not made is at least as late as its writer was when it gave up.
     fileprivate func fromDue(_ to: KeyPath<CommitRecord, Int64>) -> LatencyHistogram {
         var histogram = writer(from: \.dueNs, to: to)
         for commit in missed { histogram.record(commit.dueNs, nil, seenUntil: window.startNs + spec.givesUpNs) }
         return histogram
     }
 
-    /// The share of the window's schedule that was begun within the window.
+    /// Share of the window's schedule that began within the window.
     fileprivate var scheduleStarted: (value: Double?, n: Int) {
         each(Double(measured.count { $0.beginNs < window.endNs }), of: measured.count + missed.count)
     }
 
-    /// Commits that returned within the window, per second of it in which they could.
+    /// Commits that returned within the window, per second of its intended length.
     fileprivate var achievedRate: Double {
         let returned = history.commits.count { window.contains($0.record.committedNs) }
         return Double(returned) * 1e9 / Double(spec.durationNs)
     }
 
-    /// Objects written per second that writers spent in their commits: neither drawing changes nor recording is in it.
+    /// Objects written per second of commit time. Generating changes and recording are excluded.
     fileprivate var objectRate: Double? {
         let records = measured
         let writingNs = records.reduce(0.0) { $0 + Double($1.committedNs - $1.beginNs) }
@@ -57,7 +57,7 @@ extension FigureSheet {
         return Double(records.count * spec.writers.threads) * rowsPerCommit * 1e9 / writingNs
     }
 
-    /// Commits of the writer that made fewest, over what each would have in equal shares.
+    /// Commits of the writer with the fewest, relative to an equal share.
     fileprivate var writerShareMin: Double? {
         var commits = Array(repeating: 0, count: spec.writers.threads)
         for commit in history.commits where window.contains(commit.record.committedNs) { commits[commit.writer] += 1 }
@@ -65,7 +65,7 @@ extension FigureSheet {
         return total > 0 ? Double(commits.min()! * commits.count) / Double(total) : nil
     }
 
-    /// One sample, where something was done that is recovered from.
+    /// One sample, for faults with a recovery.
     fileprivate var recovery: LatencyHistogram? {
         guard spec.fault.kind.isRecoveredFrom else { return nil }
         var histogram = LatencyHistogram()
@@ -73,8 +73,8 @@ extension FigureSheet {
         return histogram
     }
 
-    /// When the last of the observers was called for a commit that began after a moment and that concerns it.
-    /// - Returns: nil where one never was, or where no such commit was made.
+    /// Returns when the last observer was called for a commit that affects it and began after `momentNs`.
+    /// - Returns: nil if an observer never was, or if there is no such commit.
     static func heardAgainNs(after momentNs: Int64, _ history: History, _ logs: some Sequence<ObserverLog>) -> Int64? {
         var lastNs: Int64?
         for log in logs {

@@ -1,36 +1,37 @@
-// What computes a metric from the records of one trial: one entry per metric, in the table of its subject.
+// Computes a metric from the records of one trial. There is one entry per metric, in the table of its subject.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
 enum TrialProvider: Sendable {
-    /// A distribution over events; nil where this trial has none.
+    /// A distribution over events; nil if this trial has none.
     case events(Span = .within, @Sendable (FigureSheet) -> LatencyHistogram?)
-    /// A distribution over time, and its means by interval.
+    /// A distribution over time, and its means per interval.
     case overTime(@Sendable (FigureSheet) -> (distribution: TimeWeightedHistogram, means: IntervalSeries))
-    /// The `value`, nil for n/a, and the samples behind it; nothing where this trial is not meant.
+    /// The `value` (nil for n/a) and its number of samples; nil if the metric does not apply to this trial.
     case number(@Sendable (FigureSheet) -> (value: Double?, n: Int)?)
     case figures(@Sendable (FigureSheet) -> [Figure])
-    /// What the process holds, by `HoldingsMeter`.
+    /// An amount that the process holds, measured by `HoldingsMeter`.
     case held(Looks, @Sendable (any DrivenStore) throws -> Int?)
 
-    /// Between which moments an event lies.
+    /// The two moments that an event lies between.
     enum Span: Sendable {
-        /// From a due time of the schedule to what the writer did.
+        /// From a due time of the schedule to an action of the writer.
         case schedule
         /// From a due time to a callback.
         case dueToCallback
         /// From another moment of a commit to a callback.
         case commitToCallback
         case within
-        /// Before the window, or nothing of the load: it cannot drift with it.
+        /// Before the window, or independent of the load, so it cannot drift with the load.
         case outside
 
         var isFromDue: Bool { self == .schedule || self == .dueToCallback }
         var isDelivery: Bool { self == .dueToCallback || self == .commitToCallback }
 
-        /// A closed loop has no due times; what is measured from one would be called a latency and be none.
+        /// Whether the span exists under a load. A closed loop has no due times, so nothing measured from one would
+        /// be a latency.
         func exists(_ load: WritersSpec.Load) -> Bool {
             switch self {
             case .schedule: load == .open
@@ -42,23 +43,23 @@ enum TrialProvider: Sendable {
 
     enum Looks: Sendable {
         case often
-        /// At two moments at which the same observers are there.
+        /// At two moments with the same observers.
         case atEnds
     }
 
-    /// By metric. A metric in two tables is a mistake, which the first trial would end at.
+    /// All providers by metric. A metric in two tables is an error and traps in the first trial.
     static let all: [Metric: TrialProvider] = Dictionary(
         uniqueKeysWithValues: [writing, delivery, resources, harness].joined().map { ($0.key, $0.value) })
 
     typealias Holding = (looks: Looks, amount: @Sendable (any DrivenStore) throws -> Int?)
 
-    /// What can be looked at while the load runs.
+    /// Amounts that are read while the load runs.
     static let holdings = all.compactMapValues { provider -> Holding? in
         if case .held(let looks, let amount) = provider { (looks, amount) } else { nil }
     }
 }
 
-/// So much of an amount for each of `n`.
+/// Returns the amount per element of `n`.
 func each(_ amount: Double?, of n: Int) -> (value: Double?, n: Int) { (n > 0 ? amount.map { $0 / Double(n) } : nil, n) }
 
 extension LatencyHistogram {

@@ -1,5 +1,5 @@
-// Looks for closed circles and for standstill, from a thread that takes no part. A circle counts once it has been seen
-// unchanged for 100 ms: waits come and go, and a look is no instant.
+// Detects deadlocks (cycles of waits) and standstill from a thread that takes no part. A cycle counts after 100 ms
+// without change, because waits come and go and a snapshot is not instantaneous.
 import StillingWellSync
 import TidegaugeMeasure
 import TidegaugeTrial
@@ -7,7 +7,7 @@ import TidegaugeTrial
 struct Watchdog {
     static let confirmNs: Int64 = 100_000_000
     static let lookEveryNs: Int64 = 20_000_000
-    /// The kernel is asked by reading a file per thread.
+    /// Number of looks between two kernel snapshots, each of which reads one file per thread.
     private static let kernelEvery = 5
 
     private let subject: String
@@ -18,15 +18,15 @@ struct Watchdog {
     private var kernel = WaitSnapshot(threads: [])
     private var seen: [(identity: Set<String>, firstNs: Int64)] = []
 
-    /// - Parameter subject: what does not move, as the start of a sentence.
+    /// - Parameter subject: the beginning of the sentence that reports a standstill.
     init(hangTimeoutNs: Int64, _ subject: String) {
         deadline = HangDeadline(timeoutNs: hangTimeoutNs)
         self.subject = subject
     }
 
-    /// One look.
-    /// - Parameter progress: counts whatever must move.
-    /// - Returns: what is wrong, once it is certain.
+    /// Looks once.
+    /// - Parameter progress: a count that grows while the subject moves.
+    /// - Returns: the hang, once it is certain.
     mutating func look(progress newProgress: Int) -> HangRecord? {
         let nowNs = MonotonicClock.nowNs()
         if newProgress != progress {
@@ -37,7 +37,8 @@ struct Watchdog {
         if looks % Self.kernelEvery == 0 { kernel = KernelView.snapshot() }
         looks += 1
         let recorded = WaitSnapshot.recorded()
-        // What the kernel said a moment ago must not be mixed with what is recorded now: circles of either are looked for.
+        // The kernel's snapshot can be older than the recorded one, so cycles are also searched in each of them
+        // alone.
         var circles: [(identity: Set<String>, firstNs: Int64)] = []
         for snapshot in [recorded, kernel, recorded.completed(by: kernel)] {
             for cycle in WaitForGraph(snapshot).cycles {

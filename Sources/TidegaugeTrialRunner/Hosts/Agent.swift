@@ -1,8 +1,8 @@
-// The agent of a host: started by a trial through whatever command leads to the host, it answers pings, starts the process that
-// writes or observes, stops and kills it when it is told to, and hands over what that process has recorded once it is through.
+// The agent of a host. A trial starts it through the command that leads to the host. It answers pings, starts the
+// process that writes or observes, stops or kills it on request, and finally sends what that process recorded.
 //
-// One thread, which waits for its input and for the process at once: nothing is guarded. The records lie in memory that the
-// process writes and the agent reads, so that they outlive the process however it ends.
+// It has one thread, which waits for its input and for the process together, so nothing needs a lock. Records lie in
+// memory shared with the process, so they survive however it ends.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -11,15 +11,15 @@ import TidegaugeTrial
 public final class Agent {
     private static let progressEveryNs: Int64 = 100_000_000
 
-    /// The writing or observing process, and where its commits are read.
+    /// The writing or observing process and its commit records.
     private struct Worker {
         let process: Subprocess
         let order: HostOrder
         let records: [RecordBuffer<CommitRecord>]
-        /// Where they lie; removed as soon as both have them mapped.
+        /// Folder of the records; removed as soon as both processes have mapped them.
         let folder: PrivateFolder
         var frames = HostFrameReader()
-        /// Its records are on their way already.
+        /// Whether its records have been sent already.
         var hasLoaded = false
     }
 
@@ -27,24 +27,24 @@ public final class Agent {
     private let clock: ScaledClock
     private let describes: Bool
     private var worker: Worker?
-    /// Of workers that are gone.
+    /// Records of workers that have ended.
     private var kept: [(writer: Int, records: RecordBuffer<CommitRecord>)] = []
-    /// Times are the machine's.
+    /// The pending fault; its time is on the machine's clock.
     private var fault: HostFault?
     private var stopped: HostFaultReport?
     private var nextProgressNs = Int64.max
-    /// When the trial has been heard last, which pings while the load runs.
+    /// Time of the last message from the trial, which pings while the load runs.
     private var heardNs = MonotonicClock.nowNs()
 
     /// - Parameters:
-    ///   - describes: says which binary and which machine it is.
-    ///   - fasterPPM: shows a clock that runs faster.
+    ///   - describes: whether the agent reports its binary and its machine.
+    ///   - fasterPPM: parts per million by which the simulated clock runs faster.
     public init(describes: Bool, fasterPPM: Int = 0) {
         (self.describes, clock) = (describes, ScaledClock(fasterPPM: fasterPPM))
     }
 
-    /// Returns at the end of standard input.
-    /// - Throws: where what it is told is no frame, or nobody hears it any more.
+    /// Runs until the end of standard input.
+    /// - Throws: if the input contains an invalid frame, or if the output is closed.
     public func run() throws {
         defer { worker?.process.kill() }
         let hello = HostHello(
@@ -76,7 +76,8 @@ public final class Agent {
         return channel.read()
     }
 
-    /// A way that is down ends nothing by itself: nobody would stop what writes here.
+    /// Throws if the trial has been silent for too long. A broken connection does not end the agent by itself, and
+    /// nothing else would stop the writers here.
     private func checkSilence() throws {
         guard let spec = worker?.order.spec else { return }
         let mostNs = spec.hangTimeoutNs + spec.fault.lengthNs + HostFrame.silenceMarginNs
@@ -120,7 +121,7 @@ public final class Agent {
         worker = Worker(process: process, order: order, records: records, folder: folder)
     }
 
-    /// What the worker says.
+    /// Handles the worker's frames.
     private func hear() throws {
         while let frame = try worker?.frames.next() {
             switch frame.kind {
@@ -169,10 +170,10 @@ public final class Agent {
         }
     }
 
-    /// When the worker goes on that stands still.
+    /// Time at which the stopped worker continues.
     private var releaseNs: Int64? { stopped?.releasedNs.map { clock.own($0) } }
 
-    /// Kills the worker, if it has not ended, and keeps what it has recorded.
+    /// Kills the worker if it has not ended, and keeps its records.
     private func dismissWorker() {
         guard let worker else { return }
         worker.process.kill()
@@ -191,8 +192,8 @@ public final class Agent {
         nextProgressNs = MonotonicClock.nowNs() + Self.progressEveryNs
     }
 
-    /// Hands over everything; of what failed, why, and what it had recorded when the trial stops the rest. It is over by then: nothing
-    /// of this is done while anybody is measured.
+    /// Sends all records, or, after a failure, only its reason; the records then follow when the trial stops the
+    /// other hosts. Runs after the measurement.
     private func end(_ report: HostReport) throws {
         dismissWorker()
         var report = report
@@ -217,6 +218,6 @@ extension Agent {
 }
 
 extension CommitRecord {
-    /// What stands on the clock of whoever has written it.
+    /// The times of a record that are on the clock of its writer.
     static var times: [WritableKeyPath<CommitRecord, Int64>] { [\.dueNs, \.beginNs, \.lockedNs, \.committedNs] }
 }

@@ -1,5 +1,5 @@
-// The process that an agent starts: it only writes, or only observes, in a store that others have open too. Its windows and
-// records stand on the machine's clock.
+// The process that an agent starts. It writes or observes in a store that other processes have open too. Its windows
+// and records are on the machine's clock.
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync
@@ -9,10 +9,10 @@ import TidegaugeSpec
 import TidegaugeTrial
 
 public enum AgentWorker {
-    /// Does what its first frame says, and returns when it is through.
-    /// - Throws: where nobody tells it, or nobody hears it any more.
+    /// Carries out the order in its first frame, then returns.
+    /// - Throws: if the input is invalid, or if the output is closed.
     public static func run(drivers: [any StoreDriver]) throws {
-        // An agent that ends, however it ends, takes its worker along.
+        // The worker ends with its agent, however the agent ends.
         cp_die_with_parent()
         let channel = HostChannel()
         guard let order = try channel.expect(.order)?.decoded(HostOrder.self) else { return }
@@ -25,7 +25,7 @@ public enum AgentWorker {
         if let report { try channel.send(HostFrame(.done, report)) }
     }
 
-    /// - Returns: nil where nobody wants to know.
+    /// - Returns: nil if no report is expected.
     private static func carryOut(
         _ order: HostOrder, _ drivers: [any StoreDriver], _ channel: HostChannel
     ) throws -> HostReport? {
@@ -42,7 +42,7 @@ public enum AgentWorker {
         case .observer:
             let group = try observers(spec, store)
             try channel.send(HostFrame(kind: .ready))
-            // Until it is killed, or until the agent is gone.
+            // Runs until it is killed or the agent has ended.
             while channel.read() {}
             group.cancel()
             return nil
@@ -54,7 +54,7 @@ public enum AgentWorker {
         _ channel: HostChannel
     ) throws -> HostReport? {
         var spec = order.spec
-        // What is stopped on purpose does not hang.
+        // A deliberate stop does not count as a hang.
         spec.hangTimeoutNs += spec.fault.lengthNs
         let (dataset, plan) = (Dataset(spec), QueryAssignment(spec))
         let capacity = TrialSize.commitsPerWriter(spec)
@@ -75,7 +75,7 @@ public enum AgentWorker {
         cpu.begin(window)
         try group.awaitEnd { _ in }
         noise.loadEnded()
-        // What it has recorded goes on its way when the window is over.
+        // Records are sent after the end of the window.
         Pacing.sleep(untilNs: window.endNs)
         if let beside {
             try channel.send(HostFrame(kind: .loaded))
@@ -93,7 +93,7 @@ public enum AgentWorker {
         return HostReport(cpu: findings.cpu, noise: findings.noise)
     }
 
-    /// One observer of the first query, which has been called once.
+    /// Returns one observer of the first query that has received its first delivery.
     private static func observers(_ spec: TrialSpec, _ store: any DrivenStore) throws -> ObserverGroup {
         var alone = spec
         alone.workload = nil

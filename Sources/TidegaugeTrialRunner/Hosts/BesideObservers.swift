@@ -1,5 +1,5 @@
-// Observers in a process of a host, which may write too: the same as the trial's own, on the same queries, recorded here and judged
-// there. The worker's conducting thread.
+// Observers in a process of a host, which may also write. They are like the trial's own observers, on the same
+// queries; they record here and the trial judges their records. Used by the worker's conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -9,7 +9,7 @@ struct BesideObservers {
     private let group: ObserverGroup
     private let late: (any LateVersions)?
 
-    /// Subscribes them, and returns when each has been called once.
+    /// Subscribes the observers and returns when each has been called once.
     init(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         var own = spec
         own.observers.bystanders = 0
@@ -18,7 +18,7 @@ struct BesideObservers {
         try group.awaitInitialDeliveries()
     }
 
-    /// Returns when each has covered what it has to, or none is called any more.
+    /// Returns when each observer has covered its goal, or when callbacks have ceased.
     func settle(_ goal: HostGoal) throws {
         try group.awaitCovering { observer in
             if let late, let tokens = goal.tokens {
@@ -32,7 +32,7 @@ struct BesideObservers {
         }
     }
 
-    /// What they have recorded and what they show. Ends them.
+    /// Returns the records and the current rows of the observers, and cancels them.
     func frames() throws -> [HostFrame] {
         let endNs = MonotonicClock.nowNs()
         let logs = try group.logs()

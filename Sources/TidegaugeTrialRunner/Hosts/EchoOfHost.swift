@@ -1,11 +1,11 @@
-// An echo from what a host has sent, and until when its observers are waited for.
+// Makes an echo from a host's messages, and the goal of the host's observers.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 
 extension Echo {
-    /// - Parameter plan: of the trial.
+    /// - Parameter plan: query assignment of the trial.
     init(_ station: HostStation, _ window: Window, _ plan: QueryAssignment) throws {
         let (link, host) = (station.link, station.link.host.name)
         let isDistant = station.writers.isEmpty
@@ -42,10 +42,12 @@ extension Echo {
             })
     }
 
-    /// What its observers have to cover: the last version of each query whose commits, with those behind it, change anything.
-    /// - Parameter tokens: of versions that are known only afterwards, and whose order may still change a little.
+    /// Returns what the host's observers have to cover: for each query, the last version from which on the commits
+    /// have a net effect.
+    /// - Parameter tokens: tokens of versions that are known only after the trial, whose order may still change
+    ///   slightly.
     static func goal(_ history: History, _ tokens: [Int64: Int64]?) -> HostGoal {
-        // A net effect is worth computing for a handful of commits only.
+        // The net effect is computed only for the last 64 commits, because it is expensive.
         let most = 64
         let ends = history.queries.map { query in
             let count = query.commits.count
@@ -60,7 +62,7 @@ extension Echo {
     }
 }
 
-/// What a subscription elsewhere has shown last.
+/// The rows that a subscription in another process showed last.
 final class ShownItems: DriverSubscription {
     private let items: [Item]
 

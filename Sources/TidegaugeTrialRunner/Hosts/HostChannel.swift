@@ -1,5 +1,5 @@
-// Standard input and output of this process, as frames and nothing else: whatever an engine prints goes to the log instead. One
-// thread.
+// Standard input and output of this process, used for frames only: whatever an engine prints goes to the log. Used by
+// one thread.
 import CStillingWellPlatform
 import Foundation
 import TidegaugeMeasure
@@ -11,13 +11,13 @@ final class HostChannel {
     private var reader = HostFrameReader()
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
-    /// Once in a process, before anything is printed.
+    /// Call once in a process, before anything is printed.
     init() {
         output = fcntl(1, F_DUPFD_CLOEXEC, 3)
         dup2(2, 1)
     }
 
-    /// - Throws: `TrialFault.harness` where nobody reads any more.
+    /// - Throws: `TrialFault.harness` if the reader has closed the pipe.
     func send(_ frame: HostFrame) throws {
         let bytes = frame.bytes
         var sent = 0
@@ -33,7 +33,7 @@ final class HostChannel {
         }
     }
 
-    /// Reads what there is, or waits until there is something.
+    /// Reads the available bytes, or waits until there are some.
     /// - Returns: false at the end of the input.
     func read() -> Bool {
         while true {
@@ -44,16 +44,16 @@ final class HostChannel {
         }
     }
 
-    /// Whether there is something to read, or the end.
+    /// Whether there is input, or its end has been reached.
     var isReadable: Bool {
         var waiting = pollfd(fd: Self.input, events: Int16(POLLIN), revents: 0)
         return poll(&waiting, 1, 0) > 0
     }
 
-    /// Of what has been read; nil: no whole one.
+    /// Returns the next frame of the input read so far, or nil if it is incomplete.
     func next() throws(HostFrame.Damage) -> HostFrame? { try reader.next() }
 
-    /// Waits for a frame, which has to be of that kind.
+    /// Waits for a frame of this kind. Throws if another one comes.
     /// - Returns: nil at the end of the input.
     func expect(_ kind: HostFrame.Kind) throws -> HostFrame? {
         while true {

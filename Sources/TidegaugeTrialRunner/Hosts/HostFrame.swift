@@ -1,19 +1,19 @@
-// What a trial and the agent of a host say to one another over two pipes: frames of a kind, with a length before them. Pure.
+// The messages between a trial and the agent of a host over two pipes: frames with a kind and a length prefix. Pure.
 import Foundation
 
-/// One message. In bytes: the length of the payload (4 bytes, least first), the kind (1 byte), the payload.
+/// One message. Its bytes: length of the payload (4 bytes, little-endian), kind (1 byte), payload.
 struct HostFrame: Sendable, Equatable {
-    /// To the agent: ping, order, start, fault, stop, settle. From it: hello, pong, ready, progress, fault, records, loaded,
-    /// observed, done.
+    /// To the agent: ping, order, start, fault, stop, settle. From the agent: hello, pong, ready, progress, fault,
+    /// records, loaded, observed, done.
     enum Kind: UInt8, Sendable, CaseIterable {
         case hello = 1, ping, pong, order, ready, start, progress, fault, stop, records, done, loaded, settle, observed
     }
 
-    /// Longer payloads are none of an agent's.
+    /// Maximum payload in bytes; an agent sends no longer ones.
     static let mostBytes = 1 << 22
     static let headerBytes = 5
-    /// Beyond `hang_timeout`, until either end gives up the other that says nothing while the load runs: what a machine takes that has
-    /// no core for it.
+    /// Time in ns, in addition to `hang_timeout`, after which either side gives up on a silent peer while the load
+    /// runs. It allows for a machine with no free core.
     static let silenceMarginNs: Int64 = 5_000_000_000
 
     var kind: Kind
@@ -24,7 +24,7 @@ struct HostFrame: Sendable, Equatable {
         return (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) } + [kind.rawValue] + payload
     }
 
-    /// What is none of these, or cannot be read as what its kind says.
+    /// A message that is no frame, or whose payload does not match its kind.
     enum Damage: Error, CustomStringConvertible, Equatable {
         case tooLong(bytes: Int, first: [UInt8])
         case unknownKind(UInt8, first: [UInt8])
@@ -45,7 +45,7 @@ struct HostFrame: Sendable, Equatable {
         private static let remedy =
             "nothing but the agent may write to its standard output (a login's greeting does: 'ssh -T', a silent profile)"
 
-        /// What a login or a program said, if it is that.
+        /// Shows the first bytes as text, in case a login or a program printed them.
         private static func shown(_ first: [UInt8]) -> String {
             let text = String(decoding: first.prefix(48), as: UTF8.self)
             return "it begins '\(text.map { $0.isASCII && !$0.isNewline && $0 >= " " ? String($0) : "." }.joined())'"
@@ -83,10 +83,10 @@ extension HostFrame {
     }
 }
 
-/// Cuts what comes in pieces of any length into frames.
+/// Splits input that arrives in arbitrary pieces into frames.
 struct HostFrameReader: Sendable {
     private var pending: [UInt8] = []
-    /// Where the next frame begins.
+    /// Offset of the next frame.
     private var start = 0
 
     mutating func add(_ bytes: some Collection<UInt8>) {
@@ -112,6 +112,6 @@ struct HostFrameReader: Sendable {
         return HostFrame(kind: kind, payload: Array(pending[begin..<start]))
     }
 
-    /// To be asked when nothing more comes.
+    /// Checks for an incomplete frame. Call it at the end of the input.
     func end() throws(HostFrame.Damage) { if pending.count > start { throw .cut(bytes: pending.count - start) } }
 }

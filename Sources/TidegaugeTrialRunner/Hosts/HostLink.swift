@@ -1,35 +1,35 @@
-// The agent of a host, seen from the trial that started it: heard, told, pinged, and given up when it is gone or silent. The
-// conducting thread.
+// The trial's side of the connection to the agent of a host. It exchanges frames, pings, and fails if the agent has
+// ended. Used by the conducting thread.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
 final class HostLink {
-    /// An agent that is to be reached: a login on another machine.
+    /// Timeout in ns for reaching an agent: it covers a login on another machine.
     static let helloNs: Int64 = 30_000_000_000
-    /// A process that starts, opens a store and makes a hundred thousand rows for itself.
+    /// Timeout in ns for a process that starts, opens a store and generates 100,000 rows.
     static let readyNs: Int64 = 60_000_000_000
-    /// Of an agent that has been told to end.
+    /// Timeout in ns for an agent that was told to end.
     private static let endNs: Int64 = 1_000_000_000
     private static let mostErrorBytes = 1_000
 
     let host: HostEntry
     private let process: Subprocess
     private var reader = HostFrameReader()
-    /// The end of what its command has said of errors, which has gone to this process's too.
+    /// The last error output of the command, which is also copied to this process's error output.
     private var errors: [UInt8] = []
     private(set) var heardNs = MonotonicClock.nowNs()
-    /// Frames that have come and that nobody has asked for yet.
+    /// Frames that have arrived but have not been requested.
     private var waiting: [HostFrame] = []
     private(set) var clock = HostClock(isSame: false)
-    /// When it was asked last what its clock shows.
+    /// Time of the last ping.
     private(set) var pingedNs = Int64.min
-    /// Moments of the pings that are not answered yet, ascending.
+    /// Times of the unanswered pings, ascending.
     private var unanswered: [Int64] = []
 
-    /// Starts the agent. It need not be reached by now.
-    /// - Throws: `TrialFault.host`.
+    /// Starts the agent without waiting until it is reached.
+    /// - Throws: `TrialFault.host` if the command cannot be started.
     init(_ host: HostEntry) throws {
         self.host = host
         let (program, arguments) = try Self.command(host)
@@ -51,13 +51,13 @@ final class HostLink {
         return (program, Array(words.dropFirst()))
     }
 
-    /// An error that names the host.
+    /// Returns an error that names the host.
     func fault(_ reason: String) -> TrialFault { .host("'\(host.name)': \(reason)") }
 
     func send(_ frame: HostFrame) { process.write(Data(frame.bytes)) }
 
-    /// The next frame; nil when there is none until then.
-    /// - Throws: `TrialFault.host` where there will be none any more, or what came is none.
+    /// Returns the next frame, or nil if none arrives before the deadline.
+    /// - Throws: `TrialFault.host` if the agent has ended, or if its output is no frame.
     func next(untilNs deadlineNs: Int64) throws -> HostFrame? {
         var hasLooked = false
         while true {
@@ -69,7 +69,7 @@ final class HostLink {
         }
     }
 
-    /// Waits for more to come.
+    /// Waits for output of the agent.
     private func advance(untilNs deadlineNs: Int64) throws {
         if let exit = process.exit {
             throw fault("its agent is gone (\(exit))\(lastWords); see 'run' in the hosts file, and the host's log")
@@ -77,7 +77,7 @@ final class HostLink {
         process.advance(untilNs: deadlineNs) { stream, bytes in hear(stream, bytes) }
     }
 
-    /// Takes what has come: answers to pings at once, the rest in its order.
+    /// Handles the frames that have arrived: pongs immediately; others are queued in order.
     private func sort() throws {
         do {
             while let frame = try reader.next() {
@@ -107,7 +107,7 @@ final class HostLink {
         return lines.isEmpty ? "" : ": " + lines.joined(separator: "; ")
     }
 
-    /// The next frame, which has to be of that kind.
+    /// Returns the next frame. Throws if it has another kind or does not arrive in time.
     func expect(_ kind: HostFrame.Kind, withinNs timeoutNs: Int64) throws -> HostFrame {
         guard let frame = try next(untilNs: MonotonicClock.nowNs() + timeoutNs) else {
             throw fault("it has not said '\(kind)' for \(timeoutNs / 1_000_000) ms\(lastWords)")
@@ -125,17 +125,17 @@ final class HostLink {
 
     func integers(_ frame: HostFrame, _ count: Int) throws -> [Int64] { try reading(frame) { try $0.integers(count) } }
 
-    /// Reads a frame; what is wrong with it names the host.
+    /// Decodes a frame; errors name the host.
     func reading<Value>(_ frame: HostFrame, _ body: (HostFrame) throws -> Value) throws -> Value {
         try reading { try body(frame) }
     }
 
-    /// Reads something that it has said.
+    /// Decodes a message; errors name the host.
     func reading<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch { throw fault("it said \(error)") }
     }
 
-    /// Asks what its clock shows. The answer is taken whenever it comes.
+    /// Sends a ping. The answer is handled whenever it arrives.
     func ping() {
         pingedNs = MonotonicClock.nowNs()
         unanswered.append(pingedNs)
@@ -144,7 +144,7 @@ final class HostLink {
 
     private func takePong(_ frame: HostFrame) throws {
         let moments = try frame.integers(3)
-        // Answers come in the order of the pings, of which none is lost.
+        // Answers arrive in the order of the pings, and none is lost.
         guard moments[0] == unanswered.first else { throw HostNumber("the ping of", moments[0], "none was sent then") }
         unanswered.removeFirst()
         for moment in moments { try HostNumber.check("a moment", moment, in: -HostNumber.mostNs...HostNumber.mostNs) }
@@ -153,7 +153,7 @@ final class HostLink {
                 sentNs: moments[0], arrivedNs: moments[1], leftNs: moments[2], returnedNs: max(heardNs, moments[0])))
     }
 
-    /// Some pings, one after the other.
+    /// Performs several pings, one after the other.
     func learnClock(exchanges: Int, withinNs timeoutNs: Int64) throws {
         let wanted = clock.exchanges + exchanges
         let deadlineNs = MonotonicClock.nowNs() + timeoutNs
@@ -170,8 +170,8 @@ final class HostLink {
         }
     }
 
-    /// Waits for its first word, and sees that it is an agent that this trial can have.
-    /// - Parameter binarySHA: of this process's own file; nil: the agent was started from that very file.
+    /// Waits for the agent's first frame and checks that its binary is compatible.
+    /// - Parameter binarySHA: SHA-256 of this process's file; nil if the agent was started from the same file.
     func awaitHello(binarySHA: String?, withinNs: Int64 = helloNs) throws -> HostHello {
         let frame = try expect(.hello, withinNs: withinNs)
         let hello = try decoded(frame, HostHello.self)
@@ -189,7 +189,7 @@ final class HostLink {
         return hello
     }
 
-    /// Lets it end by itself, which it does at the end of its input; kills it where it does not.
+    /// Closes the agent's input, which makes it end, and kills it if it does not end within 1 s.
     func end() {
         process.closeInput()
         let deadlineNs = MonotonicClock.nowNs() + Self.endNs

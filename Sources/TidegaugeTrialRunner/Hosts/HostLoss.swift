@@ -1,4 +1,5 @@
-// A trial that has lost a host, with what was measured until then: a row of its own, and no figure of the store.
+// The loss of a host during a trial, with the records so far. The result holds them separately and contains no
+// figures of the store.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
@@ -7,8 +8,8 @@ struct HostLoss: Error {
     let result: TrialResult
 
     /// - Parameters:
-    ///   - sinceNs: when it was noticed, from the start of the measured window.
-    ///   - records: of each writer, as far as they have come.
+    ///   - sinceNs: time of detection in ns from the start of the measured window.
+    ///   - records: the commit records that had arrived, for each writer.
     init(
         _ fault: TrialFault, sinceNs: Int64, _ window: Window, _ hosts: [HostAccount], _ records: [[CommitRecord]]
     ) {

@@ -1,38 +1,38 @@
-// What frames hold: who an agent is, what it is to do, what it says in the end. Values only.
+// Payloads of frames: an agent's identity, its order, its report. Values only.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// The agent's first word.
+/// The agent's first message.
 struct HostHello: Codable, Sendable, Equatable {
     var specVersion = TrialSpec.currentVersion
     /// SHA-256 of the agent's file; nil unless it was asked to describe itself.
     var binarySHA: String?
     var clock: ClockName
-    /// Of its kernel's networks the one that it is in; nil where the kernel does not say.
+    /// Name of the kernel's network namespace of the process; nil if the kernel does not report it.
     var network: String? = Self.currentNetwork
-    /// Cores that it may run on.
+    /// Number of cores that the process may use.
     var cores: Int
 
     static var currentNetwork: String? {
         try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/net")
     }
 
-    /// As seen from this process.
+    /// The place of the agent relative to this process.
     var place: ProcessPlace {
         if clock.bootID != ClockName.current().bootID { return .otherMachine }
         return network == Self.currentNetwork ? .near : .otherNetwork
     }
 }
 
-/// What a process of a host does in a trial.
+/// The order of a process on a host.
 struct HostOrder: Codable, Sendable {
     enum Role: Codable, Sendable {
-        /// Commits what writers `first` ..< `first + count` would, from the due time after so many.
+        /// Performs the commits of writers `first` ..< `first + count`, skipping the first `dueTimesDone` due times.
         case writers(first: Int, count: Int, dueTimesDone: Int)
-        /// Observes the first query until it is killed.
+        /// Observes the first query until the process is killed.
         case observer
     }
 
@@ -43,9 +43,9 @@ struct HostOrder: Codable, Sendable {
     var storeAddress: String?
     /// See `StoreConfiguration.secret`.
     var storeSecret: String?
-    /// Whether there are as many observers as in the trial's process beside the writers, of whom there may be none.
+    /// Whether the process also has observers, as many as the trial's own process. It may have no writers.
     var observes = false
-    /// Where the agent reads what writers have committed, in their order.
+    /// Files through which the agent reads the commits, in the order of the writers.
     var recordFiles: [String] = []
 
     var writers: Range<Int> {
@@ -53,28 +53,29 @@ struct HostOrder: Codable, Sendable {
     }
 }
 
-/// What an agent does to the process that it has started, and when on its clock.
+/// A fault that an agent inflicts on its worker process. Times are on the agent's clock.
 struct HostFault: Codable, Sendable {
     enum Kind: String, Codable, Sendable { case kill, stop }
 
     var kind: Kind
     var atNs: Int64
-    /// Of a stop.
+    /// Length of a stop in ns.
     var lengthNs: Int64 = 0
 }
 
-/// That it is done.
+/// Reports that a fault has happened.
 struct HostFaultReport: Codable, Sendable {
     var kind: HostFault.Kind
     var hitNs: Int64
     var releasedNs: Int64?
-    /// Commits of the first writer that had returned when it was killed, and the last of them.
+    /// Number of the first writer's commits that had returned when it was killed; the next two describe the last of
+    /// them.
     var committed = 0
     var lastVersion: Int64?
     var lastCommittedNs: Int64?
 }
 
-/// What a process of a host says when it is through.
+/// The final report of a process on a host.
 struct HostReport: Codable, Sendable {
     enum Failure: Codable, Sendable {
         case hang(String)
@@ -103,15 +104,15 @@ struct HostReport: Codable, Sendable {
     var failure: Failure?
     var cpu = CPUAccount()
     var noise: NoiseAccount?
-    /// Of the machine; nil unless the agent was asked to describe itself.
+    /// The environment of the machine; nil unless the agent was asked to describe itself.
     var environment: EnvironmentReport?
 }
 
 extension StoreConfiguration {
-    /// valgrind has no room for larger maps.
+    /// Map size in bytes of a counted trial; valgrind has no room for larger maps.
     private static let countedMapBytes = 4 << 30
 
-    /// As a trial asks for it.
+    /// The configuration of a trial's store.
     init(_ spec: TrialSpec, directory: String) {
         self.init(
             directory: directory, durability: DurabilityLevel(rawValue: spec.durability)!,

@@ -1,17 +1,17 @@
-// Numbers that an agent tells, checked where they come in, so that no sum or difference of them overflows later. A host that tells
-// others is at fault, and not the store.
+// Checks numbers that an agent sends on arrival, so that no later sum or difference of them overflows. An invalid
+// number is a fault of the host, not of the store.
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// A number that no agent of this trial tells.
+/// A number out of the range that agents of this trial can send.
 struct HostNumber: Error, CustomStringConvertible {
-    /// Most of a clock's own moments, either way: 36 years, so that a difference of two and the drift of one fit.
+    /// Maximum absolute time on a clock in ns: 36 years, so that a difference of two times and the drift fit.
     static let mostNs: Int64 = 1 << 60
-    /// Most that a moment may be from now: a warm-up and a window of a day each, and a day for what is slow.
+    /// Maximum distance in ns of a time from now: one day each for the warm-up, the window and slow machines.
     static let mostAwayNs: Int64 = 3 * 86_400_000_000_000
-    /// Most of a version, either way.
+    /// Maximum absolute version.
     static let mostVersion: Int64 = 1 << 62
-    /// Most of a time that was used up.
+    /// Maximum of a CPU time in ns.
     static let mostUsedNs: Int64 = 1 << 54
 
     let description: String
@@ -33,11 +33,11 @@ struct HostNumber: Error, CustomStringConvertible {
     }
 }
 
-/// Checks everything that is told of one host.
+/// Checks all numbers that one host sends.
 struct HostNumbers {
-    /// Now on the host's clock.
+    /// The current time on the host's clock.
     let nowNs: Int64
-    /// Most commits of one of its writers.
+    /// Maximum number of commits of one of its writers.
     let mostCommits: Int
 
     func checkMoment(_ what: String, _ ns: Int64) throws(HostNumber) {
@@ -73,7 +73,7 @@ struct HostNumbers {
         try checkMoment("the end of an observation", seen.endNs)
         for callback in callbacks {
             try checkMoment("the moment of a callback", callback.enterNs)
-            // 0: it has not ended.
+            // 0 means that the callback has not ended.
             if callback.exitNs != 0 { try checkMoment("the end of a callback", callback.exitNs) }
             try HostNumber.checkVersion(callback.version)
             try HostNumber.check("a number of rows", callback.count, in: 0...Int64(Int32.max))

@@ -1,23 +1,24 @@
-// What observers beside the writers of a host have recorded, on its way to the trial: cut into parts, on the host's clock. Pure.
+// Observations of a host's observers as they are sent to the trial: split into parts, on the host's clock. Pure.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// Until when the observers of a host are waited for.
+/// The goal that the observers of a host wait for.
 struct HostGoal: Codable, Sendable {
-    /// By query, the version that its observers have to cover; none where nothing has changed its rows.
+    /// For each query, the version that its observers must cover; nil if no commit changed its rows.
     var versions: [Int64?]
-    /// The same where versions are known only afterwards: the commits that what they are called with has to show.
+    /// The same for versions that are known only after the trial: tokens of the commits that the last delivery must
+    /// include.
     var tokens: [[Int64]]?
 }
 
-/// All that one observer has recorded, and what it shows in the end.
+/// Everything that one observer recorded, and the rows that it shows at the end.
 struct HostObservation: Codable, Sendable, Equatable {
     private static let partBytes = 2_000_000
 
-    /// By its number in the plan.
+    /// Number of the observer in the plan.
     var observer: Int
     var site: Int
     var subscribedNs: Int64
@@ -25,10 +26,10 @@ struct HostObservation: Codable, Sendable, Equatable {
     var callbacks: PackedArray<CallbackRecord>
     var indices: PackedArray<Int32>
     var items: PackedArray<Item>
-    /// Of all observers of the process, with the first: see `LateVersions.shown`.
+    /// `LateVersions.shown` of all observers of the process; only the first observer has it.
     var shown: PackedArray<UInt8>?
 
-    /// Most that hosts send of one observer of a trial, and most observers of a host.
+    /// Limits on the amounts that hosts send per observer, and on the number of observers per host.
     struct Most: Sendable {
         var observers: Int
         var callbacks: Int
@@ -41,12 +42,12 @@ struct HostObservation: Codable, Sendable, Equatable {
             observers = spec.observers.count
             callbacks = TrialSize.callbacks(spec)
             indices = TrialSize.indices(spec)
-            // A row that is inserted has an index.
+            // Each inserted row has an index.
             items = spec.dataset.items + indices
         }
     }
 
-    /// The frames that it travels in. The first byte of each says whether it is the last.
+    /// Splits the observation into frames. The first byte of each payload is 1 in the last frame, otherwise 0.
     func frames() throws -> [HostFrame] {
         var rest = Array(try JSONEncoder().encode(self))[...]
         var frames: [HostFrame] = []
@@ -59,7 +60,7 @@ struct HostObservation: Codable, Sendable, Equatable {
     }
 }
 
-/// Values as they lie in memory, compressed: both ends are the same binary.
+/// Values in their memory layout, compressed. Both processes run the same binary.
 struct PackedArray<Element: BitwiseCopyable & Sendable>: Codable, Sendable, Equatable {
     private let count: Int
     private let packed: Data
@@ -83,7 +84,7 @@ struct PackedArray<Element: BitwiseCopyable & Sendable>: Codable, Sendable, Equa
         guard bytes.count == count * stride else {
             throw .unreadable(.observed, reason: "\(bytes.count) bytes of \(count) elements")
         }
-        // The initializer below writes to what all empty arrays share, which ThreadSanitizer reports.
+        // The initializer below writes to the storage shared by all empty arrays, which ThreadSanitizer reports.
         if count == 0 { return [] }
         return [Element](unsafeUninitializedCapacity: count) { buffer, initialized in
             UnsafeMutableRawBufferPointer(buffer).copyBytes(from: bytes)

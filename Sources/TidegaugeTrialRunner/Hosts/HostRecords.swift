@@ -1,16 +1,16 @@
-// Commits of one writer on their way from a host: cut into parts, each compressed. Both ends are the same binary, so records
-// travel as they lie in memory. Pure.
+// Commits of one writer as a host sends them: split into parts, each compressed. Both processes run the same binary,
+// so records have their memory layout. Pure.
 import TidegaugeMeasure
 
 struct HostRecords: Sendable, Equatable {
-    /// Records of one part: two and a half megabytes.
+    /// Maximum number of records in a part: 2.6 MB.
     static let mostPerPart = 1 << 16
     private static let stride = MemoryLayout<CommitRecord>.stride
 
     var writer: Int
     var records: [CommitRecord]
 
-    /// The frames that hold what a writer has committed, in order; one at least.
+    /// Returns the frames of a writer's commits in order; at least one.
     static func frames(writer: Int, _ records: some RandomAccessCollection<CommitRecord>) -> [HostFrame] {
         var frames: [HostFrame] = []
         var rest = records[...]
@@ -40,7 +40,7 @@ struct HostRecords: Sendable, Equatable {
             throw .unreadable(.records, reason: "\(bytes.count) bytes of \(count) records")
         }
         writer = Int(header[0])
-        // The initializer below writes to what all empty arrays share, which ThreadSanitizer reports.
+        // The initializer below writes to the storage shared by all empty arrays, which ThreadSanitizer reports.
         records =
             count == 0
             ? []

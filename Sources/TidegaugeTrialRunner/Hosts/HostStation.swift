@@ -1,4 +1,4 @@
-// A host that writes or observes, and what is known of it by now: how far it is, what it has sent, how its clock stands. The conducting thread.
+// A host that writes or observes, and its state: progress, messages, clock. Used by the conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -6,32 +6,32 @@ import TidegaugeTrial
 
 final class HostStation {
     let link: HostLink
-    /// By number, over all hosts; none where it only observes.
+    /// Numbers of its writers over all hosts; empty if it only observes.
     let writers: Range<Int>
     let observes: Bool
-    /// Commits that have returned, as it says now and then.
+    /// Number of returned commits in the host's last progress message.
     private(set) var commits = 0
     private(set) var report: HostReport?
-    /// Why it is not waited for any more.
+    /// The reason why the trial no longer waits for it.
     private(set) var loss: String?
-    /// Its agent, that is: it says nothing any more.
+    /// Whether its agent has ended.
     private(set) var isGone = false
-    /// Of each writer, on the host's clock.
+    /// Commit records of each writer, on the host's clock.
     private(set) var shownRecords: [[CommitRecord]]
-    /// The widest that one of its moments has been.
+    /// The largest uncertainty (±) of a converted time so far.
     private var halfWidthNs: Int64 = 0
 
-    /// Its writers are through; what it has observed is still to come.
+    /// Whether its writers have finished; their observations are still to come.
     private(set) var hasLoaded = false
     private var observed: [UInt8] = []
     private(set) var observations: [HostObservation] = []
 
-    /// Most commits of one of its writers.
+    /// Maximum number of commits per writer.
     private let mostCommits: Int
     let most: HostObservation.Most
 
     private static let firstExchanges = 32
-    /// Of what its observers have recorded and not sent to the end: as much as one of them may record.
+    /// Maximum bytes of one incomplete observation: as much as an observer may record.
     private static let mostObservedBytes = 1 << 30
     private static let pingsNs: Int64 = 4_000_000_000
 
@@ -42,8 +42,8 @@ final class HostStation {
         shownRecords = Array(repeating: [], count: writers.count)
     }
 
-    /// Its first word, and whether it can open the store.
-    /// - Parameter binarySHA: of this process's file.
+    /// Waits for its first message and checks that it can open the store.
+    /// - Parameter binarySHA: SHA-256 of this process's file.
     func greet(binarySHA: String?, _ setup: TrialSetup) throws {
         let hello = try link.awaitHello(binarySHA: link.host.isHere ? nil : binarySHA)
         if let reachable = setup.store as? any ReachableStore {
@@ -55,13 +55,13 @@ final class HostStation {
         }
     }
 
-    /// It is not waited for any more: its agent is gone, or what the agent has started has failed.
+    /// Stops waiting for the host, because its agent has ended or the agent's process has failed.
     func lose(_ fault: TrialFault) {
         loss = loss ?? fault.description
         if case .host = fault { isGone = true }
     }
 
-    /// Where the clock is this process's own, a few to see that it is.
+    /// Exchanges pings; only three to confirm it if both processes read the same clock.
     func learnClock() throws {
         try link.learnClock(exchanges: link.clock.isSame ? 3 : Self.firstExchanges, withinNs: Self.pingsNs)
         if !link.clock.isSame, link.clock.exchanges < Self.firstExchanges {
@@ -69,7 +69,7 @@ final class HostStation {
         }
     }
 
-    /// How far apart the bounds of its clock are now.
+    /// Current width in ns of the bounds of the host's clock.
     var widthNs: Int64 {
         link.clock.bounds(atNs: MonotonicClock.nowNs()).map { $0.upperBound - $0.lowerBound } ?? 0
     }
@@ -82,7 +82,7 @@ final class HostStation {
         }
     }
 
-    /// - Returns: what has been done to its process, on this clock.
+    /// - Returns: a fault that has happened to its process, with times on this clock.
     func take(_ frame: HostFrame) throws -> HostFaultReport? {
         switch frame.kind {
         case .progress:
@@ -132,12 +132,12 @@ final class HostStation {
         observed = []
     }
 
-    /// What it may tell now.
+    /// Limits of the numbers that it may send now.
     var numbers: HostNumbers {
         HostNumbers(nowNs: link.clock.remote(MonotonicClock.nowNs()), mostCommits: mostCommits)
     }
 
-    /// Of each writer, on this process's clock.
+    /// Returns the commit records of each writer on this process's clock.
     func localRecords() -> [[CommitRecord]] {
         if link.clock.isSame { return shownRecords }
         return shownRecords.map { records in
@@ -149,18 +149,18 @@ final class HostStation {
         }
     }
 
-    /// What an observer was told, on this process's clock.
+    /// Returns callbacks with their times on this process's clock.
     func local(_ callbacks: [CallbackRecord]) -> [CallbackRecord] {
         callbacks.map { callback in
             var callback = callback
             callback.enterNs = local(callback.enterNs)
-            // 0: it has not ended.
+            // 0 means that the callback has not ended.
             if callback.exitNs > 0 { callback.exitNs = local(callback.exitNs) }
             return callback
         }
     }
 
-    /// A moment there on this process's clock, whose doubt is part of the account from here on.
+    /// Converts a time of the host to this process's clock. Its uncertainty counts in the account from then on.
     func local(_ ns: Int64) -> Int64 {
         let (ns, halfWidthNs) = link.clock.local(ns)
         self.halfWidthNs = max(self.halfWidthNs, halfWidthNs)

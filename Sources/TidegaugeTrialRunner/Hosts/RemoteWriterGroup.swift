@@ -1,5 +1,6 @@
-// The writing side in processes of its own, each started by the agent of a host, and what is done to one: it may be stopped for a
-// while, or killed, and another one takes over where it was. What it had been told is committed its agent still knows.
+// The writing side in separate processes, each started by the agent of a host. It also handles the faults of a
+// writing process. A process may be stopped for a while. If one is killed, another continues where it was; its agent
+// still has the records of its commits.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -15,10 +16,10 @@ final class RemoteWriterGroup: WritingSide {
     private let spec: TrialSpec
     private var stations: [HostStation] = []
     private var window = Window(startNs: 0, endNs: 0)
-    /// When something was done to the writing process, and when it was over.
+    /// Start and end of the fault of the writing process.
     private var hitNs: Int64?
     private var releasedNs: Int64?
-    /// The last commit of a writer that was killed, which it has told nobody of.
+    /// The last commit of a killed writer if it was made but not acknowledged.
     private var lost: CommitRecord?
     private var nextPingNs: Int64 = 0
     private(set) var records: [RecordBuffer<CommitRecord>] = []
@@ -31,7 +32,7 @@ final class RemoteWriterGroup: WritingSide {
 
     deinit { dismiss() }
 
-    /// Writers that follow one another on one host are two where one is killed.
+    /// With a shared schedule, the host has one writer at a time; the successor of a killed writer is a second one.
     private var writersPerHost: Int {
         spec.writersShareSchedule ? 1 : spec.writers.threads / (spec.writers.hosts ?? 1)
     }
@@ -50,7 +51,7 @@ final class RemoteWriterGroup: WritingSide {
         for station in stations { try order(station, first: station.writers.lowerBound, dueTimesDone: 0) }
         for station in stations { _ = try station.link.expect(.ready, withinNs: HostLink.readyNs) }
         for station in stations { try station.learnClock() }
-        // The order to start has to be there before the first commit is due.
+        // The start message must arrive before the first commit is due.
         let wayNs = stations.map(\.widthNs).max() ?? 0
         let startNs = MonotonicClock.nowNs() + Self.leadNs + 4 * wayNs + spec.warmUpNs
         window = Window(startNs: startNs, endNs: startNs + spec.durationNs)
@@ -61,7 +62,7 @@ final class RemoteWriterGroup: WritingSide {
     private func order(_ station: HostStation, first: Int, dueTimesDone: Int) throws {
         let count = spec.writersShareSchedule ? 1 : station.writers.count
         let role = HostOrder.Role.writers(first: first, count: count, dueTimesDone: dueTimesDone)
-        // A login begins in a folder of its own.
+        // A remote login may have another working directory.
         let directory = URL(fileURLWithPath: setup.directory).path
         var order = HostOrder(spec: spec, role: role, storeDirectory: directory)
         let reachable = setup.store as? any ReachableStore
@@ -90,7 +91,7 @@ final class RemoteWriterGroup: WritingSide {
     func awaitEnd(look: (Int64) throws -> Void) throws {
         do {
             try awaitReports(look)
-            // What is known of a clock at the end of the window is known from both sides.
+            // Measures the clocks again, so that the clock offsets are known on both sides of the window.
             for station in stations where !station.link.clock.isSame {
                 try losing(station) { try station.learnClock() }
             }
@@ -110,18 +111,18 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Its writers are through, as far as it says.
+    /// Whether its writers have finished, according to its messages.
     private func isThrough(_ station: HostStation) -> Bool {
         station.report != nil || station.observes && station.hasLoaded
     }
 
-    /// Has observers of hosts wait for the commits of all hosts, and takes what they have recorded.
+    /// Lets observers on hosts wait for the commits of all hosts, and collects their records.
     func settle(_ history: History, _ plan: QueryAssignment, tokens: [Int64: Int64]?) throws -> [Echo] {
         let stations = stations.filter(\.observes)
         guard !stations.isEmpty else { return [] }
         let goal = try HostFrame(.settle, Echo.goal(history, tokens))
         for station in stations { station.link.send(goal) }
-        // It waits until nobody has been called for that long, and then has to send it all.
+        // A host waits until no callback has come for `hang_timeout`, and then has to send everything.
         let mostNs = 2 * spec.hangTimeoutNs + HostLink.readyNs
         for station in stations {
             let deadlineNs = MonotonicClock.nowNs() + mostNs
@@ -158,7 +159,7 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Notes of a host what is thrown because of it.
+    /// Records in the station any error that `body` throws.
     private func losing(_ station: HostStation, _ body: () throws -> Void) throws {
         do {
             try body()
@@ -168,8 +169,9 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Pings one host after the other, as often as bounds need that drift may widen; and as a sign that the trial is there.
-    /// - Returns: whose answer is to be waited for.
+    /// Pings one host after the other, often enough to limit the clocks' drift. The pings also show that the trial
+    /// still runs.
+    /// - Returns: index of the host whose answer to wait for.
     private func pingNext(_ nowNs: Int64) -> Int? {
         guard nowNs >= nextPingNs else { return nil }
         nextPingNs = nowNs + Self.pingEveryNs / Int64(stations.count)
@@ -190,7 +192,7 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Something has been done to the writing process.
+    /// Handles a fault that has happened to the writing process.
     private func hit(_ report: HostFaultReport, _ station: HostStation) throws {
         (hitNs, releasedNs) = (report.hitNs, report.releasedNs)
         switch report.kind {
@@ -203,8 +205,8 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Stops those that are there, and takes what they have. They have as long for it as a host may be silent: one that is busy is slow
-    /// to stop, and has recorded as much as another.
+    /// Stops the remaining hosts and collects their records. They have as long as a host may be silent: a busy host
+    /// stops slowly and has as many records as others.
     private func salvage() {
         let deadlineNs = MonotonicClock.nowNs() + spec.hangTimeoutNs + HostFrame.silenceMarginNs
         let there = stations.filter { !$0.isGone && $0.report == nil }
@@ -224,11 +226,11 @@ final class RemoteWriterGroup: WritingSide {
     var recoveryNs: Int64? {
         guard let hitNs else { return nil }
         let sinceNs = releasedNs ?? hitNs
-        // Of the successor, where there is one.
+        // The successor's first commit, if there is a successor.
         return records.last?.first { $0.committedNs > sinceNs }.map { $0.committedNs - sinceNs }
     }
 
-    /// What the writing processes have used belongs to the commits.
+    /// Adds the resources that the writing processes used.
     func end(into findings: inout Findings) {
         for case let report? in stations.map(\.report) { findings.cpu.add(report.cpu) }
         if spec.writers.hosts != nil { findings.hosts = stations.map { $0.account(window) } }

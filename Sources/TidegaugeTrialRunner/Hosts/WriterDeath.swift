@@ -1,6 +1,6 @@
-// A writing process that was killed in the middle of a commit leaves one whose fate nobody knows: it was not acknowledged, and may
-// be there all the same. The stamp of its rows says which, and the version that nobody else has is its version. Looks into the
-// store; the conducting thread.
+// Finds out whether the last commit of a killed writing process is in the store. It was not acknowledged, but may be
+// there. The stamp of its rows identifies it; its version follows the last acknowledged one. Used by the conducting
+// thread.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -14,7 +14,7 @@ struct WriterDeath {
         (self.setup, self.window, self.report) = (setup, window, report)
     }
 
-    /// The commit that the killed process was making, if it is in the store.
+    /// Returns the commit that the killed process was making, or nil if it is not in the store.
     func unacknowledged() throws -> CommitRecord? {
         let spec = setup.spec
         var generator = ChangeGenerator(spec, dataset: setup.dataset, shared: setup.plan.shared, writer: 0)
@@ -27,7 +27,7 @@ struct WriterDeath {
         var dueNs: Int64 = 0
         for _ in 0...report.committed { dueNs = schedule.next() ?? dueNs }
         dueNs += window.startNs
-        // No process but the killed one has written since its last commit.
+        // Only the killed process had written since its last commit.
         return CommitRecord(
             dueNs: dueNs, beginNs: max(dueNs, report.lastCommittedNs ?? 0), lockedNs: report.hitNs,
             committedNs: report.hitNs, version: (report.lastVersion ?? 0) + 1)

@@ -1,5 +1,5 @@
-// When one writer ought to commit, from its seed alone. An open-loop schedule: it never skips, never waits for anyone,
-// and does not know how late its writer is.
+// The due times of one writer as a function of its seed. An open-loop schedule: it never skips a time, never waits,
+// and does not depend on how late the writer is.
 import TidegaugeSpec
 
 /// The due times of one writer, ascending, in ns from the start of the measured window (negative: warm-up).
@@ -8,13 +8,14 @@ struct ArrivalSchedule: Sendable {
     /// Mean gap between this writer's commits.
     private let gapNs: Double
     private let burst: Int
-    /// Of the first commit at or after the window's start. Writers are spread evenly over a gap.
+    /// Due time of the first commit at or after the window's start. Writers are spread evenly over a gap.
     private let phaseNs: Double
     private let endNs: Double
-    /// Of on-off: how long commits come and how long none do, one after the other from the window's start.
+    /// On-off arrivals: lengths in ns of the phases with and without commits, which alternate from the window's
+    /// start.
     private let onNs: Double
     private let offNs: Double
-    /// Of a trace: this writer's due times, from the window's start.
+    /// Trace: due times of this writer in ns from the window's start.
     private let trace: [Int64]
     private var step: Int
     private var atNs: Double
@@ -38,11 +39,11 @@ struct ArrivalSchedule: Sendable {
         case .uniform, .poisson, .bursts, .onOff:
             step = Int(((-Double(warmUpNs) - phaseNs) / periodNs).rounded(.up)) * burst
         }
-        // On-off counts busy time alone and starts in the warm-up's first.
+        // For on-off, `atNs` counts busy time only.
         atNs = spec.arrivals == .onOff ? Self.busyNs(-Double(warmUpNs), onNs, offNs) : -Double(warmUpNs)
     }
 
-    /// Of a trial's writer. Those that follow one another, in a process of their own each, share one schedule.
+    /// Makes the schedule of a trial's writer. Consecutive writers in separate processes share one schedule.
     init(_ spec: TrialSpec, writer: Int) {
         let isShared = spec.writersShareSchedule
         var writers = spec.writers
@@ -52,17 +53,17 @@ struct ArrivalSchedule: Sendable {
             seed: spec.seed)
     }
 
-    /// nil at the end of the measured window.
+    /// Returns the next due time, or nil at the end of the measured window.
     mutating func next() -> Int64? {
         switch arrivals {
         case .poisson: atNs += random.exponential() * gapNs
         case .uniform, .bursts:
-            // From the step, not by adding up: a rounded gap would drift over a long run.
+            // Computed from the step instead of summed: a rounded gap would drift over a long run.
             let period = step >= 0 ? step / burst : (step - burst + 1) / burst
             atNs = phaseNs + Double(period) * gapNs * Double(burst)
             step += 1
         case .onOff:
-            // Of the time when commits come at all, at a rate that keeps the mean.
+            // Busy time advances at a rate that keeps the mean rate over on and off phases.
             atNs += random.exponential() * gapNs * onNs / (onNs + offNs)
             let dueNs = Self.timeNs(atNs, onNs, offNs)
             return dueNs < endNs ? Int64(dueNs) : nil
@@ -74,12 +75,12 @@ struct ArrivalSchedule: Sendable {
         return atNs < endNs ? Int64(atNs) : nil
     }
 
-    /// When so much busy time has passed, from the window's start; negative before it.
+    /// Converts busy time to time from the window's start; both may be negative.
     private static func timeNs(_ busyNs: Double, _ onNs: Double, _ offNs: Double) -> Double {
         busyNs + (busyNs / onNs).rounded(.down) * offNs
     }
 
-    /// The busy time that has passed at `ns`.
+    /// Converts time from the window's start to busy time.
     private static func busyNs(_ ns: Double, _ onNs: Double, _ offNs: Double) -> Double {
         let periods = (ns / (onNs + offNs)).rounded(.down)
         return periods * onNs + min(ns - periods * (onNs + offNs), onNs)
@@ -87,6 +88,7 @@ struct ArrivalSchedule: Sendable {
 }
 
 extension TrialSpec {
-    /// Whether writers follow one another: one writes, in a process of its own, and where it is killed the next goes on.
+    /// Whether writers run one after another: one writes in a separate process, and if it is killed the next
+    /// continues.
     var writersShareSchedule: Bool { writers.process == .own && writers.hosts == nil }
 }

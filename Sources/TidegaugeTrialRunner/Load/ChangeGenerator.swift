@@ -1,6 +1,6 @@
-// What one writer commits, commit after commit, from its seed alone. Writers share no rows, so what a commit does to a
-// row never depends on another writer; that is why the oracle can run the same generators again, off the clock, instead
-// of having every change recorded while it runs.
+// Generates the commits of one writer from its seed. Writers share no rows, so the effect of a change never depends
+// on another writer. The oracle can therefore run the same generators again after the measurement, and changes need
+// not be recorded.
 import TidegaugeDriver
 import TidegaugeSpec
 
@@ -8,14 +8,14 @@ struct ChangeGenerator {
     private let writer: Int
     private let lanes: Int
     private let rowsPerCommit: Int
-    /// The first of two rows whose stamps add up to 0, where they are audited.
+    /// Key of the first of the writer's two audited rows, whose stamps add up to 0; nil without an audit.
     private let auditedKey: Int64?
     private let movesInList: Bool
     private let choice: KeyChoice
     private let firstNewKey: Int64
     /// The upper 31 bits of new scores are at least this.
     private let lowestUpper: UInt64
-    /// Kinds with the upper end of their share of 2^64.
+    /// Kinds with the upper end of their share of 2⁶⁴.
     private let kinds: [(kind: WritersSpec.ChangeKind, upTo: UInt64)]
     private var random: RandomSource
     /// Keys of the rows that exist and belong to this writer.
@@ -23,7 +23,7 @@ struct ChangeGenerator {
     private var serial = 0
     private var inserted: Int64 = 0
     private(set) var commits: Int64 = 0
-    /// What commits do; nil where it is drawn.
+    /// The recorded workload to replay; nil if changes are random.
     private var workload: WorkloadSpec?
 
     init(_ spec: TrialSpec, dataset: Dataset, shared: Query, writer: Int) {
@@ -34,8 +34,8 @@ struct ChangeGenerator {
     }
 
     /// - Parameters:
-    ///   - shared: what `keys: matching` draws from, and stays within.
-    ///   - movesInList: a move is one in the list and not by a score.
+    ///   - shared: the query whose rows `keys: matching` changes; changed rows keep matching it.
+    ///   - movesInList: whether a move changes the place in a list instead of a score.
     init(_ spec: WritersSpec, dataset: Dataset, shared: Query, writer: Int, seed: UInt64, movesInList: Bool = false) {
         auditedKey = dataset.auditedKey(writer: writer)
         (self.movesInList, self.writer, lanes, rowsPerCommit) = (movesInList, writer, dataset.lanes, spec.rowsPerCommit)
@@ -72,15 +72,15 @@ struct ChangeGenerator {
         return shares
     }
 
-    /// Rows that `fill` writes at most.
+    /// Maximum number of rows that `fill` writes.
     var count: Int { rowsPerCommit + (auditedKey == nil ? 0 : 2) }
 
-    /// The stamp of the next commit: unique over all writers, never 0 (which loaded rows have).
+    /// Stamp of the next commit: unique over all writers and never 0, which loaded rows have.
     var nextStamp: Int64 { commits * Int64(lanes) + Int64(writer) + 1 }
 
-    /// Writes the next commit into `changes`, which holds `count` elements. A row may come up twice in one commit; a
-    /// deletion or change for which this writer has no row left becomes an insertion.
-    /// - Returns: the commit.
+    /// Writes the next commit into `changes`, which holds `count` elements. A row may occur twice in one commit. A
+    /// deletion or change becomes an insertion if the writer has no row left.
+    /// - Returns: the changes of the commit.
     @discardableResult
     mutating func fill(_ changes: UnsafeMutableBufferPointer<Change>) -> UnsafeBufferPointer<Change> {
         let stamp = nextStamp
@@ -92,7 +92,7 @@ struct ChangeGenerator {
             for index in 0..<count { changes[index] = draw(stamp) }
         }
         if let auditedKey {
-            // The amount that is moved names the commit.
+            // The amount moved identifies the commit.
             func moved(_ row: Int, _ amount: Int64) {
                 let item = Item(key: auditedKey + Int64(row), group: Dataset.auditedGroup, score: 0, stamp: amount)
                 changes[count + row] = Change(.touch, item)
@@ -104,7 +104,7 @@ struct ChangeGenerator {
         return UnsafeBufferPointer(rebasing: changes[..<(auditedKey == nil ? count : count + 2)])
     }
 
-    /// What the recording's next commit did; a new row where it has no further one.
+    /// Replays the next commit of the recording; inserts one new row if the recording has ended.
     private mutating func replay(
         _ workload: WorkloadSpec, _ changes: UnsafeMutableBufferPointer<Change>, _ stamp: Int64
     ) -> Int {
@@ -133,7 +133,7 @@ struct ChangeGenerator {
         return operations.count
     }
 
-    /// Of the n-th row that this writer inserts.
+    /// Returns the key of the n-th row that this writer inserts.
     private func newKey(_ number: Int64) -> Int64 { firstNewKey + number * Int64(lanes) + Int64(writer) }
 
     private mutating func draw(_ stamp: Int64) -> Change {
@@ -166,7 +166,7 @@ struct ChangeGenerator {
             let key = drawKey()
             if movesInList { return change(.moveToFront, key) }
             defer { serial += 1 }
-            // The highest of all, since serial numbers only rise.
+            // Higher than all other scores, because serial numbers only rise.
             return change(.updateScore, key, score: Score.make(upper: 1 << 31 - 1, serial: serial * lanes + writer + 1))
         }
     }

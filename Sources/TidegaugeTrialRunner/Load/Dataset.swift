@@ -1,25 +1,26 @@
-// The rows a trial starts with, as a function of its seed, and how scores are made so that no two rows ever share one.
+// The initial rows of a trial as a function of its seed, and scores that are unique over all rows.
 //
-// A score of a row that is written to is 31 random bits above 32 bits of a serial number: uniform for queries that take
-// a range of scores, unique for the oracle, which needs every order to be unambiguous. Rows that bystanders watch have negative
-// scores, so that no main query ever matches them.
+// The score of a writable row consists of 31 random bits above a 32-bit serial number. So it is uniform for queries
+// over a range of scores, and unique for the oracle, which needs an unambiguous order. Rows of idle queries have
+// negative scores, so no main query matches them.
 import TidegaugeDriver
 import TidegaugeSpec
 
 struct Dataset: Sendable {
     static let rowsPerGroup = 10
-    /// Of the rows whose stamps add up to 0 in every version, two of each writer.
+    /// Group of the audited rows, two for each writer; their stamps add up to 0 in every version.
     static let auditedGroup: Int64 = -1
 
     let items: Int
-    /// Of rows that nobody writes.
+    /// Number of groups of rows that no writer changes.
     let groups: Int
     let auditedRows: Int
-    /// Serial numbers are handed out round robin: the dataset takes every `lanes`-th from 0, writer w from w + 1.
+    /// Serial numbers are assigned round robin: the dataset takes every `lanes`-th from 0, writer w from w + 1.
     let lanes: Int
-    /// The place of item i among all scores: evenly spread, so that a share of the scores is that share of the rows.
+    /// The rank of each item's score. Scores are evenly spaced, so a share of the scores is the same share of the
+    /// rows.
     private let places: ContiguousArray<Int32>
-    /// Says which rows belong together.
+    /// Recorded workload that assigns rows to tables.
     private let workload: WorkloadSpec?
 
     init(
@@ -40,13 +41,13 @@ struct Dataset: Sendable {
             isAudited: spec.observers.audit == .sums, workload: spec.workload, seed: spec.seed)
     }
 
-    /// All rows: the items, those of the groups, and then those that are audited.
+    /// Number of all rows: the items, then the rows of groups, then the audited rows.
     var count: Int { items + groups * Self.rowsPerGroup + auditedRows }
 
-    /// The first of the two audited rows of a writer; nil where there are none.
+    /// Key of the first of a writer's two audited rows; nil without an audit.
     func auditedKey(writer: Int) -> Int64? { auditedRows > 0 ? Int64(count - auditedRows + 2 * writer) : nil }
 
-    /// Row `index`, which is also its key.
+    /// Returns row `index`; its key is the index.
     func item(at index: Int) -> Item {
         guard index < items else {
             let isAudited = index >= count - auditedRows
@@ -66,14 +67,15 @@ struct Dataset: Sendable {
 
 enum Score {
     /// - Parameters:
-    ///   - upper: 31 bits.
-    ///   - serial: unique in the trial, under 2^32 - 1, so that no score is `Int64.max`, which bounds ranges from above.
+    ///   - upper: the upper 31 bits of the score.
+    ///   - serial: unique in the trial and less than 2³² - 1, so that no score is `Int64.max`, the upper bound of
+    ///     ranges.
     static func make(upper: UInt64, serial: Int) -> Int64 {
         precondition(
             serial < Int(UInt32.max), "out of unique scores after \(serial) rows: shorten the trial or lower its rate")
         return Int64(bitPattern: upper << 32 | UInt64(serial))
     }
 
-    /// The smallest score of the upper part `numerator / 2^31` of the range; `Int64.max` for the end of it.
+    /// Returns the smallest score whose upper part is at least `numerator`; `Int64.max` for the end of the range.
     static func bound(_ numerator: Int64) -> Int64 { numerator >= 1 << 31 ? .max : numerator << 32 }
 }

@@ -1,16 +1,17 @@
-// Which of a writer's rows a change concerns: evenly, by Zipf's law over a random order of the rows, a hot share of them,
-// or the latest first. The rows come and go while it draws, so nothing here is a table. A value: one thread each.
+// Chooses which of a writer's rows a change affects: uniform, by Zipf's law over a random order, a hot share, or the
+// latest first. Rows are added and removed between draws, so there is no precomputed table. A value, used by one
+// thread.
 import Glibc
 import TidegaugeSpec
 
-/// Draws positions among rows that stand in the order in which they were added.
+/// Draws positions among rows in their order of insertion.
 struct KeyChoice: Sendable {
     private enum Distribution {
         case uniform
         case zipf(Zipf)
-        /// From the row added last backwards.
+        /// Backwards from the row added last.
         case latest(Zipf)
-        /// The first so many rows in a million get so large a share.
+        /// The first `rows` share of the rows receives the share `changes` of the changes.
         case hot(rows: Double, changes: Double)
     }
 
@@ -26,10 +27,10 @@ struct KeyChoice: Sendable {
             }
     }
 
-    /// Whether the order in which rows were added has to be kept when one goes.
+    /// Whether removing a row must keep the order of the others.
     var keepsOrder: Bool { if case .latest = distribution { true } else { false } }
 
-    /// Whether rows have to stand in a random order: ranks must say nothing about keys.
+    /// Whether rows must be in random order, so that ranks do not depend on keys.
     var wantsShuffle: Bool {
         switch distribution {
         case .zipf, .hot: true
@@ -37,7 +38,7 @@ struct KeyChoice: Sendable {
         }
     }
 
-    /// A position below `count`, which is not 0.
+    /// Returns a position less than `count`, which must not be 0.
     func draw(_ count: Int, _ random: inout RandomSource) -> Int {
         switch distribution {
         case .uniform: return random.below(count)
@@ -51,15 +52,15 @@ struct KeyChoice: Sendable {
     }
 }
 
-/// Ranks 0 ..< n with probabilities in proportion to 1 / (rank + 1)^exponent, in constant time whatever n: rejection
-/// from the integral of that density (Hörmann & Derflinger, "Rejection-inversion to generate variates from monotone
-/// discrete distributions", ACM TOMACS 6, 1996). More than nine draws of ten are kept.
+/// Draws ranks 0 ..< n with probabilities proportional to 1 / (rank + 1)^exponent, in constant time for any n. It
+/// uses rejection from the integral of that density (Hörmann & Derflinger, "Rejection-inversion to generate variates
+/// from monotone discrete distributions", ACM TOMACS 6, 1996). More than nine of ten draws are accepted.
 struct Zipf: Sendable {
     let exponent: Double
 
     func draw(_ count: Int, _ random: inout RandomSource) -> Int {
         let highest = integral(Double(count) + 0.5)
-        // The first rank has its whole weight, not that of the integral from one half.
+        // The first rank has its whole weight instead of the integral from 0.5.
         let lowest = integral(1.5) - 1
         while true {
             let area = highest + random.unit() * (lowest - highest)
@@ -69,12 +70,12 @@ struct Zipf: Sendable {
         }
     }
 
-    /// Ranks so near to the drawn point are kept without a look at the density.
+    /// A rank this close to the drawn point is accepted without evaluating the density.
     private var squeeze: Double { 2 - inverse(integral(2.5) - density(2)) }
 
     private func density(_ x: Double) -> Double { exp(-exponent * log(x)) }
 
-    /// Of the density, up to a constant; the logarithm where the exponent is 1.
+    /// Integral of the density up to a constant; the logarithm if the exponent is 1.
     private func integral(_ x: Double) -> Double {
         let logX = log(x)
         return Self.growth((1 - exponent) * logX) * logX

@@ -1,20 +1,20 @@
-// Commits that were due and are not made, because their writer was late for so long that it gave up: otherwise a trial at
-// ten times the rate an engine can take lasts ten times as long. They count, as samples known to be at least so late;
-// leaving them out would make the most overloaded engine look fastest. Pure.
+// Commits that were due but not made, because their writer was late for so long that it gave up. Without giving up, a
+// trial at ten times the sustainable rate would last ten times as long. Missed commits count as samples with a lower
+// bound; omitting them would make the most overloaded engine look fastest. Pure.
 import TidegaugeSpec
 
 struct MissedCommit: Sendable, Equatable {
     var dueNs: Int64
     var writer: Int
-    /// Those it would have affected; by their place in the plan.
+    /// Indices in the plan of the queries that the commit would have affected.
     var queries: Set<Int> = []
 
-    /// What is left of the schedule.
-    /// - Parameter made: commits of each writer.
-    /// - Returns: in the order they were due.
+    /// Returns the rest of the schedule.
+    /// - Parameter made: number of commits made by each writer.
+    /// - Returns: the missed commits by due time.
     static func rest(of spec: TrialSpec, _ window: Window, made: [Int]) -> [MissedCommit] {
         guard spec.writers.load == .open, !made.isEmpty else { return [] }
-        // Writers that follow one another share one schedule, and the last has what is left.
+        // Consecutive writers share one schedule, and the rest belongs to the last one.
         let writers =
             spec.writersShareSchedule
             ? [(made.count - 1, made.reduce(0, +))] : made.enumerated().map { ($0, $1) }
@@ -33,10 +33,10 @@ struct MissedCommit: Sendable, Equatable {
 extension TrialSpec {
     private static let shortestOverrunNs: Int64 = 1_000_000_000
 
-    /// How long after its measured window a late writer goes on: as long again, and a second at least, so that a short
-    /// burst is worked off; and what is done to it on purpose is not held against it.
+    /// Time in ns after the measured window in which a late writer continues: the length of the window, at least 1 s,
+    /// so that a short burst is worked off. The length of an injected fault is added.
     var overrunNs: Int64 { max(durationNs, Self.shortestOverrunNs) + fault.lengthNs }
 
-    /// When a late writer gives up at the earliest, from the start of the measured window.
+    /// Earliest time in ns from the start of the measured window at which a late writer gives up.
     var givesUpNs: Int64 { durationNs + overrunNs }
 }

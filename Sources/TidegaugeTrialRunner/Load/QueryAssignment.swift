@@ -1,18 +1,19 @@
-// Which query each observer of a trial watches. Pure.
+// Assigns a query to each observer of a trial. Pure.
 import TidegaugeDriver
 import TidegaugeSpec
 
 struct QueryAssignment: Sendable {
-    /// Distinct; the main ones first, those that are watched for a part of the load last.
+    /// Distinct queries: first the main ones, then the idle ones; last those that are observed only during a part of
+    /// the load.
     let queries: [Query]
-    /// Of each observer, then of each bystander: the index of its query.
+    /// Index of the query of each observer, then of each idle query's observer.
     let queryOfObserver: [Int]
-    /// Observers before this index are measured, the others are bystanders.
+    /// Observers before this index are measured; the others observe idle queries.
     let mainObservers: Int
-    /// What every measured observer watches at least, whatever their number; of `ranges` no row at all.
+    /// Rows that every measured observer observes, whatever their number; for `ranges` no rows.
     let shared: Query
 
-    /// Of a trial: what a recorded workload watches throughout, or what its observers do.
+    /// Uses the lasting queries of a recorded workload if there is one, otherwise those of the spec's observers.
     init(_ spec: TrialSpec) {
         if let workload = spec.workload {
             self.init(workload, spec.observers)
@@ -35,7 +36,7 @@ struct QueryAssignment: Sendable {
         shared = Query(scores: 0..<0)
     }
 
-    /// - Parameter items: of the dataset.
+    /// - Parameter items: number of items in the dataset.
     init(_ observers: ObserversSpec, items: Int) {
         let order: Query.Order =
             switch observers.sort {
@@ -69,7 +70,7 @@ struct QueryAssignment: Sendable {
     }
 }
 
-/// The upper share of the items that is watched, by score or by key, and its parts.
+/// The observed upper share of the items, by score or by key, and its parts.
 private struct MatchShare {
     private let lowestScore: Int64
     private let scoreSpan: Int64
@@ -83,18 +84,18 @@ private struct MatchShare {
         lowestKey = Int64(items) - keySpan
     }
 
-    /// The i-th of n equal parts.
+    /// Returns the i-th of n equal parts.
     func scores(_ index: Int, of count: Int) -> Range<Int64> {
         let lower = Score.bound(lowestScore + scoreSpan * Int64(index) / Int64(count))
         let upper = Score.bound(lowestScore + scoreSpan * Int64(index + 1) / Int64(count))
         return lower..<upper
     }
 
-    /// All but the lowest `part`.
+    /// Returns everything except the lowest `part`.
     func scores(from part: Double) -> Range<Int64> {
         Score.bound(lowestScore + Int64(part * Double(scoreSpan)))..<Int64.max
     }
 
-    /// All but the lowest `part`; new rows have higher keys than all before and belong to it.
+    /// Returns everything except the lowest `part`. New rows have higher keys than all others, so they match.
     func keys(from part: Double) -> Range<Int64> { lowestKey + Int64(part * Double(keySpan))..<Int64.max }
 }

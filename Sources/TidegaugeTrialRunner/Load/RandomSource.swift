@@ -1,6 +1,6 @@
-// The harness's own random numbers: the same on every platform and toolchain, so that a seed in a report replays.
-// SplitMix64 spreads a seed; xoshiro256++ draws (Blackman & Vigna, "Scrambled linear pseudorandom number generators",
-// ACM TOMS 47, 2021).
+// The harness's own random numbers. They are the same on every platform and toolchain, so a seed in a report can be
+// replayed. SplitMix64 expands a seed; xoshiro256++ generates (Blackman & Vigna, "Scrambled linear pseudorandom
+// number generators", ACM TOMS 47, 2021).
 import Glibc
 import TidegaugeStatistics
 
@@ -26,7 +26,7 @@ struct RandomSource: RandomNumberGenerator, Sendable {
         return result
     }
 
-    /// Uniform in 0 ..< bound, without the modulo's bias (multiply-shift; the bias left is under bound / 2^64).
+    /// Uniform in 0 ..< bound, by multiply-shift; the remaining bias is less than bound / 2⁶⁴.
     mutating func below(_ bound: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(bound)).high) }
 
     /// Uniform in [0, 1), 53 bits.

@@ -1,8 +1,8 @@
-// One writer thread: waits for the due time, commits, writes the times down. The open loop is `follow`: a due time in
-// the past is not waited for and not skipped, so lateness shows in the records and nowhere else; a writer that is late
-// without end gives up, and what it leaves is counted (`MissedCommit`).
+// One writer thread: waits for the due time, commits, records the times. The open loop is `follow`: a past due time
+// is neither waited for nor skipped, so lateness shows in the records only. A writer that stays late gives up; its
+// remaining commits are counted as `MissedCommit`.
 //
-// `progress` and `dueNs` may be read by any thread.
+// Any thread may read `progress` and `dueNs`.
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync
@@ -16,21 +16,21 @@ import TidegaugeTrial
 ///
 /// Unchecked because all that changes is the writer's thread's own until `end` has been awaited.
 final class Writer: @unchecked Sendable {
-    /// Between two looks of a writer in lockstep, at first.
+    /// Initial interval in ns between two checks of a writer in lockstep.
     private static let lookEveryNs: Int64 = 2_000
     private static let lookAtLeastEveryNs: Int64 = 10_000_000
-    /// So long it spins. A store that needs longer needs the cores.
+    /// Maximum time in ns that a lockstep writer spins. A store that needs longer needs the cores.
     private static let spinForNs: Int64 = 300_000
 
     let name: String
     private let index: Int
     let recorder: CommitRecorder
-    /// CPU time spent waiting actively for due times in the measured window: the harness's, not the store's.
+    /// CPU time spent spinning until due times in the measured window. It belongs to the harness, not to the store.
     private(set) var spunNs: Int64 = 0
     private(set) var fault: TrialFault?
-    /// The thread's own counters; set before it is ready.
+    /// Allocation counters of the thread; set before it is ready.
     private(set) var allocations: ThreadAllocations?
-    /// Commits that the store refused while its disk was full, or its server down, and that were made again.
+    /// Number of commits that the store refused while its disk was full or its server down; they were retried.
     private(set) var refusals = 0
     private var lastVersion: Int64 = 0
     private var lastCommittedNs: Int64 = 0
@@ -38,25 +38,25 @@ final class Writer: @unchecked Sendable {
     private let dueNs = Atomic<Int64>(0)
     private let spec: TrialSpec
     private var generator: ChangeGenerator
-    /// Of an open loop.
+    /// The schedule; nil unless the load is open-loop.
     private var schedule: ArrivalSchedule?
     private let changes: UnsafeMutableBufferPointer<Change>
-    /// Of these, the next commit.
+    /// The next commit; a part of `changes`.
     private var next = UnsafeBufferPointer<Change>(start: nil, count: 0)
-    /// Spinning on the last free core would take it from the store.
+    /// Whether the thread spins. Spinning on the last free core would take it from the store.
     private let spins: Bool
     private let hooks: Hooks
 
-    /// What goes on between the commits of a writer.
+    /// Actions between the commits of a writer.
     struct Hooks {
         var floor: WakeProbe?
         var stalls: StallProbe?
-        /// Whom a writer in lockstep waits for.
+        /// Observers that a writer in lockstep waits for.
         var group: ObserverGroup?
     }
 
-    /// - Parameter inheritance: what a writer in a process of its own has from elsewhere: where its records go, and how much of
-    ///   the schedule others have done before it.
+    /// - Parameter inheritance: for a writer in a separate process, the buffer for its records and the number of due
+    ///   times that other writers have handled.
     init(
         _ index: Int, _ spec: TrialSpec, _ dataset: Dataset, shared: Query, hooks: Hooks = .init(),
         inheriting inheritance: (records: RecordBuffer<CommitRecord>, dueTimesDone: Int)? = nil
@@ -79,20 +79,21 @@ final class Writer: @unchecked Sendable {
 
     deinit { changes.deallocate() }
 
-    /// Commits begun and returned so far; any thread.
+    /// Number of commits that have returned so far; any thread.
     var commits: Int { progress.load(ordering: .relaxed) }
 
-    /// The due time of the next commit, or of the one being made; never, while a writer in lockstep waits for its observers,
-    /// which has a limit of its own. Any thread.
+    /// Due time of the next or current commit. It is `Int64.max` while a writer in lockstep waits for observers,
+    /// which has its own timeout. Any thread.
     var waitsUntilNs: Int64 { dueNs.load(ordering: .relaxed) }
 
-    /// The thread's body: ready at `start`, and kept alive until `end` opens so that its CPU clock can be read.
+    /// The thread's body. The thread is ready at `start` and lives until `end` opens, so that its CPU clock can be
+    /// read.
     func run(_ store: any DrivenStore, start: Gate, end: Gate) {
         Pacing.tightenTimerSlack()
         allocations = ThreadAllocations()
         do {
             let writer = try store.makeWriter()
-            // After the store has started what threads it needs: they would stay there too.
+            // Pinned only after the store has started its threads, because they would inherit the core.
             if let turns = spec.turns, case let code = cp_pin_to_core(Int32(turns.core + index)), code != 0 {
                 throw TrialFault.harness("cannot stay on a core (errno \(code)): compare where affinity may be set")
             }
@@ -111,11 +112,11 @@ final class Writer: @unchecked Sendable {
 
     private func follow(_ writer: any StoreWriter, windowNs: Int64) throws {
         var lastNs: Int64?
-        // A successor may have to be started first, which takes longer on a loaded machine than some windows.
+        // A successor may have to start first, which can take longer than a short window on a loaded machine.
         let givesUpNs = max(windowNs + spec.givesUpNs, MonotonicClock.nowNs() + spec.overrunNs)
         while lastCommittedNs < givesUpNs, let offsetNs = schedule?.next() {
             if let floor = hooks.floor, let lastNs {
-                // Halfway between two commits, so that its threads sleep as long as the store's.
+                // Wakes halfway between two commits, so that the probe's threads sleep as long as the store's.
                 let middleNs = windowNs + lastNs + (offsetNs - lastNs) / 2
                 let spunNs = Pacing.wait(untilNs: middleNs, spin: spins)
                 if offsetNs >= 0 { self.spunNs += spunNs }
@@ -142,9 +143,9 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    /// Returns at once where nobody else has a turn, and once the load is over: on a busy machine a thread may wake behind its
-    /// turn every time.
-    /// - Returns: the time.
+    /// Waits for this writer's turn. Returns immediately if there are no turns, and at the end of the load: on a busy
+    /// machine a thread may miss its turn every time.
+    /// - Returns: the current time.
     private func awaitTurn(before endNs: Int64) -> Int64 {
         var nowNs = MonotonicClock.nowNs()
         while let turnNs = spec.turns?.nextNs(after: nowNs, before: endNs) {
@@ -158,7 +159,7 @@ final class Writer: @unchecked Sendable {
     private func awaitObservers(_ windowNs: Int64) throws {
         let startNs = MonotonicClock.nowNs()
         var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
-        // What does not move from here on is not the writer.
+        // The writer cannot be at fault for a standstill from here on.
         dueNs.store(.max, ordering: .relaxed)
         defer { dueNs.store(startNs, ordering: .relaxed) }
         while let group = hooks.group, !group.areAllCovered(lastVersion) {
@@ -168,15 +169,15 @@ final class Writer: @unchecked Sendable {
                 throw TrialFault.hang(
                     "not every observer was called for version \(lastVersion): \(group.behind(lastVersion))")
             }
-            // Looks come seldomer with time: a commit begins a sixteenth of its predecessor's wait too late at most, and
-            // no figure depends on when it does.
+            // The interval between checks grows. A commit begins late by at most 1/16 of its predecessor's wait, and
+            // no figure depends on that.
             let lookNs = nowNs + min(max(Self.lookEveryNs, waitedNs / 16), Self.lookAtLeastEveryNs)
             let spunNs = Pacing.wait(untilNs: lookNs, spin: spins && waitedNs < Self.spinForNs)
             if nowNs >= windowNs { self.spunNs += spunNs }
         }
     }
 
-    /// The commit; where refusals are part of the trial, again until it is taken.
+    /// Commits, and retries refused commits if the trial's fault causes refusals.
     private func attempt(_ writer: any StoreWriter, locked: () -> Void) throws -> Int64? {
         guard let lengthNs = spec.fault.injection.refusesForNs else { return try writer.commit(next, locked: locked) }
         let startNs = MonotonicClock.nowNs()
@@ -185,7 +186,7 @@ final class Writer: @unchecked Sendable {
                 return try writer.commit(next, locked: locked)
             } catch {
                 refusals += 1
-                // Refused for ever is not what was meant.
+                // Throws if refusals last longer than the fault explains.
                 if MonotonicClock.nowNs() - startNs > lengthNs + spec.hangTimeoutNs { throw error }
                 Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
             }
@@ -210,11 +211,11 @@ final class Writer: @unchecked Sendable {
 }
 
 extension Injection {
-    /// How long commits are refused that are to be made again; nil where none is.
+    /// Length in ns of the fault during which refused commits are retried; nil if refusals are errors.
     fileprivate var refusesForNs: Int64? {
         switch self {
         case .diskFull(_, let lengthNs): lengthNs
-        // Within the time that a hang takes.
+        // A restart must end within `hang_timeout`.
         case .serverRestarted: 0
         case .none, .stall, .slowdown, .loss, .reorder, .writerKilled, .writerStopped, .observerKilled, .slowFsync,
             .clockStep, .connectionCut, .observerStopped, .largeTransaction:
@@ -223,11 +224,11 @@ extension Injection {
     }
 }
 
-/// Where threads wait for one another.
+/// A gate that threads wait at until it opens.
 final class Gate: Sendable {
     private struct State {
         var arrived = 0
-        /// What it was opened with.
+        /// Value that it was opened with; nil while it is closed.
         var value: Int64?
     }
 
@@ -240,7 +241,7 @@ final class Gate: Sendable {
     }
 
     /// Waits until the gate is open.
-    /// - Returns: what it was opened with.
+    /// - Returns: the value it was opened with.
     @discardableResult
     func arriveAndWait() -> Int64 {
         state.withLock {

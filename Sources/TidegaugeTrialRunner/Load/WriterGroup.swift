@@ -1,5 +1,6 @@
-// Who commits in a trial: threads of this process, started together, watched for progress, kept alive until their CPU clocks
-// have been read; or processes of their own (`RemoteWriterGroup`). Used on the conducting thread.
+// The writer threads of a trial in this process. They start together, are watched for progress, and live until their
+// CPU clocks have been read. For writers in separate processes see `RemoteWriterGroup`. Used on the conducting
+// thread.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -8,7 +9,7 @@ import TidegaugeTrial
 
 final class WriterGroup: WritingSide {
     private static let lookEveryNs: Int64 = 10_000_000
-    /// Between the last writer being ready and the first commit due.
+    /// Time in ns between the readiness of the last writer and the first due commit.
     private static let leadNs: Int64 = 5_000_000
 
     private let spec: TrialSpec
@@ -36,7 +37,7 @@ final class WriterGroup: WritingSide {
         return open(spec.turns?.startNs(notBefore: earliestNs) ?? earliestNs)
     }
 
-    /// Starts the writers, and returns when all are ready.
+    /// Starts the writers and returns when all are ready.
     func begin() throws {
         threads = writers.map { writer in
             TracedThread(writer.name) { [store, start, end] in writer.run(store, start: start, end: end) }
@@ -49,7 +50,7 @@ final class WriterGroup: WritingSide {
         }
     }
 
-    /// Lets them go.
+    /// Opens the gate, so that the writers start.
     /// - Returns: the measured window, which begins at `startNs`.
     func open(_ startNs: Int64) -> Window {
         start.open(startNs)
@@ -62,8 +63,8 @@ final class WriterGroup: WritingSide {
         while end.arrivals < writers.count {
             let nowNs = MonotonicClock.nowNs()
             let commits = commitsSoFar
-            // A writer that waits for a due time yet to come, or in lockstep for its observers, makes no progress either, and
-            // owes none.
+            // Writers need not make progress while they wait for a future due time, or in lockstep for their
+            // observers.
             if commits != seen || writers.allSatisfy({ $0.waitsUntilNs > nowNs }) {
                 seen = commits
                 deadline.restart()
@@ -94,26 +95,27 @@ final class WriterGroup: WritingSide {
     }
 }
 
-/// The one companion that every trial has: `end` lets the writers go, whose CPU clocks have been read by then.
+/// The writing side of a trial, a companion that every trial has. `end` releases the writers, whose CPU clocks have
+/// been read by then.
 protocol WritingSide: Companion {
-    /// Starts the writers and returns the measured window, which warm-up precedes.
+    /// Starts the writers and returns the measured window; the warm-up comes before it.
     func launch() throws -> Window
     /// Returns once every writer has made its last commit.
     /// - Parameter look: called every 10 ms with the time.
     func awaitEnd(look: (Int64) throws -> Void) throws
-    /// What observers of hosts have recorded, when they have covered all of the history; nothing where there are none.
-    /// - Parameter tokens: what versions were given as, where that is known only afterwards.
+    /// Returns the records of observers on hosts when they have covered the whole history; empty if there are none.
+    /// - Parameter tokens: the tokens of versions that are known only after the trial.
     func settle(_ history: History, _ plan: QueryAssignment, tokens: [Int64: Int64]?) throws -> [Echo]
     var commitsSoFar: Int { get }
-    /// Of each writer, in the order it committed; after `awaitEnd`.
+    /// Records of each writer in commit order; valid after `awaitEnd`.
     var records: [RecordBuffer<CommitRecord>] { get }
-    /// CPU time that writers of this process spent waiting actively.
+    /// CPU time in ns that writers of this process spent spinning.
     var spunNs: Int64 { get }
-    /// Of the writers' threads in this process.
+    /// Allocation counters of the writer threads in this process.
     var allocations: [ThreadAllocations?] { get }
-    /// Commits that the store refused and that were made again.
+    /// Number of commits that the store refused; they were retried.
     var refusals: Int { get }
-    /// From what was done to a writer to the next commit that returned.
+    /// Time in ns from the fault of a writer to the next commit that returned.
     var recoveryNs: Int64? { get }
     func dismiss()
 }

@@ -1,5 +1,5 @@
-// Torn transactions, looked for where an application would see them: every commit moves an amount between two rows, and
-// on each observing thread somebody adds all such rows up inside the callback, through the live collection itself.
+// Detects torn transactions the way an application would see them. Every commit moves an amount between two rows. On
+// each observing thread an auditor sums all such rows within the callback, through the live collection itself.
 import TidegaugeDriver
 import TidegaugeSpec
 
@@ -7,7 +7,8 @@ final class Audit: Companion {
     private let auditors: [Auditor]
     private let spec: TrialSpec
 
-    /// Subscribes one auditor on every site; none where the trial does not ask for it, or where there is nothing to read.
+    /// Subscribes one auditor on every site; none if the trial does not ask for it or if the store has no readable
+    /// contents.
     init(_ setup: TrialSetup) throws {
         spec = setup.spec
         let isAsked = spec.observers.audit == .sums && setup.driver.capabilities.hasContents
@@ -21,7 +22,8 @@ final class Audit: Companion {
         }
     }
 
-    /// Ends the auditors: how many callbacks they looked at, and one sentence from each that saw something torn.
+    /// Ends the auditors. Reports the number of audits, and one violation for each auditor that saw a torn
+    /// transaction.
     func end(into findings: inout Findings) throws {
         var audits = 0
         for auditor in auditors {

@@ -1,5 +1,5 @@
-// What an observer reads inside its callbacks beside recording them (`observers.reads`). Answers are written down where memory was
-// reserved before, and held against the model when the load is over (`AnswerCheck`). Everything belongs to the observer's site.
+// Performs the reads of `observers.reads` in an observer's callbacks. Answers are stored in preallocated memory and
+// compared with the model after the load (`AnswerCheck`). Used on the observer's site.
 import StillingWellBasis
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -15,8 +15,8 @@ final class CallbackReader: Sendable {
     /// Why the first of the questions without an answer has none.
     nonisolated(unsafe) private(set) var failure: String?
 
-    /// Nil where nothing is read.
-    /// - Parameter shelf: the store that is opened, of those who open one.
+    /// Nil if nothing is read.
+    /// - Parameter shelf: the store to open in callbacks, if the reads open one.
     init?(_ spec: TrialSpec, _ shelf: OpenedStore?) throws {
         guard let reads = spec.observers.reads, reads != .none else { return nil }
         (self.reads, self.shelf) = (reads, shelf)
@@ -24,12 +24,12 @@ final class CallbackReader: Sendable {
         answers = try RecordBuffer(capacity: TrialSize.callbacks(spec), prefaulted: 1_024)
     }
 
-    /// The row that is looked up in a callback.
+    /// Returns the key of the row that a callback looks up.
     static func key(_ callback: Int, of items: UInt64) -> Int64 {
         Int64(bitPattern: SplitMix64.mix(UInt64(callback)) % items)
     }
 
-    /// - Parameter callback: its number.
+    /// - Parameter callback: number of the callback.
     func read(_ subscription: any DriverSubscription, callback: Int) {
         let answer: ReadAnswer?
         do {
@@ -46,7 +46,7 @@ final class CallbackReader: Sendable {
 
     private func answer(_ subscription: any DriverSubscription, _ callback: Int) throws -> ReadAnswer {
         if let shelf { return try shelf.read() }
-        // Asking for a conformance takes longer than some questions, so it is asked for once.
+        // The cast takes longer than some questions, so its result is cached.
         if asked == nil { asked = subscription as? any AnsweringSubscription }
         guard let asked else { throw DriverUnavailable("its subscriptions answer no questions") }
         return try asked.answer(question(callback))
@@ -63,10 +63,10 @@ final class CallbackReader: Sendable {
     }
 }
 
-/// What was answered in one callback.
+/// The answer of one callback.
 struct GivenAnswer: BitwiseCopyable, Sendable {
     var callback: Int32
-    /// False where an error was thrown.
+    /// False if an error was thrown.
     var isGiven: Bool
     var version: Int64
     var value: Int64

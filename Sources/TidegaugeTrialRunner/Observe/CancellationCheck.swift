@@ -1,16 +1,16 @@
-// The end of a trial: everything is cancelled, one more commit is made that would concern everyone, and nobody may be
-// called for it. A late subscriber on every site, there for this alone, says when that commit has come through: until then
-// silence would prove nothing.
+// Checks the end of a trial: cancels everything, makes one more commit that every query would see, and verifies that
+// no cancelled observer is called. A late subscriber on every site shows when that commit has been delivered; without
+// it, silence would prove nothing.
 import TidegaugeDriver
 import TidegaugeMeasure
 
 enum CancellationCheck {
     private static let topScore = Score.make(upper: 1 << 31 - 1, serial: Int(UInt32.max) - 1)
 
-    /// Cancels, commits, waits for the late subscribers, closes the store and ends the sites.
-    /// - Parameter cancelOthers: cancels what does not belong to `group`.
-    /// - Returns: one violation per observer that was called after its subscription had been cancelled, and per late subscriber
-    ///   that was never called.
+    /// Cancels, commits, waits for the late subscribers, closes the store and stops the sites.
+    /// - Parameter cancelOthers: cancels subscriptions that do not belong to `group`.
+    /// - Returns: one violation for each observer that was called after its cancellation, and for each late
+    ///   subscriber that was never called.
     static func check(
         _ store: any DrivenStore, _ group: ObserverGroup, _ logs: [ObserverLog], cancelOthers: () throws -> Void
     ) throws -> [String] {
@@ -18,7 +18,7 @@ enum CancellationCheck {
         try cancelOthers()
         group.cancel()
         let cancelledNs = MonotonicClock.nowNs()
-        // A new row at the top of the scores, which every `match` share includes.
+        // A new row with the highest score, which every `match` share includes.
         let item = Item(key: .max - 1, group: 0, score: topScore, stamp: -1)
         let writer = try store.makeWriter()
         let version = try [Change(.insert, item)].withUnsafeBufferPointer { try writer.commit($0, locked: {}) }

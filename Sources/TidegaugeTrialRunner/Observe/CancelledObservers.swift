@@ -1,5 +1,5 @@
-// Observers that have been and gone: subscribed, called once, cancelled. The machinery that told them is still there, and
-// what it costs a commit when nobody listens is the question.
+// Observers that were subscribed, called once and cancelled before the load. They show what the leftover machinery
+// costs a commit without subscribers.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -18,7 +18,7 @@ final class CancelledObservers: Companion {
         callbacks = group.observers.map(\.callbacks)
     }
 
-    /// Ends their sites; a violation for each observer that was called after it had gone.
+    /// Stops the sites, and reports a violation for each observer that was called after its cancellation.
     func close(into findings: inout Findings) {
         group.stop()
         findings.violations += zip(group.observers, callbacks).compactMap { observer, before in

@@ -1,9 +1,9 @@
-// Observers that come and go while writers write, as lists on screens do. Each is cancelled from a thread that is not its
-// own, at any moment of its life, before its first delivery too; and from then on nobody may call it. Of a driver that
-// can forget a site, the threads they are called on come and go as well.
+// Observers that are replaced while writers write, like lists on screens. Each is cancelled from another thread at
+// any moment of its life, even before its first delivery; it must not be called afterwards. If the driver can forget
+// a site, the observing threads are replaced too.
 //
-// What was found has a lock; everything else belongs to the thread that churns until `end` has joined it, and to the conducting
-// thread afterwards.
+// A lock guards the findings. Everything else belongs to the churning thread until `end` has joined it, and to the
+// conducting thread afterwards.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
@@ -15,9 +15,9 @@ import TidegaugeTrial
 ///
 /// Unchecked because two threads have it, one after the other.
 final class Churn: Companion, @unchecked Sendable {
-    /// Between two changes, on average, whatever the number of observers.
+    /// Mean time in ns between two replacements, independent of the number of observers.
     private static let pauseNs = 4_000_000
-    /// Observers that a thread sees before another takes its place.
+    /// Number of observers that a thread serves before it is replaced.
     private static let livesOfASite = 8
 
     private final class Slot {
@@ -32,17 +32,17 @@ final class Churn: Companion, @unchecked Sendable {
     private let spec: TrialSpec
     private let query: Query
     private let store: any DrivenStore
-    /// The store where its sites may end.
+    /// The store, if it can forget sites; otherwise nil.
     private let forgetting: (any SiteForgetting)?
     private let slots: [Slot]
     private let isOver = Atomic<Bool>(false)
     private let found = ChurnFindings("churn findings", [])
     private var thread: TracedThread?
     private var fault: (any Error)?
-    /// Observers that there were.
+    /// Number of observers made so far.
     private var made = 0
 
-    /// Nil where a trial has none; else the first of them are there.
+    /// Makes the first observers. Nil if the trial has no churn.
     init?(_ setup: TrialSetup) throws {
         (spec, store) = (setup.spec, setup.store)
         guard let count = spec.observers.churn, count > 0, let query = setup.plan.queries.first else { return nil }
@@ -90,8 +90,9 @@ final class Churn: Companion, @unchecked Sendable {
         subscription.cancel()
         slot.observer = nil
         slot.subscription = nil
-        // A delivery may have begun before and not have come to the observer yet. Calls of a site are serial, so what comes
-        // to it after this block has begun afterwards. The subscription goes with the block, where it belongs.
+        // A delivery may have begun earlier and not have reached the observer yet. Calls of a site are serial, so a
+        // delivery that runs after this block began after the cancellation. The block also releases the subscription
+        // on its site.
         slot.site.perform { withExtendedLifetime(subscription) { observer.end() } }
     }
 
@@ -102,18 +103,18 @@ final class Churn: Companion, @unchecked Sendable {
         slot.site.stop()
     }
 
-    /// When the load is over: nobody comes or goes any more.
+    /// Stops the replacement of observers. Call it after the load.
     func end(into findings: inout Findings) throws {
         isOver.store(true, ordering: .releasing)
         thread?.join()
         thread = nil
         if let fault { throw fault }
-        // What went is gone.
+        // Waits until the cancellations have run on every site.
         for slot in slots { try slot.site.run(timeoutNs: spec.hangTimeoutNs) {} }
         findings.counts["churned_observers"] = made
     }
 
-    /// Those who are there are called once at least, and then cancelled.
+    /// Waits until every remaining observer has been called once, and cancels it.
     func cancel() throws {
         var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
         while let slot = slots.first(where: { $0.observer?.isCalled == false }) {
@@ -126,7 +127,7 @@ final class Churn: Companion, @unchecked Sendable {
         for slot in slots { cancel(slot) }
     }
 
-    /// When another commit has been made that concerns them all: ends their sites, and says what was wrong with any of them.
+    /// Stops the sites and reports violations. Call it after one more commit that affects all observers.
     func close(into findings: inout Findings) throws {
         for slot in slots {
             try slot.site.run(timeoutNs: spec.hangTimeoutNs) {}

@@ -1,10 +1,11 @@
-// An observer that is watched for being called once to begin with, in order, and never again once it is gone.
+// An observer that checks that its first delivery is initial, that versions do not decrease, and that no call follows
+// its cancellation.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// An observer that comes and goes. On its site; `isCalled` from any thread.
+/// An observer with a short life. Used on its site; `isCalled` from any thread.
 final class ChurnedObserver: DeliverySink {
     let name: String
     private let found: ChurnFindings
@@ -23,7 +24,7 @@ final class ChurnedObserver: DeliverySink {
 
     var isCalled: Bool { called.load(ordering: .acquiring) }
 
-    /// Nobody may call it from now on.
+    /// Marks the observer as cancelled; a later call is a violation.
     func end() { isCancelled = true }
 
     func deliver(_ delivery: borrowing Delivery) {
@@ -48,7 +49,7 @@ final class ChurnedObserver: DeliverySink {
     private func complain(_ violation: String) { found.withLock { $0.append(violation) } }
 }
 
-/// What a query that was watched for a part of the load was told.
+/// The callbacks of a query that was observed for a part of the load.
 struct PassingLog: Sendable {
     struct Callback: Sendable, Equatable {
         var enterNs: Int64
@@ -57,7 +58,7 @@ struct PassingLog: Sendable {
 
     var query: Query
     var callbacks: [Callback]
-    /// When it was cancelled, or looked at.
+    /// Time of the cancellation, or of the last look.
     var endNs: Int64
 }
 

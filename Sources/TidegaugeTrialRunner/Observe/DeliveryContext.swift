@@ -1,5 +1,5 @@
-// A place where deliveries run: a thread with a run loop, or a serial queue, made and owned by the harness. Waiting for
-// one is always bounded, because a site that never answers is a hang to report, not one to join.
+// A place where deliveries run: a thread with a run loop or a serial queue, owned by the harness. `run` has a
+// timeout, because a site that never answers must be reported as a hang.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -7,7 +7,7 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// One observing thread or queue. Any thread but its own.
+/// One observing thread or queue. Used by any thread except its own.
 final class DeliveryContext: Sendable {
     private enum Place {
         case runLoop(RunLoopThread)
@@ -26,7 +26,7 @@ final class DeliveryContext: Sendable {
             }
     }
 
-    /// What a driver is told.
+    /// The site that a driver gets.
     var deliverySite: DeliverySite {
         switch place {
         case .runLoop: .runLoop
@@ -34,9 +34,9 @@ final class DeliveryContext: Sendable {
         }
     }
 
-    /// Runs `body` here and returns its result, after whatever the site is doing now.
-    /// - Throws: what `body` throws; `TrialFault.hang` when the site has not got round to it within `timeoutNs`, and nobody is
-    ///   at work (`HangDeadline`).
+    /// Runs `body` here, after the site's current work, and returns its result.
+    /// - Throws: the error of `body`; `TrialFault.hang` if the site has not run it within `timeoutNs` and no thread
+    ///   makes progress (`HangDeadline`).
     func run<Value: Sendable>(timeoutNs: Int64, _ body: @escaping @Sendable () throws -> Value) throws -> Value {
         let outcome = Guarded<Result<Value, any Error>?>("site hop", nil)
         let arrived = TracedCondition("site hop", outcome)
@@ -57,7 +57,7 @@ final class DeliveryContext: Sendable {
         }
     }
 
-    /// Runs `body` here some time. Any thread.
+    /// Runs `body` here asynchronously. Any thread.
     func perform(_ body: @escaping @Sendable () -> Void) {
         switch place {
         case .runLoop(let thread): thread.perform(body)
@@ -65,7 +65,7 @@ final class DeliveryContext: Sendable {
         }
     }
 
-    /// Runs `body` here and waits for it, however long it takes. Any thread.
+    /// Runs `body` here and waits for it without a timeout. Any thread.
     func performAndWait(_ body: @escaping @Sendable () -> Void) {
         switch place {
         case .runLoop(let thread): try? thread.performAndWait(body)
@@ -73,7 +73,7 @@ final class DeliveryContext: Sendable {
         }
     }
 
-    /// Ends the site. Nothing runs on it afterwards.
+    /// Stops the site. Nothing runs on it afterwards.
     func stop() {
         switch place {
         case .runLoop(let thread): thread.stop()

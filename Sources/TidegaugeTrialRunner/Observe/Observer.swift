@@ -1,26 +1,26 @@
-// One observer: receives deliveries and writes them down. Runs inside an engine's callback, so it takes no lock and
-// allocates nothing; whatever can be worked out later is worked out later.
+// One observer: receives and records deliveries. It runs inside an engine's callback, so it takes no lock and
+// allocates nothing; everything else is computed later.
 //
-// `recorder` is written on the observer's site alone and read after a hop to that site; `covered` and `callbacks` are
-// what other threads may read meanwhile.
+// `recorder` is written on the observer's site only, and read after a hop to that site. Other threads may read
+// `covered` and `callbacks` at any time.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// A sink that records. Made on the main thread, delivered to on its site.
+/// A sink that records. It is made on the main thread and called on its site.
 final class Observer: DeliverySink {
     let name: String
-    /// Index into the plan's queries.
+    /// Index of its query in the plan.
     let query: Int
     let site: DeliveryContext
-    /// Watches rows that no commit touches; not part of any figure.
+    /// Whether it observes an idle query, whose rows no commit changes. It is part of no figure.
     let isBystander: Bool
     let recorder: CallbackRecorder
-    /// Nil where nobody looks at the rows that callbacks show.
+    /// Nil if the rows in callbacks are not sampled.
     let sampler: RowSampler?
-    /// Nil where it reads nothing.
+    /// Nil if callbacks read nothing.
     let reader: CallbackReader?
     private let coveredVersion = Atomic<Int64>(.min)
     private let callbackCount = Atomic<Int>(0)
@@ -40,7 +40,7 @@ final class Observer: DeliverySink {
             capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
     }
 
-    /// One that is elsewhere, as far as it has told.
+    /// Makes an observer from the records of one in another process.
     init(
         _ name: String, query: Int, site: DeliveryContext, recorder: CallbackRecorder,
         showing subscription: any DriverSubscription, subscribedNs: Int64
@@ -58,7 +58,8 @@ final class Observer: DeliverySink {
         if let sampler, let subscription { sampler.look(delivery, callback: recorder.records.count - 1, subscription) }
     }
 
-    /// Writes down a delivery. Apart from `deliver`, so that what recording costs can be told from what the clock does.
+    /// Records a delivery. It is separate from `deliver`, so that the cost of recording can be measured without that
+    /// of the clock.
     @inline(__always)
     func note(_ delivery: borrowing Delivery, enterNs: Int64) {
         recorder.record(
@@ -74,18 +75,19 @@ final class Observer: DeliverySink {
 
     func fail(_ error: any Error) { failure.withLock { if $0 == nil { $0 = error } } }
 
-    /// Callbacks begun; any thread.
+    /// Number of callbacks begun; any thread.
     var callbacks: Int { callbackCount.load(ordering: .acquiring) }
     /// The version of the last callback; any thread.
     var covered: Int64 { coveredVersion.load(ordering: .relaxed) }
 
-    /// The first callback from `count` on that began after `cancelledNs`, by when its subscription had been cancelled.
+    /// Returns the first callback from `count` on that began after `cancelledNs`, when its subscription had been
+    /// cancelled.
     func late(from count: Int, cancelledNs: Int64) -> (callback: Int, version: Int64)? {
         let records = recorder.records
         return (count..<records.count).first { records[$0].enterNs > cancelledNs }.map { ($0, records[$0].version) }
     }
 
-    /// Lets go of the subscription, which holds this; on the site, some time.
+    /// Releases the subscription, which holds this observer. Asynchronous, on the site.
     func forget() { site.perform { [self] in subscription = nil } }
 
     func throwIfFailed() throws {
@@ -95,10 +97,10 @@ final class Observer: DeliverySink {
     }
 }
 
-/// What an observer had recorded at one moment, after a hop to its site.
+/// The records of an observer at one moment, read after a hop to its site.
 struct ObserverLog: Sendable {
     let observer: Observer
-    /// Callbacks there were; later ones are not looked at.
+    /// Number of callbacks at that moment; later ones are ignored.
     let count: Int
 
     init(_ observer: Observer) {

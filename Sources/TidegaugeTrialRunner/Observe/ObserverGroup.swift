@@ -1,29 +1,30 @@
-// All observers of a trial and their sites: subscribing, the barrier before the first commit, and quiescence after the
-// last. Runs on the conducting thread; waits by looking every millisecond, because nothing may be added to the callbacks
-// that would wake it.
+// All observers of a trial and their sites: subscription, the wait for initial deliveries before the first commit,
+// and quiescence after the last. It runs on the conducting thread and polls every millisecond, because waking it from
+// callbacks would add work to them.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// The observing side of one trial. `areAllCovered` and `behind` are for any thread, the rest for the conducting one.
+/// The observing side of one trial. `areAllCovered` and `behind` may be called by any thread, the rest by the
+/// conducting thread.
 final class ObserverGroup: Sendable {
     private static let lookEveryNs: Int64 = 1_000_000
 
-    /// Callbacks whose memory is brought in beforehand, over all observers: some ten megabytes.
+    /// Number of callback records to prefault over all observers: about 10 MB.
     private static let prefaulted = 1 << 17
 
     let spec: TrialSpec
-    /// Main observers first, then bystanders, as in the plan.
+    /// Main observers first, then those of idle queries, as in the plan.
     let observers: [Observer]
     let sites: [DeliveryContext]
-    /// Where versions are tokens until the load is over.
+    /// The store if its versions are tokens until the load ends; otherwise nil.
     private let late: (any LateVersions)?
 
     /// Subscribes every observer on its site.
     /// - Parameters:
-    ///   - capabilities: of the driver, where rows that callbacks show are to be looked at, and read.
-    ///   - shelf: the store that observers open who open one.
+    ///   - capabilities: of the driver; nil if callbacks do not sample or read rows.
+    ///   - shelf: the store that observers open in their callbacks.
     init(
         _ spec: TrialSpec, _ plan: QueryAssignment, _ store: any DrivenStore,
         sampling capabilities: Capabilities? = nil, opening shelf: OpenedStore? = nil
@@ -50,12 +51,13 @@ final class ObserverGroup: Sendable {
         for observer in observers { try Self.subscribe(observer, to: plan.queries[observer.query], store, spec) }
     }
 
-    /// Descriptors of one thread with a run loop: an event, a timer and the set that it waits for.
+    /// Number of descriptors per run-loop thread: an event, a timer and an epoll set.
     private static let filesPerRunLoop = 3
-    /// Descriptors that the store and the probes may open later.
+    /// Number of descriptors that the store and the probes may open later.
     private static let filesForOthers = 32
 
-    /// Refuses more threads than the process may have descriptors for: a run loop without descriptors ends the process.
+    /// Throws if the observing threads would exceed the limit of descriptors: a run loop without descriptors ends the
+    /// process.
     static func checkOpenFiles(
         threads: Int, _ spec: TrialSpec, open: Int? = ProcessHoldings.openFiles,
         limit: Int = ProcessHoldings.openFileLimit
@@ -86,7 +88,8 @@ final class ObserverGroup: Sendable {
         return observer.covered >= version
     }
 
-    /// Which measured observers have not been called at `version` or later, and where they stand; any thread.
+    /// Names the measured observers that have not been called at `version` or later, with their last versions; any
+    /// thread.
     func behind(_ version: Int64) -> String {
         observers.prefix(spec.observers.count).compactMap { observer in
             let covered = observer.covered
@@ -96,7 +99,8 @@ final class ObserverGroup: Sendable {
         }.joined(separator: ", ")
     }
 
-    /// Counters of the observing threads; nil where there are none but queues, or where nothing counts.
+    /// Allocation counters of the observing threads. Nil if deliveries run on queues, or if allocations are not
+    /// counted.
     var allocations: [ThreadAllocations]? {
         guard spec.observers.deliver == .runLoop else { return nil }
         let counters = sites.map { try? $0.run(timeoutNs: spec.hangTimeoutNs) { ThreadAllocations() } }
@@ -105,7 +109,7 @@ final class ObserverGroup: Sendable {
 
     var callbacks: Int { observers.reduce(0) { $0 + $1.callbacks } }
 
-    /// The barrier: returns once every observer has been called once.
+    /// Returns once every observer has been called once.
     func awaitInitialDeliveries() throws {
         var waiting = observers[...]
         try wait(until: {
@@ -116,9 +120,9 @@ final class ObserverGroup: Sendable {
         }
     }
 
-    /// Returns once every observer has been called for the last commit that changes what it shows, or once no callback
-    /// has come for the hang timeout: what is missing then is a figure, and the oracle's to judge.
-    /// - Parameter standing: the version that an observer has covered; nil: what it was called with is one.
+    /// Returns once every observer has been called for the last commit that changes its rows, or once no callback has
+    /// come for `hang_timeout`. In the latter case, the oracle judges the missing callbacks.
+    /// - Parameter standing: maps the version of a delivery to the version that it covers; nil if they are the same.
     func awaitQuiescence(_ history: History, standing: ((Int64) -> Int64)? = nil) throws {
         var waiting = observers.filter { !$0.isBystander }
         try wait(until: {
@@ -127,7 +131,7 @@ final class ObserverGroup: Sendable {
         }) {}
     }
 
-    /// Returns once that is so of every measured observer, or once no callback has come for the hang timeout.
+    /// Returns once `covers` is true for every measured observer, or once no callback has come for `hang_timeout`.
     func awaitCovering(_ covers: (Observer) -> Bool) throws {
         var waiting = observers.filter { !$0.isBystander }
         try wait(until: {
@@ -136,18 +140,18 @@ final class ObserverGroup: Sendable {
         }) {}
     }
 
-    /// Whether nothing happened to the observer's rows after the version it was last called with. Rows that came and
-    /// went again need no callback.
+    /// Whether the observer's rows have had no net change since its last version. Rows that entered and left again
+    /// need no callback.
     private static func isCurrent(_ observer: Observer, _ covered: Int64, _ history: History) -> Bool {
         let query = history.queries[observer.query]
         guard let last = query.commits.last else { return true }
         if covered >= history.commits[Int(last)].record.version { return true }
         let first = query.affecting(before: history.covered(by: covered))
-        // A net effect is worth computing for a handful of commits only; a longer backlog is still on its way.
+        // The net effect is computed for at most 64 commits; a longer backlog is still being delivered.
         return query.commits.count - first <= 64 && query.net(first..<query.commits.count).isEmpty
     }
 
-    /// One more observer on every site, subscribed and called once.
+    /// Adds one observer on every site, and returns when each has been called once.
     func subscribeLate(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
         let late = try sites.map { site in
             let subscriber = try Observer(
@@ -162,8 +166,8 @@ final class ObserverGroup: Sendable {
         return late
     }
 
-    /// Waits for late subscribers to be called at `version`, and for their sites to be through with that delivery.
-    /// - Returns: those that were not within the hang timeout.
+    /// Waits until late subscribers have been called at `version` and their sites have finished that delivery.
+    /// - Returns: the subscribers that were not called within `hang_timeout`.
     func await(_ late: [Observer], covering version: Int64) throws -> [Observer] {
         try wait(until: { late.allSatisfy { covers($0, version) } }) {}
         for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
@@ -186,7 +190,7 @@ final class ObserverGroup: Sendable {
         }
     }
 
-    /// What has been recorded so far, safe to read because every site was visited after it.
+    /// Returns the records so far. They are safe to read after a hop to every site.
     func logs() throws -> [ObserverLog] {
         for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
         let logs = observers.map { ObserverLog($0) }
@@ -206,7 +210,7 @@ final class ObserverGroup: Sendable {
         try observer.site.run(timeoutNs: spec.hangTimeoutNs) { try observer.subscription!.currentItems() }
     }
 
-    /// Looks at the same rows with all that they hold.
+    /// Feeds all columns of the rows that the observer shows to `seen`.
     func wholeRows(of observer: Observer, _ seen: SeenRows) throws -> SeenRows {
         try observer.site.run(timeoutNs: spec.hangTimeoutNs) {
             var seen = seen

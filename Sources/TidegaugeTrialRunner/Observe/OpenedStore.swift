@@ -1,18 +1,18 @@
-// A store that is there and that nobody has open, for observers that open one (`observers.reads: open`): of the same engine and
-// with the same rows as the trial's, in a folder beside it.
+// A closed store for observers that open one in their callbacks (`observers.reads: open`). It has the same engine and
+// the same rows as the trial's store, and is in a folder beside it.
 import Foundation
 import TidegaugeDriver
 import TidegaugeSpec
 
 /// Any thread.
 final class OpenedStore: Sendable {
-    /// What it is asked for: the first row.
+    /// The query for the first row.
     private static let query = Query(keys: 0..<1)
 
     private let driver: any StoreDriver
     private let configuration: StoreConfiguration
 
-    /// Makes the store, and closes it; nil where none is to be opened.
+    /// Makes the store and closes it. Nil if callbacks open no store.
     init?(_ spec: TrialSpec, _ driver: any StoreDriver, _ configuration: StoreConfiguration, _ dataset: Dataset) throws
     {
         guard spec.observers.reads == .open else { return nil }
@@ -26,8 +26,8 @@ final class OpenedStore: Sendable {
     }
 
     /// Opens the store, reads the score of its first row, and closes it.
-    /// - Throws: the engine's error; the store is closed then, too.
-    /// - Returns: an answer of no version: nobody writes to this store.
+    /// - Throws: the engine's error, after closing the store.
+    /// - Returns: an answer without a version, because nobody writes to this store.
     func read() throws -> ReadAnswer {
         let store = try driver.open(configuration)
         let found = Result { try store.contents(of: Self.query).first }

@@ -1,8 +1,8 @@
-// The queries of a recorded workload that are watched for a part of it, as those of screens are: each is subscribed when it
-// was, and cancelled when it was. Each is measured while it lives: by the commits that are due between its first delivery and its
-// end. That each is called once to begin with, and not any more once it is cancelled, is checked.
+// The queries of a recorded workload that are observed for a part of it, like those of screens. Each is subscribed
+// and cancelled at its recorded times. Its latencies are those of the commits due between its first delivery and its
+// end. Checks that each has an initial delivery and no call after its cancellation.
 //
-// What changes has a lock, which is a leaf.
+// A leaf lock guards the state.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -23,9 +23,9 @@ final class PassingQueries: Companion, Sendable {
         var fault: (any Error)?
     }
 
-    /// One of them begins or ends.
+    /// The beginning or the end of a query.
     struct Step: Equatable {
-        /// From the start of the warm-up.
+        /// Time in ns from the start of the warm-up.
         var atNs: Int64
         var query: Int
         var begins: Bool
@@ -37,19 +37,19 @@ final class PassingQueries: Companion, Sendable {
     private let warmUpNs: Int64
     private let timeoutNs: Int64
     private let site: DeliveryContext
-    /// Versions of late stores are tokens until the load is over, and nobody puts versions in their place here.
+    /// False for stores whose versions are tokens until the load ends, because they are not converted here.
     private let isRecorded: Bool
     private let sleep: @Sendable (Int64) -> Void
     private let state = Guarded("passing queries", State())
     private let found = ChurnFindings("passing queries' findings", [])
 
-    /// Nil where a trial has none.
+    /// Nil if the trial has no such queries.
     convenience init?(_ setup: TrialSetup) {
         guard let workload = setup.spec.workload, !workload.passing.isEmpty else { return nil }
         self.init(workload, setup.spec, setup.store) { Pacing.sleep(untilNs: $0) }
     }
 
-    /// - Parameter sleep: returns at a time.
+    /// - Parameter sleep: sleeps until a given time.
     init(
         _ workload: WorkloadSpec, _ spec: TrialSpec, _ store: any DrivenStore,
         sleep: @escaping @Sendable (Int64) -> Void
@@ -62,7 +62,7 @@ final class PassingQueries: Companion, Sendable {
         site = DeliveryContext("passing", spec.observers.deliver)
     }
 
-    /// What happens before the load ends, in order; of one moment, ends come first.
+    /// Returns the steps before the end of the load in order; at the same time, ends come before beginnings.
     static func steps(_ watches: [WorkloadSpec.Watch], endNs: Int64) -> [Step] {
         var steps: [Step] = []
         for (query, watch) in watches.enumerated() where watch.fromNs < endNs {
@@ -81,7 +81,7 @@ final class PassingQueries: Companion, Sendable {
         state.withLock { $0.thread = thread }
     }
 
-    /// Takes all steps, each at its time.
+    /// Performs all steps at their times.
     func run(from startNs: Int64) throws {
         for step in steps {
             sleep(startNs + step.atNs)
@@ -104,7 +104,7 @@ final class PassingQueries: Companion, Sendable {
         guard let watched = state.withLock({ $0.watched.removeValue(forKey: query) }) else { return }
         let endNs = MonotonicClock.nowNs()
         watched.subscription.cancel()
-        // What comes to the site after this block has begun after it was cancelled.
+        // A delivery that runs after this block began after the cancellation.
         site.perform { [self] in
             withExtendedLifetime(watched.subscription) { watched.observer.end() }
             let log = PassingLog(query: queries[query], callbacks: watched.observer.callbacks, endNs: endNs)
@@ -126,7 +126,7 @@ final class PassingQueries: Companion, Sendable {
         }
     }
 
-    /// Those that are still watched are called once at least, and then cancelled.
+    /// Waits until every remaining query has been called once, and cancels it.
     func cancel() throws {
         let watched = state.withLock { $0.watched }
         var deadline = HangDeadline(timeoutNs: timeoutNs)

@@ -1,10 +1,10 @@
-// Rows as callbacks show them, written down for the oracle, which knows what they have to be at the version that the
-// callback claims. It is the only check of a store that hands out whole values, and of any store the only one of what an
-// application sees while it is being called.
+// Samples the rows that callbacks show, for the oracle, which knows their correct contents at the callback's version.
+// It is the only check of stores that deliver whole values. For all stores, it is the only check of what an
+// application sees during a callback.
 //
-// Reading rows takes time on the observing thread, so it is bounded: the first callbacks, which fall into the warm-up,
-// then one in so many, drawn from the seed; after the callback's end has been noted. What is read goes into memory that
-// was reserved before, as a digest. Everything belongs to the observer's site, and is read after a hop to it.
+// Reading rows takes time on the observing thread, so it is limited to the first callbacks, which are in the warm-up,
+// and to random later ones. It runs after the end of the callback has been recorded, and stores a digest in
+// preallocated memory. Everything belongs to the observer's site and is read after a hop to it.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -12,28 +12,28 @@ import TidegaugeStatistics
 import TidegaugeTrial
 
 final class RowSampler: Sendable {
-    /// Observers that are looked at; the others watch as they do.
+    /// Maximum number of observers that are sampled.
     private static let observers = 64
-    /// Callbacks from the first on that are all looked at.
+    /// Number of first callbacks that are all sampled.
     private static let firstCallbacks = 64
-    /// After them one in so many, on average.
+    /// Mean interval between later samples, in callbacks.
     private static let every: UInt64 = 32
-    /// Rows that a change set names, of one callback.
+    /// Maximum number of rows per callback that are sampled from its change set.
     private static let namedRows = 8
-    /// Rows read in one trial: of arrays that are there, some milliseconds.
+    /// Maximum number of rows read in one trial over all observers: some milliseconds for arrays in memory.
     private static let rowBudget = 1 << 20
-    /// What more there is in a row counts as so many rows.
+    /// Bytes of extra columns that count as one row of the budget.
     private static let bytesOfRow = 64
     private static let capacity = 1 << 16
 
     let samples: RecordBuffer<RowSample>
     private let empty: RowDigest
     private let hasChangeSets: Bool
-    /// Of rows that hold more than numbers; nil where there is no more to look at.
+    /// Shape of rows with extra columns; nil if there are none to check.
     private let shape: RowShape?
-    /// Where allocations or instructions are counted, the reading of rows must not be among them.
+    /// Whether later callbacks are not sampled, because allocations or instructions are counted.
     private let onlyFirst: Bool
-    /// How many are all looked at; of a counted trial those before it counts.
+    /// Number of first callbacks to sample; in a counted trial at most the warm-up commits.
     private let firstCallbacks: Int
     // All three are the site's own.
     nonisolated(unsafe) private var random: RandomSource
@@ -41,7 +41,7 @@ final class RowSampler: Sendable {
     /// What was wrong inside the first row that was not whole.
     nonisolated(unsafe) private(set) var fault: String?
 
-    /// Nil where there is nothing to look at, and for all but the first observers.
+    /// Nil if rows are not shown, and for all but the first 64 observers.
     init?(_ index: Int, _ order: Query.Order, _ spec: TrialSpec, _ capabilities: Capabilities) throws {
         guard index < Self.observers, capabilities.hasContents, capabilities.shows != .nothing else { return nil }
         hasChangeSets = capabilities.hasChangeSets
@@ -56,13 +56,13 @@ final class RowSampler: Sendable {
         samples = try RecordBuffer(capacity: Self.capacity, prefaulted: Self.firstCallbacks * Self.namedRows)
     }
 
-    /// At the end of a callback.
-    /// - Parameter callback: its number.
+    /// Samples the rows of a callback at its end.
+    /// - Parameter callback: number of the callback.
     func look(_ delivery: borrowing Delivery, callback: Int, _ subscription: any DriverSubscription) {
         let drawn = random.next()
         guard callback < firstCallbacks || !onlyFirst && drawn % Self.every == 0 else { return }
         guard hasChangeSets else { return read(0..<Int.max, rows: delivery.count, callback, subscription) }
-        // One row anywhere, and of those that have changed some that follow on each other.
+        // One random row, and some consecutive rows of the change set.
         if delivery.count > 0 { readRow(Int(drawn >> 32) % delivery.count, callback, subscription) }
         let named = delivery.modifications.count + delivery.insertions.count
         let first = named > Self.namedRows ? Int(drawn >> 40) % named : 0
@@ -112,20 +112,21 @@ final class RowSampler: Sendable {
     }
 }
 
-/// What was seen of one callback's rows.
+/// A sample of the rows that one callback showed.
 struct RowSample: BitwiseCopyable, Sendable {
     var callback: Int32
-    /// Of the one row that was read; negative: all were.
+    /// Index of the single row that was read; negative if all rows were read.
     var index: Int32
-    /// Rows seen; negative where they could not be read.
+    /// Number of rows read; negative if they could not be read.
     var count: Int32
     var digest: UInt64
-    /// Of the first row seen.
+    /// Key and stamp of the first row read.
     var key: Int64
     var stamp: Int64
 }
 
-/// A number for some rows: other rows, or the same in another order, have another, but for one case in 2^64.
+/// A hash of rows. Different rows, or a different order of ordered rows, have the same hash only with probability
+/// 2⁻⁶⁴.
 struct RowDigest: Sendable {
     private let isOrdered: Bool
     private let hasStamps: Bool
@@ -133,8 +134,10 @@ struct RowDigest: Sendable {
     private(set) var value: UInt64 = 0
     private(set) var count = 0
 
-    /// Of what is known on both sides: the score where rows are sorted by it, nothing but keys where only they are shown.
-    /// - Parameter order: none asked for: an engine without change sets may show the rows in any.
+    /// Hashes only the fields that both sides know: scores only if rows are sorted by them, stamps only if whole rows
+    /// are shown.
+    /// - Parameter order: for `.none`, the hash ignores the order, because an engine without change sets may show
+    ///   rows in any order.
     init(_ order: Query.Order, _ capabilities: Capabilities) {
         isOrdered = order != .none
         hasStamps = capabilities.shows == .rows

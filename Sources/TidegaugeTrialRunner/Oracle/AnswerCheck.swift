@@ -1,28 +1,28 @@
-// Whether what observers read in their callbacks follows from the rows of the version that the answer names. Goes along with the
-// answers of one observer, one version after the other.
+// Checks that the answers to reads in callbacks follow from the rows at the version of the answer. It processes the
+// answers of one observer in version order.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 
-/// The rows of one query as far as questions ask about them. One thread.
+/// The rows of one query, as far as the questions need them. Used by one thread.
 struct AnswerCheck {
     private let query: Query
     private let history: QueryHistory
     private let dataset: Dataset
     private var replay: ChangeSetReplay
-    /// Of rows that a commit has touched: the stamp, or `ReadAnswer.noRow` of one that has left.
+    /// Stamps of rows that a commit has changed; `ReadAnswer.noRow` for rows that have left.
     private var stamps: [Int64: Int64] = [:]
     private var sum: Int64 = 0
-    /// Affecting commits so far.
+    /// Number of affecting commits so far.
     private var done = 0
 
-    /// - Parameter rows: those of the query before the first commit.
+    /// - Parameter rows: the rows of the query before the first commit.
     init(_ query: Query, _ history: QueryHistory, _ dataset: Dataset, _ rows: OrderedRows) {
         (self.query, self.history, self.dataset) = (query, history, dataset)
         replay = ChangeSetReplay(rows)
     }
 
-    /// What is wrong with the answers of an observer: the first that is, as a sentence.
+    /// Returns a sentence about the first wrong answer of an observer, or nil.
     mutating func violation(_ log: ObserverLog, _ reader: CallbackReader, _ history: History) -> String? {
         for given in reader.answers where given.callback < log.count {
             let callback = Int(given.callback)

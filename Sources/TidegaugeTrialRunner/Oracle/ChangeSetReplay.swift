@@ -1,12 +1,11 @@
-// Whether one delivered change set turns the collection of one version into the collection of another, checked exactly
-// and locally: only rows that were touched in between, or that the change set names, are looked at.
+// Checks that a delivered change set turns the collection of one version into that of another. The check is exact and
+// local: it reads only rows that were changed in between, or that the change set names.
 //
-// Why that is exact. Let the collection at the old version be known to be right. Rows nobody touched keep their order
-// among each other. So the change set is right iff (1) the rows it deletes but does not insert are those that left,
-// and the other way round; (2) every touched row that it leaves in place has the same index among the rows left in place,
-// before and after; (3) its modifications are the touched rows left in place. Then applying it to the old collection
-// gives the new one, row for row, and the next step starts from a collection known to be right. A test compares this
-// with applying the lists to whole arrays.
+// Suppose that the old collection is correct. Unchanged rows keep their relative order. So the change set is correct
+// if and only if: (1) the rows that it deletes but does not insert are those that left, and vice versa for rows that
+// entered; (2) every changed row that it leaves in place has the same index among the rows left in place, before and
+// after; (3) its modifications are the changed rows left in place. Applying it then gives the new collection, so the
+// next step starts from a correct one. A test compares this check with applying the lists to whole arrays.
 import StillingWellBasis
 import TidegaugeDriver
 
@@ -25,15 +24,15 @@ struct ChangeSetReplay {
 
     init(_ rows: OrderedRows) { self.rows = rows }
 
-    /// Advances without a change set, as the initial delivery does.
+    /// Advances without checking a change set, as for the initial delivery.
     mutating func advance(_ net: [QueryHistory.Touch]) {
         let moved = net.filter { $0.before != $0.after }
         for touch in moved where touch.wasIn { rows.remove(touch.before) }
         for touch in moved where touch.isIn { rows.insert(.init(order: touch.after, key: touch.key)) }
     }
 
-    /// Advances by what the commits in between did, and checks the change set that was delivered for them.
-    /// - Returns: what is wrong, in a sentence, with the index it is about; nil where all is well.
+    /// Advances by the net changes of the commits in between, and checks the delivered change set.
+    /// - Returns: the problem as a sentence, with its index; nil if there is none.
     mutating func step(_ net: [QueryHistory.Touch], _ delivered: Delivered) -> Problem? {
         let oldCount = rows.count
         if let problem = Self.shape(delivered.deletions, "deletion", below: oldCount) {
@@ -58,7 +57,7 @@ struct ChangeSetReplay {
             ?? modifications(net, touched, Set(deleted), delivered)
     }
 
-    /// (1), and that no more rows were moved than changed their key.
+    /// Checks (1), and that no more rows were moved than changed their sort key.
     private func membership(
         _ net: [QueryHistory.Touch], _ touched: [Int64: Int], _ deleted: [Int64], _ inserted: [Int64],
         _ delivered: Delivered
@@ -95,7 +94,7 @@ struct ChangeSetReplay {
         return nil
     }
 
-    /// (2)
+    /// Checks (2).
     private func places(
         _ net: [QueryHistory.Touch], _ oldRanks: [Int], _ deleted: Set<Int64>, _ delivered: Delivered
     ) -> Problem? {
@@ -113,7 +112,7 @@ struct ChangeSetReplay {
         return nil
     }
 
-    /// (3)
+    /// Checks (3).
     private func modifications(
         _ net: [QueryHistory.Touch], _ touched: [Int64: Int], _ deleted: Set<Int64>, _ delivered: Delivered
     ) -> Problem? {
@@ -148,7 +147,7 @@ struct ChangeSetReplay {
 
 extension ChangeSetReplay {
     struct Problem: Equatable {
-        /// In the collection the sentence speaks of; nil where no one index is meant.
+        /// Index in the collection that the sentence is about; nil if it is about no single index.
         var index: Int?
         var sentence: String
 

@@ -1,13 +1,12 @@
-// The final state, read back three ways (the store's own evaluation of each query, the live collections, the whole
-// table) and compared with the model row by row. Reading is bounded, because a thousand queries over a million rows
-// would take longer than the trial: every query and every observer is compared as far as the budget goes, the first ones
-// in any case.
+// Reads the final state in three ways (the store's evaluation of each query, the live collections, the whole table)
+// and compares it with the model row by row. Because 1,000 queries over 1,000,000 rows would take longer than the
+// trial, the number of rows is limited. The first query and the first observer are always compared.
 import TidegaugeDriver
 
 struct Convergence {
-    /// Rows read back and compared in one trial, beyond which only counts of what was skipped grow.
+    /// Maximum number of rows compared in one trial; further comparisons are skipped.
     private static let rowBudget = 1_000_000
-    /// Evaluating a query from scratch may scan the whole table, however few rows it finds.
+    /// Maximum number of queries that are evaluated, because evaluating one may scan the whole table.
     private static let evaluationBudget = 16
 
     private let history: History
@@ -21,7 +20,7 @@ struct Convergence {
         (self.history, self.plan, whole) = (history, plan, WholeRowCheck(shape))
     }
 
-    /// - Parameter rows: the final state of `query` in the model.
+    /// - Parameter rows: the model's final state of `query`.
     mutating func check(
         _ query: Int, _ rows: OrderedRows, _ observers: [Observer], _ store: any DrivenStore, _ group: ObserverGroup
     ) throws -> [String] {
@@ -57,7 +56,7 @@ struct Convergence {
         return violations
     }
 
-    /// Whether every acknowledged commit is in the final table.
+    /// Checks that the final table contains every acknowledged commit.
     mutating func checkTable(_ store: any DrivenStore) throws -> [String] {
         let expected = history.table.items()
         guard hasBudget(expected.count, first: false) else { return [] }
@@ -77,7 +76,7 @@ struct Convergence {
 
     private func hasBudget(_ rows: Int, first: Bool) -> Bool { first || rowsCompared + rows <= Self.rowBudget }
 
-    /// The first row that differs, in a sentence. Without an order, rows are compared by key.
+    /// Describes the first row that differs; nil if there is none. Unordered rows are compared by key.
     static func difference(_ expected: [Item], _ found: [Item], _ order: Query.Order) -> String? {
         let isOrdered = order != .none
         let expected = isOrdered ? expected : expected.sorted { $0.key < $1.key }

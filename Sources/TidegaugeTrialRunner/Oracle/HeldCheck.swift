@@ -1,11 +1,11 @@
-// Whether a version that is held while writers go on shows what it showed when it was the newest. Goes along with the versions of one
-// query, the oldest first.
+// Checks that a version that is held during later writes still shows the same rows. It processes the held versions of
+// one query, oldest first.
 import TidegaugeDriver
 
-/// The rows of one query at the versions that are asked about. One thread.
+/// The rows of one query at the held versions. Used by one thread.
 struct HeldCheck {
-    // A version evaluates each query anew: as with the final state, the first ones are compared in any case, and `held_rows` tells how
-    // many rows were.
+    // Limits, because each held version evaluates the query anew. The first ones are always compared; `held_rows`
+    // counts the rows.
     static let mostQueries = 4
     static let mostRows = 1_000_000
 
@@ -13,20 +13,20 @@ struct HeldCheck {
     private let history: QueryHistory
     private let dataset: Dataset
     private var replay: ChangeSetReplay
-    /// Of rows that a commit has touched.
+    /// Stamps of rows that a commit has changed.
     private var stamps: [Int64: Int64] = [:]
-    /// Affecting commits so far.
+    /// Number of affecting commits so far.
     private var done = 0
     private(set) var rowsCompared = 0
 
-    /// - Parameter rows: those of the query before the first commit.
+    /// - Parameter rows: the rows of the query before the first commit.
     init(_ query: Query, _ history: QueryHistory, _ dataset: Dataset, _ rows: OrderedRows) {
         (self.query, self.history, self.dataset) = (query, history, dataset)
         replay = ChangeSetReplay(rows)
     }
 
-    /// - Parameter held: not older than the one before.
-    /// - Returns: what is wrong with it, as a sentence.
+    /// - Parameter held: not older than the previous one.
+    /// - Returns: the problem as a sentence, or nil.
     mutating func violation(_ held: any HeldVersion, _ commits: History) throws -> String? {
         let covered = history.affecting(before: commits.covered(by: held.version))
         let net = history.net(done..<covered)
@@ -40,7 +40,7 @@ struct HeldCheck {
         if found.count != expected.count {
             return fault("it shows \(found.count) rows, should be \(expected.count)")
         }
-        // Rows without an order are compared by key.
+        // Unordered rows are compared by key.
         var shown = found
         if query.order == .none {
             expected.sort { $0.key < $1.key }

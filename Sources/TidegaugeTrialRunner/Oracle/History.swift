@@ -1,33 +1,34 @@
-// What really happened: all commits in the order of their versions, and for every query which of them concerned it and
-// how. Made off the clock by running the writers' generators once more; everything after it only reads.
+// The true history of a trial: all commits in version order, and for each query the commits that affected it. It is
+// computed after the measurement by running the writers' generators again; later code only reads it.
 import StillingWellBasis
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 
-/// One commit at its place in the order of versions.
+/// One commit at its position in version order.
 struct Commit: Sendable {
     var record: CommitRecord
     var writer: Int
 }
 
-/// What commits did to one query's rows, in the order of versions.
+/// The changes of one query's rows in version order.
 struct QueryHistory: Sendable {
-    /// A row before and after one commit, by its place in the query's order; `TableModel.absent` where not in it.
+    /// A row's position in the query's order before and after one commit; `TableModel.absent` if the row is not in
+    /// the query.
     struct Touch: Sendable {
         var key: Int64
         var before: Int64
         var after: Int64
-        /// Of the row after the commit.
+        /// The row's stamp after the commit.
         var stamp: Int64 = 0
 
         var wasIn: Bool { before != TableModel.absent }
         var isIn: Bool { after != TableModel.absent }
     }
 
-    /// Indices into `History.commits` of those that affect the query, ascending.
+    /// Indices into `History.commits` of the commits that affect the query, ascending.
     private(set) var commits: ContiguousArray<Int32> = []
-    /// Of commit `commits[i]`: `touches[starts[i] ..< starts[i + 1]]`. A row is touched once per commit.
+    /// Touches of `commits[i]` are `touches[starts[i] ..< starts[i + 1]]`, at most one for each row.
     private(set) var starts: ContiguousArray<Int> = [0]
     private(set) var touches: ContiguousArray<Touch> = []
 
@@ -40,10 +41,11 @@ struct QueryHistory: Sendable {
         starts[starts.count - 1] = touches.count
     }
 
-    /// How many of the affecting commits have an index below `commit`.
+    /// Returns the number of affecting commits with an index less than `commit`.
     func affecting(before commit: Int) -> Int { commits.partitioningIndex { Int($0) >= commit } }
 
-    /// What a range of the affecting commits did together: one touch per row, rows that came and went left out.
+    /// Returns the net effect of a range of affecting commits: one touch per row, without rows that entered and left
+    /// again.
     func net(_ range: Range<Int>) -> [Touch] {
         let all = touches[starts[range.lowerBound]..<starts[range.upperBound]]
         if range.count <= 1 { return Array(all) }
@@ -69,14 +71,14 @@ struct History: Sendable {
     let queries: [QueryHistory]
     /// The table after the last commit.
     let table: TableModel
-    /// What was due and not made: how it would have concerned whom, had it come after all that was.
+    /// Missed commits. Their effects are computed as if they had come after all commits.
     let missed: [MissedCommit]
-    /// Versions that were given out twice, or that went down within a writer; nil where all is well.
+    /// A version that two commits have, or that decreased within a writer; nil if there is none.
     let disorder: String?
 
     /// - Parameters:
-    ///   - writers: the records of each writer, in the order it committed.
-    ///   - missed: in the order they were due.
+    ///   - writers: records of each writer in commit order.
+    ///   - missed: by due time.
     init(
         spec: TrialSpec, dataset: Dataset, plan: QueryAssignment, writers: [some Collection<CommitRecord>],
         missed: [MissedCommit] = []
@@ -85,7 +87,7 @@ struct History: Sendable {
         for (writer, records) in writers.enumerated() {
             commits.append(contentsOf: records.lazy.map { Commit(record: $0, writer: writer) })
         }
-        // Stable: a writer's own commits keep their order even where an engine's versions do not.
+        // The sort is stable, so a writer's commits keep their order even if the engine's versions do not.
         commits.sort { $0.record.version < $1.record.version }
         self.commits = commits
         disorder = Self.disorder(commits)
@@ -101,7 +103,7 @@ struct History: Sendable {
         defer { changes.deallocate() }
         var before: [(key: Int64, row: TableModel.Row)] = []
         var seen: Set<Int64> = []
-        /// The writer's next commit on `table`.
+        /// Replays the writer's next commit on `table`.
         func replay(_ writer: Int, _ table: inout TableModel, _ touched: (Int, QueryHistory.Touch) -> Void) {
             let commit = generators[writer].fill(changes)
             before.removeAll(keepingCapacity: true)
@@ -127,7 +129,7 @@ struct History: Sendable {
         }
     }
 
-    /// Tells every query that a row was in, or is in now.
+    /// Calls `body` for every query that contains the row before or after the change.
     private static func route(
         _ key: Int64, _ group: Int64, _ old: TableModel.Row, _ new: TableModel.Row, _ queries: [Query],
         _ index: PredicateIndex, _ body: (Int, QueryHistory.Touch) -> Void
@@ -165,6 +167,6 @@ struct History: Sendable {
         return nil
     }
 
-    /// How many commits a callback at `version` covers.
+    /// Returns the number of commits that a callback at `version` covers.
     func covered(by version: Int64) -> Int { commits.partitioningIndex { $0.record.version > version } }
 }

@@ -1,8 +1,8 @@
-// The rows each query finds in the dataset before the first commit, without scanning the dataset once per query.
+// Finds the initial rows of each query without scanning the dataset for each query.
 import StillingWellBasis
 import TidegaugeDriver
 
-/// The dataset by score and by group. Immutable.
+/// The dataset sorted by score, and by group. Immutable.
 struct InitialRows: Sendable {
     private let dataset: Dataset
     /// Rows of group 0, ascending by score.
@@ -46,7 +46,7 @@ struct InitialRows: Sendable {
         case .scoreDescending: for index in found.indices { found[index].order = ~found[index].order }
         case .none, .list: for index in found.indices { found[index].order = found[index].key }
         }
-        // Sorted already unless groups were mixed, the order is reversed, or there is none.
+        // Already sorted unless groups were mixed, the order is reversed, or there is no order.
         found.sort { $0.order < $1.order }
         return OrderedRows(sorted: found)
     }

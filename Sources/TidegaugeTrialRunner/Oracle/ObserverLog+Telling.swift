@@ -1,9 +1,8 @@
-// Whether two observers were told exactly the same, the ground on which one replay speaks for both; and the part of a broken
-// step that a reader needs.
+// Compares the deliveries of two observers, so that one replay can check both, and describes a failed step.
 import TidegaugeMeasure
 
 extension ObserverLog {
-    /// Equal for logs that tell the same.
+    /// Equal for logs with the same deliveries.
     var contentHash: Int {
         var hasher = Hasher()
         hasher.combine(observer.query)
@@ -21,7 +20,7 @@ extension ObserverLog {
         return hasher.finalize()
     }
 
-    /// Compares all but the times.
+    /// Compares everything except times.
     func tellsTheSame(as other: ObserverLog) -> Bool {
         guard observer.query == other.observer.query, count == other.count else { return false }
         return (0..<count).allSatisfy { index in
@@ -35,10 +34,10 @@ extension ObserverLog {
         }
     }
 
-    /// What was delivered, and the rows near the index in question, before the step and as they should be after it.
+    /// Describes the delivery and the rows near the index, before the step and as they should be after it.
     /// - Parameters:
-    ///   - before: the collection that the callback's indices start from.
-    ///   - after: as it should be after the callback.
+    ///   - before: the collection before the callback.
+    ///   - after: the correct collection after the callback.
     func excerpt(_ index: Int, from before: OrderedRows, to after: OrderedRows, around place: Int?) -> String {
         let delivered = delivered(index)
         var lines: [String] = []
@@ -48,7 +47,7 @@ extension ObserverLog {
             lines.append("modifications \(Self.some(delivered.modifications))")
             lines.append("\(delivered.moveCount) moves, \(delivered.count) rows")
         }
-        // Where no one index is meant, the first that the callback names.
+        // Uses the first index of the change set if no index is given.
         let named = delivered?.deletions.first ?? delivered?.insertions.first ?? delivered?.modifications.first
         let place = place ?? named.map { Int($0) } ?? 0
         lines.append("before: \(Self.rows(before, around: place))")
@@ -56,7 +55,7 @@ extension ObserverLog {
         return lines.joined(separator: ", ")
     }
 
-    /// `3 rows, 0...2 are 7 4 9`.
+    /// For example `3 rows, 0...2 are 7 4 9`.
     private static func rows(_ rows: OrderedRows, around place: Int) -> String {
         let near = max(0, min(place, rows.count) - 2)..<min(rows.count, place + 3)
         guard !near.isEmpty else { return "\(rows.count) rows" }

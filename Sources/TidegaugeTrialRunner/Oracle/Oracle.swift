@@ -1,5 +1,5 @@
-// The oracle: replays what happened on a model of the table and holds every delivery against it. Always on, never while
-// the clock runs. Observers that were told exactly the same are replayed once; one replay is in memory at a time.
+// The oracle: replays the history on a model of the table and compares every delivery with it. It always runs, after
+// the measurement. Observers with the same deliveries are replayed once, and only one replay is in memory at a time.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -23,7 +23,7 @@ struct Oracle {
         initialRows = InitialRows(dataset)
     }
 
-    /// Checks everything; `store` and `group` are asked for the rows they show now, and `held` for those of then.
+    /// Checks everything. It reads current rows from `store` and `group`, and older ones from `held`.
     func verdict(
         _ store: any DrivenStore, _ group: ObserverGroup, held: [any HeldVersion] = []
     ) throws -> OracleVerdict {
@@ -59,7 +59,7 @@ struct Oracle {
         return verdict
     }
 
-    /// Asks versions that were held while writers went on what they show of each query.
+    /// Checks what held versions show for each query.
     private func check(_ held: [any HeldVersion], _ verdict: inout OracleVerdict) throws {
         if held.isEmpty { return }
         let held = held.sorted { $0.version < $1.version }
@@ -72,7 +72,8 @@ struct Oracle {
         }
     }
 
-    /// Replays one representative of observers that were told the same; `rows` ends as the final state of their query.
+    /// Replays one representative of observers with the same deliveries. Afterwards `rows` is the final state of
+    /// their query.
     private func replay(_ alike: [ObserverLog], _ rows: inout OrderedRows, _ verdict: inout OracleVerdict) {
         let log = alike[0]
         let query = history.queries[log.observer.query]
@@ -82,7 +83,7 @@ struct Oracle {
         var isSound = true
         for index in 0..<log.count {
             let record = log[index]
-            // A version that goes back was reported as such; there is nothing to replay backwards.
+            // A decreasing version is reported elsewhere and not replayed.
             let covered = query.affecting(before: history.covered(by: record.version))
             let next = max(done, covered)
             let net = query.net(done..<next)
@@ -93,7 +94,8 @@ struct Oracle {
                 isSound = false
                 let from = index == 0 ? "" : "from version \(log[index - 1].version) "
                 let place = "callback \(index) of \(log.observer.name), \(from)to version \(record.version)"
-                // Whatever was delivered, the model has gone on by what really happened, and can go back by it.
+                // The model has advanced by the true changes, whatever was delivered, so reverting them gives the
+                // state before.
                 var before = replay
                 before.advance(net.map { .init(key: $0.key, before: $0.after, after: $0.before) })
                 let state = log.excerpt(index, from: before.rows, to: replay.rows, around: problem.index)
@@ -144,7 +146,7 @@ struct Oracle {
         return "convergence: \(log.observer.name) \(reached) and version \(last) changed its rows"
     }
 
-    /// Observers in groups that watch the same query and recorded the same versions, counts and lists.
+    /// Returns groups of observers that observe the same query and recorded the same versions, counts and lists.
     private func groups() -> [[ObserverLog]] {
         var groups: [[ObserverLog]] = []
         var byHash: [Int: [Int]] = [:]
@@ -161,30 +163,30 @@ struct Oracle {
     }
 }
 
-/// What the oracle found.
+/// The findings of the oracle.
 struct OracleVerdict: Sendable {
-    /// Sentences kept; more are only counted.
+    /// Maximum number of stored sentences; further violations are only counted.
     static let kept = 10
 
-    /// Where violations were seen.
+    /// The trial that violations are located in.
     let spec: TrialSpec
     private(set) var violations: [String] = []
     private(set) var violationCount = 0
-    /// Observers whose last data is not the store's final state.
+    /// Number of observers whose last rows are not the store's final state.
     var missedFinal = 0
-    /// Callbacks of measured observers whose data equals the previous callback's.
+    /// Number of callbacks of measured observers without any net change since the previous callback.
     var spurious = 0
-    /// Callbacks whose change set was replayed, those found equal to one replayed already included.
+    /// Number of callbacks whose change set was replayed, including those equal to a replayed one.
     var replayed = 0
-    /// Rows that were read back and compared at the end.
+    /// Number of rows read and compared at the end.
     var rowsCompared = 0
-    /// Looks at rows inside callbacks that were compared with the version of the callback.
+    /// Number of row samples from callbacks that were compared with the callback's version.
     var samplesCompared = 0
-    /// Answers given inside callbacks that were compared with the version that they name.
+    /// Number of answers from callbacks that were compared with the answer's version.
     var answersCompared = 0
-    /// Rows of versions that were held which were compared.
+    /// Number of rows of held versions that were compared.
     var heldRowsCompared = 0
-    /// What checking took, off the clock.
+    /// Time in ns that the check took, outside the measurement.
     var costNs: Int64 = 0
 
     mutating func add(_ violation: String) {

@@ -1,20 +1,21 @@
-// The rows of one query in their order, as the oracle keeps them: a sorted sequence in chunks, with the rank of a row
-// and the row of a rank in O(chunk + chunks). Plain and independent of any engine's data structure, on purpose.
+// The ordered rows of one query for the oracle: a sorted sequence in chunks. Finding the rank of a row or the row at
+// a rank is O(chunk + chunks). It is deliberately simple and independent of any engine's data structures.
 import StillingWellBasis
 
-/// Rows ascending by `order`, which is unique. A value; copying shares chunks until they are written.
+/// Rows ascending by `order`, which is unique. A value; copies share chunks until they are written.
 struct OrderedRows: Sendable {
     struct Row: Equatable, Sendable {
         var order: Int64
         var key: Int64
     }
 
-    /// Square root of a million, halved: the walk over chunk counts and the shift within a chunk cost about the same.
+    /// About half the square root of 1,000,000 rows: the walk over chunk counts then costs about as much as the shift
+    /// in a chunk.
     private static let fullChunk = 512
 
     private(set) var count = 0
     private var chunks: [ContiguousArray<Row>] = []
-    /// Of each chunk: its first order and how many rows it holds, apart from the rows so that walks stay in cache.
+    /// First order and number of rows of each chunk, separate from the rows so that walks stay in the cache.
     private var firsts: ContiguousArray<Int64> = []
     private var counts: ContiguousArray<Int> = []
 
@@ -41,7 +42,7 @@ struct OrderedRows: Sendable {
         return chunks[chunk][rest]
     }
 
-    /// The index of the row at `order`, which must be there.
+    /// Returns the index of the row at `order`, which must exist.
     func rank(of order: Int64) -> Int {
         let chunk = chunkIndex(of: order)
         var rank = 0
@@ -64,7 +65,7 @@ struct OrderedRows: Sendable {
         if counts[chunk] > Self.fullChunk { split(chunk) }
     }
 
-    /// Removes the row at `order`, which must be there.
+    /// Removes the row at `order`, which must exist.
     mutating func remove(_ order: Int64) {
         let chunk = chunkIndex(of: order)
         let offset = offset(of: order, in: chunk)
@@ -93,9 +94,9 @@ struct OrderedRows: Sendable {
         counts.insert(upper.count, at: chunk + 1)
     }
 
-    /// The last chunk that starts at or below `order`, else the first.
+    /// Returns the last chunk that starts at or below `order`, otherwise the first.
     private func chunkIndex(of order: Int64) -> Int { max(firsts.partitioningIndex { $0 > order }, 1) - 1 }
 
-    /// The first offset in the chunk at or above `order`.
+    /// Returns the first offset in the chunk at or above `order`.
     private func offset(of order: Int64, in chunk: Int) -> Int { chunks[chunk].partitioningIndex { $0.order >= order } }
 }

@@ -1,9 +1,9 @@
-// What can be said of one observer's callbacks, or of one site's, without looking at any rows: first is initial, versions
-// never go back, callbacks of a site never overlap and all its queries advance together.
+// Checks that need no rows, for one observer or one site. The first callback is initial, versions do not decrease,
+// callbacks of a site do not overlap, and its queries advance together.
 import TidegaugeMeasure
 
 enum SequenceCheck {
-    /// Everything wrong with one observer's sequence, one sentence per rule broken.
+    /// Returns one sentence for each rule that the observer's callbacks break.
     static func violations(_ log: ObserverLog) -> [String] {
         var violations: [String] = []
         let name = log.observer.name
@@ -25,16 +25,17 @@ enum SequenceCheck {
         return violations
     }
 
-    /// Whether all that was delivered on one site stands at one version at a time. Initial deliveries are left out:
+    /// Checks that deliveries on one site follow a single version at a time. Initial deliveries are excluded, because
     /// each comes when its subscription is ready.
-    /// - Parameter together: the engine promises it (`Capabilities.advancesTogether`); else only that callbacks of a site
-    ///   do not overlap is asked.
+    /// - Parameter together: whether the engine guarantees it (`Capabilities.advancesTogether`). If not, only
+    ///   overlapping callbacks are violations.
     static func violations(site name: String, _ logs: [ObserverLog], together: Bool) -> [String] {
         var callbacks: [(record: CallbackRecord, observer: String)] = []
         for log in logs {
             for record in log.records where !record.isInitial { callbacks.append((record, log.observer.name)) }
         }
-        // One observer's callbacks are in order already; equal times cannot be, deliveries of a site are serial.
+        // One observer's callbacks are already in order. Equal times are impossible, because deliveries of a site are
+        // serial.
         callbacks.sort { $0.record.enterNs < $1.record.enterNs }
         var violations: [String] = []
         for (earlier, later) in zip(callbacks, callbacks.dropFirst()) {

@@ -1,9 +1,9 @@
-// Whether the rows that callbacks showed are those of the versions they claimed. Goes along with a replay, one version after
-// the other; costs what the samples cost that were taken.
+// Checks that the rows shown in callbacks are those of the callbacks' versions. It follows a replay in version order;
+// its cost depends on the number of samples.
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// The samples of observers that were told the same, beside the one replay of them. One thread.
+/// The samples of observers with the same deliveries, compared during their common replay. Used by one thread.
 struct ShownRows {
     private struct Looked {
         let log: ObserverLog
@@ -15,7 +15,7 @@ struct ShownRows {
     private var looked: [Looked]
     private let order: Query.Order
     private let empty: RowDigest
-    /// Of rows that a commit has touched; the others have their first, 0.
+    /// Stamps of rows that a commit has changed; the others have the initial stamp 0.
     private var stamps: [Int64: Int64] = [:]
     private(set) var compared = 0
 
@@ -30,10 +30,10 @@ struct ShownRows {
         for touch in net { stamps[touch.key] = touch.stamp }
     }
 
-    /// Compares what was seen of one callback.
+    /// Compares the samples of one callback.
     /// - Parameters:
-    ///   - rows: at the version the callback claims; nil where that is not known.
-    /// - Returns: a sentence per observer whose first wrong callback it is.
+    ///   - rows: the rows at the callback's version; nil if they are unknown.
+    /// - Returns: a sentence for each observer whose first wrong callback this is.
     mutating func problems(at callback: Int, _ rows: OrderedRows?) -> [String] {
         var problems: [String] = []
         for place in looked.indices {
@@ -64,7 +64,7 @@ struct ShownRows {
                 ? nil : "the \(sample.count) rows it shows are not those of that version, which another version has"
         }
         let index = Int(sample.index)
-        // An index outside is the change set's to answer for.
+        // An index out of range is reported by the check of change sets.
         guard index < rows.count else { return nil }
         let expected = rows[index]
         guard sample.count == 1 else { return "it shows no row \(index), which is \(describe(expected))" }

@@ -1,16 +1,16 @@
-// The one table of a trial as a model: what every row is after the commits applied so far. Not a store: no queries, no
-// transactions, only rows by key.
+// A model of the trial's table: every row after the commits applied so far. It has no queries and no transactions,
+// only rows by key.
 import TidegaugeDriver
 
 struct TableModel: Sendable {
-    /// A row without what follows from its key.
+    /// A row without the values that follow from its key.
     struct Row: Sendable {
-        /// `absent` where there is no row.
+        /// `absent` if there is no row.
         var score: Int64
         var stamp: Int64
-        /// Rows in the order they were inserted, the loaded ones by key: the order of a query that asks for none.
+        /// Position in order of insertion, with loaded rows by key; queries without an order use it.
         var age: Int64
-        /// Its place in the list of rows: new ones come last, those moved to the front before all others.
+        /// Place in the list of rows: new rows are last; rows moved to the front come before all others.
         var place: Int64
     }
 
@@ -66,7 +66,7 @@ struct TableModel: Sendable {
 }
 
 extension Query.Order {
-    /// What rows stand in ascending order of.
+    /// Returns the value that rows are sorted by, ascending.
     func position(of row: TableModel.Row) -> Int64 {
         switch self {
         case .none: row.age

@@ -1,9 +1,9 @@
-// Whether rows hold what the commit wrote that their stamp names: text, bytes and counterpart. That key and stamp are those of
-// the version is checked elsewhere, so that a row answers for the rest by itself.
+// Checks that a row's text, bytes and counterpart are those that the commit with its stamp wrote. Other checks
+// compare key and stamp with the version, so this one needs only the row.
 import TidegaugeDriver
 
 extension RowShape {
-    /// What is wrong inside a row, as a sentence; nil where all is right. O(its bytes).
+    /// Returns a sentence about a wrong value in a row, or nil. O(size of the row in bytes).
     func fault(in row: WholeRow) -> String? {
         let expected = whole(row.item)
         guard row != expected else { return nil }
@@ -26,11 +26,11 @@ extension RowShape {
     private static func stamp(_ row: WholeRow) -> String { row.counterpartStamp.map { "stamp \($0)" } ?? "none" }
 }
 
-/// What was seen of some rows.
+/// The result of checking several rows.
 struct SeenRows: Sendable {
     let shape: RowShape
     private(set) var count = 0
-    /// Of the first that is not what it should be.
+    /// The fault of the first wrong row; nil if there is none.
     private(set) var fault: String?
 
     init(_ shape: RowShape) { self.shape = shape }
@@ -41,8 +41,8 @@ struct SeenRows: Sendable {
     }
 }
 
-/// Looks at all that rows hold once the load is over. Reading is bounded, as `Convergence` is by rows here by bytes; the first
-/// of everything is looked at in any case.
+/// Checks all columns of rows after the load. The total number of bytes is limited; the first collection is always
+/// checked.
 struct WholeRowCheck {
     private static let byteBudget = 256 << 20
 
@@ -52,10 +52,10 @@ struct WholeRowCheck {
     init(_ shape: RowShape) { self.shape = shape }
 
     /// - Parameters:
-    ///   - what: whose rows they are.
-    ///   - count: how many there are.
-    ///   - read: looks at each.
-    /// - Returns: a violation at most; none where rows are plain.
+    ///   - what: the collection, for the violation's text.
+    ///   - count: number of its rows.
+    ///   - read: passes each row to `SeenRows.look(at:)`.
+    /// - Returns: at most one violation; none if rows are plain.
     mutating func violations(
         _ what: String, count: Int, _ read: (inout SeenRows) throws -> Void
     ) rethrows -> [String] {

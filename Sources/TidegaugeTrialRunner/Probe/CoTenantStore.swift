@@ -1,5 +1,5 @@
-// A second store of the same engine in the same process: a writer of its own commits to it as fast as it can, and an
-// observer of its own watches. What the trial measures should not notice.
+// A co-tenant: a second store of the same engine in the same process. A separate writer commits to it as fast as
+// possible, and a separate observer watches it. It should not affect the trial's figures.
 import Foundation
 import StillingWellSync
 import Synchronization
@@ -8,7 +8,7 @@ import TidegaugeSpec
 import TidegaugeTrial
 
 final class CoTenantStore: Companion {
-    /// As many rows as make its upkeep and its file more than a trifle.
+    /// Number of rows; enough for significant upkeep and file size.
     private static let items = 20_000
 
     private let store: any DrivenStore
@@ -23,7 +23,7 @@ final class CoTenantStore: Companion {
         let fault = Guarded<(any Error)?>("neighbour's fault", nil)
     }
 
-    /// Nobody looks at what it is told.
+    /// A sink that ignores its deliveries.
     private final class Deaf: DeliverySink {
         func deliver(_ delivery: borrowing Delivery) {}
         func fail(_ error: any Error) {}

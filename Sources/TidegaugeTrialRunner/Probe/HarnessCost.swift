@@ -1,4 +1,4 @@
-// What the harness itself costs: reading the clock, measured in the warm-up, and recording, when all is over.
+// Costs of the harness: reading the clock, measured in the warm-up, and recording, measured at the end.
 import TidegaugeMeasure
 import TidegaugeSpec
 
@@ -16,9 +16,10 @@ final class HarnessCost: Companion {
     }
 }
 
-/// What it takes to read the clock: no time shorter than a few of these means anything.
+/// Cost of reading the clock. Times shorter than a few readings are meaningless.
 enum ClockCost {
-    /// In ns, the mean of the best of some batches: in others the thread was not running all the time.
+    /// Returns the cost in ns: the mean of the fastest of 16 batches, because the thread may be interrupted in
+    /// others.
     static func measure() -> Double {
         let count = 256
         return (0..<16).map { _ in

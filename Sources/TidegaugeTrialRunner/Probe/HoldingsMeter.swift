@@ -1,15 +1,15 @@
-// What the process holds while the load runs, and how much more with every commit: a store that keeps a kilobyte of each
-// commit, a descriptor of each connection or every page it has freed is right in everything else, for an hour.
+// Measures what the process holds during the load, and its growth per commit. It finds stores that leak, for example
+// a kilobyte per commit, a descriptor per connection or every freed page.
 //
-// What is looked at often is so within the window, after the warm-up, and the slope is that of Theil and Sen over the
-// commits, which a cache that fills, or a file that grows by leaps, does not bend. Descriptors are counted
-// twice, at two moments at which the same observers are there. The conducting thread.
+// Most amounts are read often within the window. Their slope over commits is the Theil–Sen estimate, which is robust
+// against caches that fill and files that grow in steps. Descriptors are counted twice, at moments with the same
+// observers. Used on the conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 
 final class HoldingsMeter: Companion {
-    /// Looks over the window, at most.
+    /// Maximum number of looks over the window.
     private static let looks: Int64 = 64
 
     private let store: any DrivenStore
@@ -36,7 +36,7 @@ final class HoldingsMeter: Companion {
         try look(at: asked.filter { $0.value.looks == .often })
     }
 
-    /// When all has come to rest, with the observers that were there at the start.
+    /// Takes the last look after quiescence, with the same observers as at the start.
     func end(into findings: inout Findings) throws {
         try look(at: asked)
         findings.holdings = figures

@@ -1,10 +1,10 @@
-// A writer that has begun a transaction and does not end it: what an import on another thread looks like to everyone else.
+// A writer that has begun a transaction and does not end it, like an import on another thread.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// Holds a store's write lock from `init` to `release`. The conducting thread.
+/// Holds a store's write lock from `init` to `release`. Used on the conducting thread.
 final class LockHolder {
     private let begun = Gate("write lock held")
     private let end = Gate("write lock to be given back")
@@ -13,7 +13,7 @@ final class LockHolder {
     private var isReleased = false
 
     /// Returns once the lock is held.
-    /// - Throws: `TrialFault.hang` where that takes longer than `timeoutNs`.
+    /// - Throws: `TrialFault.hang` if that takes longer than `timeoutNs`.
     init(_ store: any DrivenStore, _ timeoutNs: Int64) throws {
         begun.open(0)
         thread = TracedThread("lock-holder") { [begun, end, fault] in
@@ -37,8 +37,8 @@ final class LockHolder {
         }
     }
 
-    /// Lets the transaction end and waits for it.
-    /// - Throws: `TrialFault.store` with what the engine says to a transaction that changes nothing.
+    /// Ends the transaction and waits for it.
+    /// - Throws: `TrialFault.store` if the engine rejects a transaction without changes.
     func release() throws {
         end.open(0)
         isReleased = true
@@ -48,7 +48,7 @@ final class LockHolder {
         }
     }
 
-    /// A trial that failed meanwhile ends here too, and waits for nobody.
+    /// If the trial has failed meanwhile, ends the transaction without waiting.
     deinit {
         if isReleased { return }
         end.open(0)

@@ -1,4 +1,4 @@
-// What the machine does to a trial while it is measured: steal, pressure, neighbours, late wakes.
+// Measures disturbances of a trial by the machine: steal, pressure, contention, late wake-ups.
 import TidegaugeMeasure
 import TidegaugeTrial
 
@@ -10,7 +10,7 @@ final class NoiseMeter: Companion {
     private var queued: RunQueueReading?
     private var contention: Contention?
 
-    /// Before the window, so that its thread has its name when CPU clocks are first read.
+    /// Starts before the window, so that the thread has its name when CPU clocks are first read.
     func warmUp(_ window: Window) { hiccup.start() }
 
     func begin(_ window: Window) {
@@ -25,7 +25,7 @@ final class NoiseMeter: Companion {
         lengthNs = MonotonicClock.nowNs() - startNs
     }
 
-    /// After CPU clocks have been read: a thread that is gone has none to take off.
+    /// Runs after CPU clocks have been read: the time of an ended thread could not be subtracted.
     func end(into findings: inout Findings) {
         findings.hiccups = hiccup.stop()
         findings.noise = NoiseAccount(pressure, findings.hiccups, contention: contention, lengthNs: lengthNs)

@@ -1,21 +1,22 @@
-// What recording takes, measured by recording: commits and callbacks that never were, written down by the very code that
-// writes down real ones, on one thread. Off the clock.
+// Measures the cost of recording with the code that records real commits and callbacks, on artificial ones, on one
+// thread. Runs outside the measurement.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 
-/// Per pair of a commit and an observer. Without the readings of the clock, which are the measurement itself: each is a time
-/// that figures need (the commit's begin, lock and return, the callback's enter and exit), and stands beside the cost as its
-/// flag. With them in, five of some 35 ns, the recorders' own part could not be seen.
+/// Cost per pair of a commit and an observer. It excludes the clock readings, which figures need in any case: the
+/// commit's begin, lock and return, and the callback's enter and exit. A flag states them beside the cost. Five
+/// readings of about 35 ns would hide the cost of the recorders.
 struct RecordingCost: Sendable {
     private static let pairs = 100_000
-    /// Readings of the clock that a trial makes for such a pair.
+    /// Number of clock readings for each pair in a trial.
     static let clockReads = 5
 
     let pairs: Int
-    /// CPU of one pair; the least of some rounds, because a machine that others use adds to it and never takes off.
+    /// CPU time in ns for each pair: the minimum over several rounds, because other load on the machine only adds to
+    /// it.
     let ns: Double
-    /// Allocated over all of them, after the first few; nil where nothing counts.
+    /// Bytes allocated for all pairs after the first 1,000; nil if allocations are not counted.
     let bytes: Int?
 
     init() throws {

@@ -1,7 +1,8 @@
-// How long an observing thread is blocked when it turns to the store itself: after a commit of a writer it begins a write,
-// or refreshes, as an application's main thread does on a tap. One call at a time, on the first site, between deliveries.
+// Measures how long an observing thread is blocked in a call of the store. After a writer's commit it begins a write
+// or refreshes, as an application's main thread does on a tap. Calls are made one at a time, on the first site,
+// between deliveries.
 //
-// `isPending` is set by whoever asks and cleared by the site.
+// `isPending` is set by the requesting thread and cleared by the site.
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -36,7 +37,7 @@ final class StallProbe: Companion, Sendable {
         samples.reserveCapacity(1 << 16)
     }
 
-    /// Asks for a call, unless one is on its way. Any thread.
+    /// Requests a call unless one is pending. Any thread.
     func request() {
         guard !isPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
         site.perform { [self] in measure() }
@@ -54,8 +55,8 @@ final class StallProbe: Companion, Sendable {
         }
     }
 
-    /// The calls begun in the window. After the last writer has ended.
-    /// - Throws: what the store threw in a call; `TrialFault.hang` where the site does not answer.
+    /// Reports the calls that began in the window. Call it after the last writer has ended.
+    /// - Throws: the store's error in a call; `TrialFault.hang` if the site does not answer.
     func end(into findings: inout Findings) throws {
         try site.run(timeoutNs: timeoutNs) {}
         if let fault { throw TrialFault.store("a call on \(site.name) failed: \(fault)") }

@@ -1,5 +1,5 @@
-// What old versions cost: snapshots that are held while the load runs, how many versions the store keeps for them, and how
-// much larger its file is than its content. The conducting thread.
+// Measures the cost of old versions: holds snapshots during the load, counts the versions that the store keeps, and
+// compares the file with its content. Used on the conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -9,9 +9,9 @@ final class VersionMeter: Companion {
     private var lengthNs: Int64 = 0
     private let pins: Int
     private let pinning: (any Pinning)?
-    /// Whose versions are counted.
+    /// The store if its versions are counted; otherwise nil.
     private let counted: (any Pinning)?
-    /// Whose file is compared with its content.
+    /// The store if its file is compared with its content; otherwise nil.
     private let compared: (any Compacting)?
     private var pinned: [any HeldVersion] = []
     private var figures = VersionFigures()
@@ -27,7 +27,7 @@ final class VersionMeter: Companion {
 
     func begin(_ window: Window) { lengthNs = window.lengthNs }
 
-    /// The pins come evenly over the window.
+    /// Takes snapshots evenly over the window.
     func look(_ sinceNs: Int64) throws {
         if let pinning, pinned.count < pins, sinceNs >= lengthNs * Int64(pinned.count) / Int64(pins) {
             pinned.append(try pinning.pin())

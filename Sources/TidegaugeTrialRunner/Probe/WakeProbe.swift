@@ -1,18 +1,18 @@
-// What two wakes cost on this machine at this moment: a thread that sleeps on a futex is woken and wakes a run loop. No
-// store can tell an observer on a run loop sooner, unless it keeps a thread spinning or tells it on the writer's thread.
-// Measured between the commits of a trial, from the thread that commits, so that the threads have slept as long as the
-// store's, and whatever disturbs the one disturbs the other.
+// Measures the cost of two wake-ups on this machine: a thread that sleeps on a futex is woken and wakes a run loop.
+// No store can notify an observer on a run loop faster, unless it spins or delivers on the writer's thread. The
+// committing thread triggers it between commits. So its threads sleep as long as the store's, and the same
+// disturbances affect both.
 //
-// `startNs` is written by the waker before `word`, and read on the run loop after it.
+// The waker writes `startNs` before `word`; the run loop reads it afterwards.
 import CStillingWellPlatform
 import StillingWellSync
 import Synchronization
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// Two threads that do nothing but wake, and a record of how long that took.
+/// Two threads that only wake each other, and a record of the times.
 final class WakeProbe: Companion, Sendable {
-    /// As long as an engine's background thread sleeps when nobody rings.
+    /// Timeout in ns of the relay's wait; the same as for an engine's background thread.
     private static let pollNs: Int64 = 1_000_000_000
 
     /// An atomic that the relay sleeps on.
@@ -38,8 +38,8 @@ final class WakeProbe: Companion, Sendable {
 
     deinit { word.deallocate() }
 
-    /// Wakes the relay, unless the last wake is still on its way. One thread.
-    /// - Parameter isMeasured: whether it counts.
+    /// Wakes the relay unless the last wake-up is still under way. Called by one thread.
+    /// - Parameter isMeasured: whether the time is recorded.
     func wake(isMeasured: Bool) {
         guard !isUnderWay.exchange(true, ordering: .acquiringAndReleasing) else { return }
         startNs.store(isMeasured ? MonotonicClock.nowNs() : 0, ordering: .releasing)
@@ -65,7 +65,7 @@ final class WakeProbe: Companion, Sendable {
         isUnderWay.store(false, ordering: .releasing)
     }
 
-    /// Ends the threads. After the last writer, which wakes them.
+    /// Stops the threads. Call it after the last writer, which wakes them, has ended.
     func end(into findings: inout Findings) {
         stopRequested.store(true, ordering: .releasing)
         _ = cp_add32(word, 1)

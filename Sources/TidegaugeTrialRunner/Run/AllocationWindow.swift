@@ -1,5 +1,5 @@
-// What was allocated within the measured window, by role as far as threads can be asked: the harness's own, writing and
-// observing, count their bytes exactly; what is left of the process is the engine's. Conducting thread.
+// Measures allocations within the window by role. Writer and observer threads and the conductor count their own bytes
+// exactly; the rest of the process is the engine's. Used on the conducting thread.
 import TidegaugeMeasure
 import TidegaugeTrial
 
@@ -8,7 +8,7 @@ final class AllocationWindow: Companion {
     private let writing: any WritingSide
     private let group: ObserverGroup
     private var writers: [ThreadAllocations] = []
-    /// Nil where deliveries run on a queue, which has no thread of its own.
+    /// Nil if deliveries run on a queue, which has no own thread.
     private var sites: [ThreadAllocations]?
     private var start: Reading?
 
@@ -19,13 +19,13 @@ final class AllocationWindow: Companion {
         var sites: UInt64
     }
 
-    /// Nil where nothing counts.
+    /// Nil if allocations are not counted.
     init?(_ writing: any WritingSide, _ group: ObserverGroup) {
         guard let conductor = ThreadAllocations() else { return nil }
         (self.conductor, self.writing, self.group) = (conductor, writing, group)
     }
 
-    /// Writers and sites have their threads by now.
+    /// Writers and sites have started their threads by now.
     func begin(_ window: Window) {
         writers = writing.allocations.compactMap { $0 }
         sites = group.allocations

@@ -1,4 +1,4 @@
-// CPU time of the measured window by role, with the harness's own share taken off.
+// CPU time in the measured window by role, without the harness's own.
 import CStillingWellPlatform
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -10,24 +10,25 @@ final class CPUWindow: Companion {
     private let upkeepThreadPrefixes: [String]
     private let writing: any WritingSide
     private var start: CPUSnapshot?
-    /// Work that the store has others do.
+    /// The store if other processes work for it; otherwise nil.
     private let served: (any ServedStore)?
     private var servedStart: [String: Int64]?
 
-    /// On the thread that runs the trial.
-    /// - Parameter driver: names the threads that belong to the engine.
+    /// Call it on the thread that runs the trial.
+    /// - Parameter driver: names the engine's threads by their prefixes.
     init(_ driver: any StoreDriver, _ store: any DrivenStore, _ writing: any WritingSide) {
         served = store as? any ServedStore
         upkeepThreadPrefixes = driver.capabilities.upkeepThreadPrefixes
         self.writing = writing
     }
 
-    /// Threads that wait for the trial, or measure beside it.
+    /// Whether a thread belongs to the harness: it waits for the trial or measures beside it.
     private static func isHarness(_ tid: Int32, _ name: String, _ conductor: Int32) -> Bool {
         tid == conductor || name == "hiccup" || name.hasPrefix(LivenessProbe.wakeFloorPrefix)
     }
 
-    /// Who ran and who waited, of all threads but those; on the conducting thread. nil where the kernel does not say.
+    /// Returns the running and waiting times of all threads except the harness's. Call it on the conducting thread.
+    /// Nil if the kernel does not report them.
     static func runQueue() -> RunQueueReading? {
         let conductor = cp_thread_id()
         return RunQueueProbe.read { tid, name in !isHarness(tid, name, conductor) }
@@ -41,7 +42,7 @@ final class CPUWindow: Companion {
     func end(into findings: inout Findings) {
         guard let start else { return }
         let delta = probe.delta(since: start)
-        // A server is part of what is measured: what it does for the store is in all figures of the process.
+        // A server belongs to the measured engine, so its CPU time counts in all figures of the process.
         let served = servedSince()
         for (kind, timeNs) in served { findings.counts["server_cpu_ns.\(kind)"] = Int(timeNs) }
         let serverNs = served.values.reduce(0, +)
@@ -64,7 +65,8 @@ final class CPUWindow: Companion {
         (findings.cpu.commits, findings.cpu.affectingCommits) = (findings.commits, findings.affectingCommits)
     }
 
-    /// By kind of process, those that have begun or ended since then included.
+    /// Returns the server's CPU time by kind of process, including processes that have begun or ended since the
+    /// start.
     private func servedSince() -> [String: Int64] {
         guard let before = servedStart, let now = served?.serverCPU() else { return [:] }
         return now.reduce(into: [:]) { $0[$1.key] = max(0, $1.value - before[$1.key, default: 0]) }

@@ -1,22 +1,22 @@
-// What stands beside the writers and observers of a trial: probes that measure, faults that are put in, a neighbouring store,
-// late subscribers, pins of versions. All are told of the same moments, in the order below. Which of them a trial has, and in what
-// order they are told, stands in `Companions`.
+// Everything beside the writers and observers of a trial: probes, injected faults, a co-tenant, late subscribers,
+// snapshots. All get the same calls, in the order below. `Companions` determines which ones a trial has and in what
+// order they are called.
 
-/// Something beside the load of one trial. Every call comes on the conducting thread.
+/// A companion of one trial's load. All calls come on the conducting thread.
 protocol Companion: AnyObject {
-    /// Writers are ready and warm up; the measured window is to come.
+    /// The writers are ready and warm up; the measured window has not begun.
     func warmUp(_ window: Window) throws
-    /// The measured window begins now.
+    /// The measured window begins.
     func begin(_ window: Window) throws
-    /// Every 10 ms while writers write, so long after the start of the window.
+    /// Called every 10 ms during the load with the time in ns since the start of the window.
     func look(_ sinceNs: Int64) throws
-    /// The last writer has made its last commit; deliveries may still be on their way.
+    /// The last commit has been made; deliveries may still be under way.
     func loadEnded()
-    /// Everything has been delivered: ends what was begun and says what it has found.
+    /// Everything has been delivered. Ends the companion's work and reports its findings.
     func end(into findings: inout Findings) throws
-    /// Cancels its subscriptions, before a last commit that nobody may be called for.
+    /// Cancels its subscriptions before a last commit, for which none of them may be called.
     func cancel() throws
-    /// The store is closed: gives back what is left, and says what was wrong with it.
+    /// The store is closed. Releases the remaining resources and reports violations.
     func close(into findings: inout Findings) throws
 }
 

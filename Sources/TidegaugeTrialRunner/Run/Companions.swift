@@ -1,5 +1,5 @@
-// The companions that a trial has, made from its spec. They are begun in the order of the list and ended in the opposite one, so
-// that clocks and counters, which all others would disturb, are opened last and read first.
+// Makes the companions of a trial from its spec. They begin in list order and end in reverse order. So clocks and
+// counters, which all others would disturb, start last and are read first.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -9,7 +9,7 @@ struct Companions {
     private let setup: TrialSetup
     private let all: [any Companion]
 
-    /// Makes them, observers that come and go and processes of their own included. No commit has been made yet.
+    /// Makes the companions, which includes churning observers and separate processes. No commit has been made yet.
     init(_ setup: TrialSetup) throws {
         self.setup = setup
         let spec = setup.spec
@@ -51,7 +51,7 @@ struct Companions {
         case .clockStep(let atNs): TimedFault.clockStep(atNs: atNs)
         case .serverRestarted, .connectionCut, .observerStopped, .largeTransaction:
             try ServerFault(setup.spec.fault, setup.store)
-        // These are up to the store's wrapper and to the writing side.
+        // The store's wrapper and the writing side handle these.
         case .none, .slowdown, .loss, .reorder, .writerKilled, .writerStopped: nil
         }
     }
@@ -63,7 +63,7 @@ struct Companions {
     }
 
     /// Ends the subscriptions, the store and the sites.
-    /// - Parameter logs: what observers had been told until then.
+    /// - Parameter logs: the observers' records so far.
     func close(_ logs: [ObserverLog], into findings: inout Findings) throws {
         findings.violations += try CancellationCheck.check(setup.store, setup.group, logs) {
             for companion in all.reversed() { try companion.cancel() }

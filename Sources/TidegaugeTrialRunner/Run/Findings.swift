@@ -1,4 +1,4 @@
-// What the companions of a trial have found, on its way to the figures and the result.
+// Findings of a trial's companions, for the figures and the result.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -7,7 +7,8 @@ import TidegaugeTrial
 
 struct Findings {
     let window: Window
-    /// Commits that returned at or after the start of the window, and those of them that affect a measured observer.
+    /// Number of commits that returned at or after the start of the window; below, those that affect a measured
+    /// observer.
     let commits: Int
     let affectingCommits: Int
 
@@ -15,27 +16,27 @@ struct Findings {
     var hiccups = LatencyHistogram()
     var noise: NoiseAccount?
     var allocations: AllocationAccount?
-    // What was measured beside the commits and the deliveries, as far as it was asked for.
+    // Other measurements, as far as they were requested.
     var wakeFloor: LatencyHistogram?
     var stalls: LatencyHistogram?
     var versions = VersionFigures()
     var holdings = HoldingsFigures()
-    /// Of one reading of the clock.
+    /// Cost of one clock reading in ns.
     var clockNs: Double = 0
     var recording: RecordingCost?
     var recoveryNs: Int64?
-    /// Of the hosts that wrote, where a trial has several.
+    /// Accounts of the hosts if the trial has several.
     var hosts: [HostAccount] = []
-    /// When something was done to the server, or to connections to it.
+    /// Time of the harm to the server or its connections.
     var harmedNs: Int64?
     var refusals = 0
-    /// By the name they have in the result.
+    /// Counts by their names in the result.
     var counts: [String: Int] = [:]
-    /// Of queries that were watched for a part of the load.
+    /// Logs of queries that were observed for a part of the load.
     var passing: [PassingLog] = []
-    /// What is wrong with the store, beside what the oracle sees.
+    /// Violations of the store beside those that the oracle finds.
     var violations: [String] = []
-    /// Deliveries that were harmed on purpose; nil where none was to be.
+    /// Number of deliberately harmed deliveries; nil if the fault harms none.
     var harmedDeliveries: Int?
 
     init(_ window: Window, commits: Int, affectingCommits: Int) {
@@ -57,7 +58,7 @@ struct VersionFigures: Sendable {
     var amplification: Double?
     var held: [any HeldVersion] = []
 
-    /// What is held, for who lets go of it.
+    /// Returns the held versions and gives up their ownership.
     mutating func handOver() -> [any HeldVersion] {
         defer { held = [] }
         return held
@@ -67,10 +68,10 @@ struct VersionFigures: Sendable {
 struct HoldingsFigures: Sendable {
     var held: [Metric: [(commits: Int, amount: Int)]] = [:]
 
-    /// At the end, at most, and more per commit.
+    /// Returns the last amount, the maximum and the slope per commit.
     func figures(_ metric: Metric) -> [Figure] {
         guard let samples = held[metric], let last = samples.last else { return [] }
-        // Two moments make a slope of descriptors; of what grows by leaps it takes some more.
+        // Two moments suffice for descriptors; amounts that grow in steps need more.
         let needed = TrialProvider.holdings[metric]?.looks == .atEnds ? 2 : 8
         let slope =
             samples.count < needed
@@ -84,10 +85,10 @@ struct HoldingsFigures: Sendable {
 }
 
 extension TrialResult {
-    /// Turns what the oracle saw into what was looked for: deliveries were harmed on purpose, so many of them.
+    /// Replaces the oracle's violations by the outcome of the fault test: `harmed` deliveries were harmed on purpose.
     mutating func expectCaught(_ spec: TrialSpec, harmed: Int) {
         if harmed == 0 {
-            // Nothing was to be seen, and nothing is said.
+            // Without a harmed delivery there is no figure.
             notes.append("fewer deliveries than 'fault.every': none was harmed")
             if let index = figures.firstIndex(where: { $0.metric == .faultsCaught }) { figures[index].value = nil }
             return

@@ -1,5 +1,5 @@
-// What writers have done, as a history: at once where commits return versions; where they return tokens, when the deliveries are
-// known that tell their order. The conducting thread, off the clock.
+// Makes the history of the writers. It is final if commits return versions; if they return tokens, their order is
+// known only after the deliveries. Used on the conducting thread, outside the measurement.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -12,15 +12,15 @@ struct Past {
     private let records: [RecordBuffer<CommitRecord>]
     private let late: (any LateVersions)?
 
-    /// - Parameter records: of each writer; all have ended.
+    /// - Parameter records: records of each writer; all have ended.
     init(_ setup: TrialSetup, _ window: Window, _ records: [RecordBuffer<CommitRecord>]) {
         (self.setup, self.window, self.records) = (setup, window, records)
         late = setup.store as? any LateVersions
     }
 
-    /// Returns when every observer has been called for what changed its rows, or none is called any more.
-    /// - Returns: what is known by then; of late versions the order of the last commits may change until `finish`, and `tokens` are
-    ///   what they were given as.
+    /// Returns once every observer has been called for its changes, or once callbacks have ceased.
+    /// - Returns: the history so far. For late versions the order of the last commits may change until `finish`, and
+    ///   `tokens` maps versions to their tokens.
     func settle() throws -> (history: History, tokens: [Int64: Int64]?) {
         let order = try order()
         let history = history(order)
@@ -29,7 +29,7 @@ struct Past {
         return (history, tokens)
     }
 
-    /// Puts versions in place of tokens, in the history and in what observers have written down, here and elsewhere.
+    /// Replaces tokens by versions in the history and in the observers' records, here and on hosts.
     func finish(
         _ history: inout History, _ logs: [ObserverLog], _ echoes: [Echo], into findings: inout Findings
     ) throws {

@@ -1,11 +1,11 @@
-// A driver's store with a flaw on purpose: see `Shim`. Everything else passes through.
+// Wraps a driver's store with a deliberate flaw; see `Shim`. Everything else is forwarded.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 
 extension Shim {
     func wrap(_ store: any DrivenStore) -> any DrivenStore {
-        // With a share of nothing, too: the shim itself costs something, and the fair other side pays it.
+        // Also with a share of 0: the shim itself costs something, and the unmodified side must pay it too.
         var delays = [CommitDelay.cpu(share: spinShare)]
         if let waitShare { delays.append(.sleep(share: waitShare)) }
         if tailEvery > 0 { delays.append(.tail(every: tailEvery, lengthNs: tailNs)) }

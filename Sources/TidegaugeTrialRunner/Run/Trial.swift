@@ -1,6 +1,5 @@
-// One trial from an empty folder to its figures. `measure` is the whole story in order; what it calls stands in
-// `TrialSetup` (the store and its observers), `WriterGroup` (writers), `Companions` (all that stands beside them), `Oracle` and
-// `FigureSheet`.
+// One trial, from an empty folder to its figures. `measure` contains all its steps in order. They use `TrialSetup`
+// (the store and its observers), `WriterGroup` (writers), `Companions` (everything else), `Oracle` and `FigureSheet`.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -15,9 +14,9 @@ public struct Trial {
     private let report: (TrialProgress) -> Void
 
     /// - Parameters:
-    ///   - storeDirectory: exists and is empty; on a memory file system for a `memory` store.
-    ///   - hosts: what there is beside this machine, for specs that ask for several; none: processes of this one.
-    ///   - report: called now and then on the calling thread.
+    ///   - storeDirectory: an existing empty folder; for a `memory` store on a memory file system.
+    ///   - hosts: the available hosts for specs that ask for several; if empty, processes of this machine are used.
+    ///   - report: called repeatedly with the progress, on the calling thread.
     /// - Returns: a result in every case; `fate` says how the trial ended.
     public static func run(
         _ spec: TrialSpec, on driver: any StoreDriver, storeDirectory: String, hosts: [HostEntry] = [],
@@ -91,7 +90,7 @@ extension TrialResult {
 }
 
 extension TrialSpec {
-    /// A violation with what is needed to see it again.
+    /// Returns the violation with everything needed to reproduce it.
     func located(_ violation: String) -> String {
         let place = [scenario, driver, variant].filter { !$0.isEmpty }.joined(separator: ", ")
         return "\(violation) [\(place), trial \(trial), seed \(seed)]"

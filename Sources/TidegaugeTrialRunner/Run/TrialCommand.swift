@@ -1,5 +1,5 @@
-// The child's side of a trial: spec on standard input, progress on standard output, result into a folder. The same for
-// every binary that has drivers, so that the parent can run itself, and one commit's binary another's.
+// The child's side of a trial: the spec on standard input, progress on standard output, the result in a folder. Every
+// binary with drivers has it, so the parent can run itself or another commit's binary.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -7,14 +7,14 @@ import TidegaugeSpec
 import TidegaugeTrial
 
 public enum TrialCommand {
-    /// Why a child could not even start its trial.
+    /// The reason why a child could not start its trial.
     public struct Refusal: Error, CustomStringConvertible {
         public var description: String
     }
 
-    /// Runs the trial that `spec` describes and writes its result; returns normally whatever the trial's fate.
-    /// - Throws: `Refusal` where the spec cannot be read, is of another version, or names a driver that is not here;
-    ///   an error of Foundation's where the result cannot be written.
+    /// Runs the trial that `spec` describes and writes its result. Returns normally whatever the trial's fate.
+    /// - Throws: `Refusal` if the spec cannot be read, has another version, or names an unknown driver; an error of
+    ///   Foundation if the result cannot be written.
     public static func run(
         spec: Data, drivers: [any StoreDriver], resultDirectory: String, storeDirectory: String, hosts: [HostEntry] = []
     ) throws {
@@ -27,7 +27,7 @@ public enum TrialCommand {
             if let line = try? JSONEncoder().encode(progress) { StandardStream.output.write(line + Data("\n".utf8)) }
         }
         let path = "\(resultDirectory)/\(TrialResult.fileName)"
-        // In one step: a parent that finds the file finds all of it.
+        // Atomic, so that a parent that finds the file finds it complete.
         try JSONEncoder().encode(result).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 

@@ -1,12 +1,12 @@
-// The first half of a trial: a store with its rows, and observers that have all been called once.
+// The first half of a trial: a store with its rows, and observers that have each been called once.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// What writers and companions of a trial find. The conducting thread.
+/// The environment of a trial's writers and companions. Used on the conducting thread.
 struct TrialSetup {
-    /// As the load sees it.
+    /// The spec as the load sees it.
     let spec: TrialSpec
     let driver: any StoreDriver
     let store: any DrivenStore
@@ -14,12 +14,12 @@ struct TrialSetup {
     let dataset: Dataset
     let plan: QueryAssignment
     let group: ObserverGroup
-    /// Those that were there before the first observer.
+    /// Companions that existed before the first observer.
     let companions: [any Companion]
-    /// Where writers and observers are that are elsewhere: as many as the spec asks for.
+    /// Hosts of remote writers and observers, as many as the spec asks for.
     let hosts: [HostEntry]
 
-    /// - Parameter hosts: those that there are.
+    /// - Parameter hosts: the available hosts.
     init(
         _ asked: TrialSpec, _ driver: any StoreDriver, directory: String, hosts: [HostEntry],
         _ report: (TrialProgress) -> Void
@@ -56,10 +56,10 @@ struct TrialSetup {
 }
 
 extension TrialSpec {
-    /// A trial as its writers and the observers that stay see it.
+    /// The spec as the writers and the lasting observers see it.
     fileprivate var underLoad: TrialSpec {
         var spec = self
-        // The writer that is killed, and its successor.
+        // The killed writer and its successor.
         if fault.kind == .writerKilled { spec.writers.threads = 2 }
         spec.writers.threads = spec.writers.count
         if observers.subscribe == .cancelled {
@@ -70,7 +70,7 @@ extension TrialSpec {
 }
 
 extension HostEntry {
-    /// Those that a trial's writers and observers are on; of this machine where nobody says.
+    /// Returns the hosts of a trial's writers and observers; processes of this machine if no hosts are given.
     fileprivate static func all(of spec: TrialSpec, among hosts: [HostEntry]) throws -> [HostEntry] {
         guard let count = spec.hosts else { return [.here] }
         if hosts.isEmpty { return (0..<count).map { HostEntry(name: "here-\($0)") } }

@@ -1,4 +1,4 @@
-// When a trial is measured, and how far it has come.
+// The measured window of a trial, and its progress.
 import TidegaugeMeasure
 import TidegaugeTrial
 
@@ -13,7 +13,7 @@ struct Window: Sendable {
 }
 
 extension TrialProgress {
-    /// While the load runs; in the warm-up `fraction` is negative.
+    /// Progress during the load; `fraction` is negative in the warm-up.
     init(_ phase: Phase, window: Window, commits: Int, callbacks: Int) {
         self.init(phase)
         fraction = Double(MonotonicClock.nowNs() - window.startNs) / Double(max(window.lengthNs, 1))
