@@ -1,23 +1,23 @@
-// A store whose commits are all logged, and one connection of it per site. How subscriptions hear of commits is who opens
-// it says.
+// A store with a log of all commits and one connection per site. Its opener determines how subscriptions learn of
+// commits.
 //
-// Whatever is taken out of `subscriptions` is used on its site.
+// Members of `subscriptions` are used on their sites only.
 import FetchedResults
 import StillingWell
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeStillingWellDriver
 
-/// What a site refreshes with its connection.
+/// An observer that a site refreshes with its connection.
 package protocol ControlledObserver: DriverSubscription {
-    /// Whether it is of that connection, and so of its site.
+    /// Whether the observer uses this connection, and so belongs to its site.
     func isOf(_ connection: Connection) -> Bool
-    /// Tells of everything committed so far before it returns. On the site.
+    /// Delivers everything committed so far before it returns. Call it on the site.
     func refresh() throws
 }
 
 public final class ControlledStore: ConnectedStore {
-    /// Makes an observer of a query; on the site.
+    /// Makes an observer of a query. Called on the site.
     package typealias Observe =
         @Sendable (Connection, Query, DeliverySite, any DeliverySink) throws -> any ControlledObserver
 
@@ -35,7 +35,7 @@ public final class ControlledStore: ConnectedStore {
 
     public func apply(_ change: Change, _ connection: Connection) throws { try ShownRow.apply(change, connection) }
 
-    /// Of a writer that has its changes told.
+    /// Returns a writer that logs its changes for notification.
     public func makeWriter() -> any StoreWriter {
         CommittingWriter { [store] changes, locked in
             try store.writeWithNotification { connection, logger in

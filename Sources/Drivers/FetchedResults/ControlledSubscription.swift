@@ -1,5 +1,5 @@
-// One controller and its delegate, who turns what it is told change by change back into one delivery. On the site, but for
-// `cancel`.
+// A fetched-results controller and its delegate, which combines the individual changes into one delivery. Used on the
+// site, except for `cancel`.
 import FetchedResults
 import StillingWell
 import TidegaugeDriver
@@ -9,7 +9,7 @@ final class ControlledSubscription: ControlledObserver {
     nonisolated(unsafe) private let controller: FetchedResultsController<ShownRow>
     nonisolated(unsafe) private let delegate: RowDelegate
     private let sink: CancellableSink
-    /// What ends the controller from any thread.
+    /// Ends the controller from any thread.
     private let token: NotificationToken?
 
     init(_ controller: FetchedResultsController<ShownRow>, _ sink: any DeliverySink) throws {
@@ -19,7 +19,7 @@ final class ControlledSubscription: ControlledObserver {
         controller.delegate = delegate
         try controller.performFetch()
         token = controller.notificationToken
-        // What is shown now is the beginning; the delegate is told what follows.
+        // The current rows are the initial delivery; the delegate gets later changes.
         let count = controller.sections.reduce(0) { $0 + $1.objectCount }
         self.sink.deliver(Delivery(version: Int64(controller.connection.version), isInitial: true, count: count))
     }
@@ -44,7 +44,7 @@ final class ControlledSubscription: ControlledObserver {
     }
 }
 
-/// Collects what it is told between `will` and `did`. There is one section.
+/// Collects the changes between `will` and `did`. There is one section.
 final class RowDelegate: FetchedResultsControllerDelegate {
     typealias Object = ShownRow
 

@@ -1,5 +1,5 @@
-// Fetched-results controllers seen from the harness: one store, one connection per site, one controller per subscription,
-// and a change logger that notes every commit.
+// Driver of fetched-results controllers: one store, one connection per site, one controller per subscription, and a
+// change logger that records every commit.
 import FetchedResults
 import StillingWell
 import TidegaugeDriver
@@ -12,7 +12,7 @@ public struct FetchedResultsDriver: StoreDriver {
 
     public var facts: EngineFacts {
         EngineFacts(durabilities: [.full, .relaxed, .memory], persists: true, hasChangeSets: true) {
-            // A controller shows at once what it is told later, so each has its own pace.
+            // A controller shows its delivered rows immediately, so each advances separately.
             $0.advancesTogether = false
             $0.upkeepThreadPrefixes = ["well-"]
         }
@@ -26,5 +26,5 @@ public struct FetchedResultsDriver: StoreDriver {
     }
 }
 
-/// The row that scenarios write and watch.
+/// The rows that scenarios write and observe.
 package typealias ShownRow = ItemRow

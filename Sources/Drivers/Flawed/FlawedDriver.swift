@@ -1,14 +1,14 @@
-// A store with one flaw, for scenarios that must find it. It keeps no rows: versions, locks and callbacks are what hangs
-// are made of.
+// A store with one deliberate flaw, for scenarios that must detect it. It keeps no rows; versions, locks and
+// callbacks suffice for hangs.
 import TidegaugeDriver
 
-/// Opens stores that hang in one certain way; named `flawed-` and the flaw.
+/// Opens stores that hang in one particular way. Its name is `flawed-` and the flaw.
 public struct FlawedDriver: StoreDriver {
     private let flaw: Flaw
 
     public init(_ flaw: Flaw) { self.flaw = flaw }
 
-    /// One of each.
+    /// One driver for each flaw.
     public static let all = Flaw.allCases.map(FlawedDriver.init)
 
     public var name: String { "flawed-\(flaw.rawValue)" }
@@ -24,7 +24,7 @@ public struct FlawedDriver: StoreDriver {
     public func open(_ configuration: StoreConfiguration) -> FlawedStore { FlawedStore(flaw) }
 }
 
-/// What is wrong with a flawed store.
+/// The flaw of a flawed store.
 public enum Flaw: String, Sendable, CaseIterable {
     /// Observers are called on the committing thread, under the write lock; the initial call too.
     case callbackUnderLock = "callback-under-lock"
@@ -32,26 +32,26 @@ public enum Flaw: String, Sendable, CaseIterable {
     case waitsForObservers = "waits-for-observers"
     /// A refresh waits for the site's next turn.
     case refreshWaitsForTurn = "refresh-waits-for-turn"
-    /// Ending a subscription waits for its call that runs.
+    /// Cancelling a subscription waits for its running callback.
     case cancelWaits = "cancel-waits"
     /// Observers are called under the lock of their registry.
     case calledUnderRegistry = "called-under-registry"
-    /// Two readers, and no more; a read inside a read takes another one.
+    /// The store has a pool of two readers. A read inside a read takes another one.
     case readerPool = "reader-pool"
-    /// A write that nobody waits for takes the write lock at once, and gives it back on the site, some time.
+    /// An asynchronous write takes the write lock immediately and releases it later on the site.
     case asyncWriteHeld = "async-write-held"
-    /// A commit takes the registry under the write lock, subscribing the write lock under the registry.
+    /// A commit takes the registry lock under the write lock, and a subscription takes them in the opposite order.
     case lockOrder = "lock-order"
-    /// The same with mutexes of the system's, which nobody traces.
+    /// Like `lockOrder`, with system mutexes that are not traced.
     case foreignLocks = "foreign-locks"
-    /// A refresh waits for as many answers as there were subscriptions; one that is dropped never answers.
+    /// A refresh waits for as many answers as there were subscriptions; a dropped subscription never answers.
     case answersCounted = "answers-counted"
-    /// A refresh waits for answers; who answers looks first whether the store is open, and says nothing if it is not.
+    /// A refresh waits for answers; the answering thread does not answer if the store has been closed.
     case closeForgetsRefresh = "close-forgets-refresh"
-    /// The only worker waits for the site, on which somebody waits for a worker.
+    /// The only worker waits for the site, and the site waits for a worker.
     case workersStarve = "workers-starve"
-    /// A mailbox takes one delivery; the writer waits for room with the write lock held.
+    /// A mailbox has room for one delivery; the writer waits for room while it holds the write lock.
     case boundedMailbox = "bounded-mailbox"
-    /// Observers on a queue are called by `sync`, from that queue as well.
+    /// Observers on a queue are called by `sync`, even from that queue.
     case syncOnOwnQueue = "sync-on-own-queue"
 }

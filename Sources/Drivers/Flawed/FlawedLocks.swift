@@ -1,9 +1,9 @@
-// The locks of a flawed store: traced ones, a pool of permits, and plain ones of the system's for the flaw that tracing
-// does not see.
+// The locks of a flawed store: traced locks, a pool of permits, and system mutexes for the flaw that tracing cannot
+// see.
 import Glibc
 import StillingWellSync
 
-/// A lock that a flawed store may get wrong.
+/// A lock that a flawed store may use wrongly.
 protocol FlawedLock: AnyObject, Sendable {
     func lock()
     func unlock()
@@ -24,7 +24,7 @@ final class NamedLock: FlawedLock {
     func unlock() { mutex.unlock() }
 }
 
-/// As a library has it that knows nothing of `StillingWellSync`.
+/// A system mutex, as in a library that does not use `StillingWellSync`.
 final class ForeignLock: FlawedLock {
     /// Its calls are for any thread.
     nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -43,10 +43,10 @@ final class ForeignLock: FlawedLock {
     func unlock() { pthread_mutex_unlock(mutex) }
 }
 
-/// So many may be inside at a time.
+/// A pool that admits a limited number of threads at a time.
 final class PermitPool: Sendable {
     private let resource: TracedResource
-    /// How many more may come in.
+    /// Number of free permits.
     private let free: Guarded<Int>
     private let returned: TracedCondition
 

@@ -1,8 +1,8 @@
-// A site as a flawed store sees it: a way to have something done there, and a way to wait until it is done.
+// A site of a flawed store: runs blocks there, and waits for them.
 import StillingWellSync
 import TidegaugeDriver
 
-/// Any thread, but for `init`, which is on the site.
+/// Used by any thread, except for `init`, which runs on the site.
 final class FlawedSite: Sendable {
     private enum Target {
         case runLoop(RunLoopHandOff)
@@ -20,7 +20,7 @@ final class FlawedSite: Sendable {
         }
     }
 
-    /// What waiting for the site is waiting for.
+    /// The resource that a wait for the site waits for.
     var resource: TracedResource {
         switch target {
         case .runLoop(let loop): loop.resource
@@ -35,7 +35,7 @@ final class FlawedSite: Sendable {
         }
     }
 
-    /// Also on the site itself, where it can only hang, or stop the process.
+    /// Runs a block on the site and waits for it. On the site itself this hangs or traps.
     func performAndWait(_ block: @escaping @Sendable () -> Void) {
         switch target {
         case .queue(let queue): queue.sync(block)

@@ -1,8 +1,7 @@
-// The store proper: a version, a write lock, a registry of observers; and at each place where it can go wrong, the one flaw
-// that it has.
+// A flawed store: a version, a write lock, a registry of observers, and its one flaw at the place where it occurs.
 //
-// `writeLock` is held by one commit at a time; `registry` guards `subscriptions` and `sites`; the lock of `counters` is a leaf.
-// Only the flaw calls out under the first two.
+// `writeLock` is held by one commit at a time. `registry` guards `subscriptions` and `sites`. The lock of `counters`
+// is a leaf. Only the flaw calls out under the first two.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -92,7 +91,7 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
         for subscription in subscriptions { subscription.site.perform { subscription.deliver(version) } }
     }
 
-    /// A worker is taken up until the site has called the observer.
+    /// Uses a worker until the site has called the observer.
     private func deliverByWorker(_ subscription: FlawedSubscription, _ version: Int64) {
         TracedThread("worker") { [self] in
             workerPool.with { subscription.site.performAndWait { subscription.deliver(version) } }
@@ -154,8 +153,8 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
         }
     }
 
-    /// Each subscription answers from a thread of its own, unless it has been dropped by then, or the store closed where
-    /// that is the flaw.
+    /// Waits for one answer from a separate thread per subscription. A subscription does not answer if it was
+    /// dropped, or, for that flaw, if the store was closed.
     private func awaitAnswers() {
         let asked = registered
         counters.withLock { $0.answers = 0 }

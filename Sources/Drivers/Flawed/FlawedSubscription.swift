@@ -1,4 +1,4 @@
-// One observer of a flawed store. Nothing is called under its lock.
+// One observer of a flawed store. Its lock is not held during callbacks.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -23,7 +23,7 @@ final class FlawedSubscription: DriverSubscription {
         roomMade = TracedCondition("mailbox room", state)
     }
 
-    /// On the site, or wherever the flaw has it.
+    /// Runs on the site, or on the thread that the flaw uses.
     func deliver(_ version: Int64, isInitial: Bool = false) {
         state.withLock { $0.isRunning = true }
         Tracing.note(.acquired, on: running)
@@ -35,10 +35,10 @@ final class FlawedSubscription: DriverSubscription {
         }
     }
 
-    /// Waits until a call that runs has returned; in that call itself, for ever.
+    /// Waits until a running callback has returned. Never returns if called in that callback.
     func awaitIdle() { state.wait(for: idle, from: running) { !$0.isRunning } }
 
-    /// Waits for room for one more delivery, which the site makes.
+    /// Waits for room for one more delivery; the site makes room.
     func takeRoom() { state.withLock(after: roomMade, for: site.resource, once: { $0.hasRoom }) { $0.hasRoom = false } }
 
     func makeRoom() {

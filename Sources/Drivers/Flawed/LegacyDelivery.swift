@@ -1,12 +1,12 @@
-// How RBQFetchedResultsController delivered: on the thread that commits, under one lock, waiting for the delegate on
-// another thread. The lock is held while user code runs and while a thread waits for a thread, which is what every deadlock
-// in the history of such controllers was made of:
+// Delivers like RBQFetchedResultsController: on the committing thread, under one lock, waiting for the delegate on
+// another thread. The lock is held while user code runs and while a thread waits for another. Every deadlock in the
+// history of such controllers was of this kind:
 //
-//     a background thread commits, takes `serial`, waits for the delegate's thread
-//     the delegate's thread commits meanwhile, and waits for `serial`; or fetches anew, ends the controller, or asks
-//     to be told of everything: each of these waits for `serial` too
+// a background thread commits, takes `serial`, waits for the delegate's thread
+// the delegate's thread meanwhile commits, fetches again, ends the controller or requests all deliveries,
+// each of which waits for `serial`
 //
-// `serial` guards `told` and `hasFailed` of every observer there is; `shown` belongs to the site.
+// `serial` guards `told` and `hasFailed` of all observers; `shown` belongs to the site.
 import FetchedResults
 import StillingWell
 import StillingWellSync
@@ -14,14 +14,14 @@ import TidegaugeDriver
 import TidegaugeFetchedResultsDriver
 import TypedNotifications
 
-/// The section in which changes of all observers are worked out and told.
+/// The lock under which the changes of all observers are computed and delivered.
 private let serial = TracedMutex("fetched results serial section")
 
 /// One observer's way of hearing of commits.
 ///
 /// Unchecked because one section guards `told` and `hasFailed` of all observers, which is the flaw, and the rest is the site's.
 final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
-    /// The rows of a query, and the version they are of.
+    /// The rows of a query and their version.
     private struct Rows {
         var version: Int64
         var items: [Item]
@@ -45,7 +45,7 @@ final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
     private var shown: [Item]
     private var listener: NotificationSubscription?
 
-    /// On the site.
+    /// Call it on the site.
     init(_ connection: Connection, _ query: Query, _ site: DeliverySite, _ sink: any DeliverySink) throws {
         self.connection = connection
         store = connection.store
@@ -53,7 +53,7 @@ final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
         place = FlawedSite(site)
         isThere = connection.placeCheck
         self.sink = CancellableSink(sink)
-        // Between two commits, and not in the middle of one being told.
+        // Under the lock, so not in the middle of a delivery.
         let store = store
         let rows = try serial.withLock { try Rows(query, store) }
         told = rows
@@ -66,13 +66,13 @@ final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
 
     func isOf(_ connection: Connection) -> Bool { self.connection === connection }
 
-    /// Returns once everything committed so far has been told.
+    /// Returns once everything committed so far has been delivered.
     func refresh() throws {
         serial.withLock {}
         _ = try connection.refresh()
     }
 
-    /// Nothing is being told any more once it has returned.
+    /// Returns once no delivery is running.
     func cancel() {
         sink.cancel()
         listener?.cancel()
@@ -81,7 +81,7 @@ final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
 
     func currentItems() -> [Item] { shown }
 
-    /// On the thread that has committed.
+    /// Runs on the committing thread.
     private func process(_ changes: EntityChanges) {
         guard changes.path == store.configuration.path else { return }
         serial.withLock {
@@ -99,7 +99,7 @@ final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
         }
     }
 
-    /// On the site.
+    /// Runs on the site.
     private func tell(_ old: [Item], _ outcome: Result<Rows, any Error>) {
         switch outcome {
         case .success(let new):
@@ -111,7 +111,7 @@ final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
 }
 
 extension Delivery {
-    /// What has changed between two states of a query's rows.
+    /// Makes the change set between two states of a query's rows.
     fileprivate init(from old: [Item], to new: [Item], version: Int64) {
         let difference = new.map(\.key).difference(from: old.map(\.key)).inferringMoves()
         self.init(version: version, isInitial: false, count: new.count)

@@ -1,9 +1,9 @@
-// A store that delivers as RBQFetchedResultsController did (`LegacyDelivery`), on StillingWell and its change logger: the one
-// flawed store that keeps rows.
+// A store that delivers like RBQFetchedResultsController (`LegacyDelivery`), on StillingWell and its change logger.
+// It is the only flawed store on StillingWell's rows.
 import TidegaugeDriver
 import TidegaugeFetchedResultsDriver
 
-/// Opens stores that deadlock where threads commit by turns.
+/// Opens stores that deadlock if threads commit by turns.
 public struct LegacyDriver: StoreDriver {
     public let name = "fetched-results-legacy"
 

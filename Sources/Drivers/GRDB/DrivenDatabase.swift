@@ -1,5 +1,5 @@
-// One open database: a table of items, and one row that holds the version, which every transaction raises and every
-// observation reads in the transaction that it fetches in. That makes the version a delivery covers exact.
+// One open database: a table of items and one row with the version. Every transaction increments the version, and
+// every observation reads it in the transaction of its fetch, so the version of a delivery is exact.
 import Foundation
 import GRDB
 import StillingWellSync
@@ -7,13 +7,13 @@ import TidegaugeDriver
 
 public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore {
     private let database: any DatabaseWriter
-    /// Of the files; nil in memory.
+    /// Folder of the files; nil in memory.
     private let directory: String?
     private let table: ShapedTable
     /// GRDB's writer's: it is touched inside `write` alone.
     nonisolated(unsafe) private var version: Int64 = 0
     private let schedulers = SiteMap<RunLoopObservationScheduler>("grdb schedulers")
-    /// Those not cancelled.
+    /// Subscriptions that are not cancelled.
     private let subscriptions = Guarded<[ObjectIdentifier: GRDBSubscription]>("grdb driver", [:])
 
     init(_ database: any DatabaseWriter, directory: String?, _ table: ShapedTable) throws {
@@ -36,7 +36,7 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
     public func makeWriter() -> any StoreWriter {
         if !table.shape.isPlain { return makeWriterOfWholeRows() }
         return CommittingWriter { [self] changes, locked in
-            // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
+            // `write` begins IMMEDIATE, so its body holds the lock. Nested writes would trap; there are none.
             try database.write { db in
                 locked()
                 for change in changes { try apply(change, db) }
@@ -57,7 +57,7 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
 
     @discardableResult
     private func advance(_ db: Database) throws -> Int64 {
-        // Not taken back by a rollback: versions rise, and that is all that is promised.
+        // A rollback does not revert it: versions only need to increase.
         version += 1
         try db.cachedStatement(sql: ItemTable.setVersion).execute(arguments: [version])
         return version
@@ -90,8 +90,8 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
             self?.forget($0)
         }
         subscriptions.withLock { $0[ObjectIdentifier(subscription)] = subscription }
-        // Of a region that is named: one recorded from the fetch would hold the version row as well. All columns of the
-        // table, because whoever shows a row shows all of it.
+        // The region is named, because one recorded from the fetch would also contain the version row. It contains
+        // all columns, because observers may show whole rows.
         let observation = ValueObservation.tracking(region: Table("item")) { db in try Found(query, db) }
         switch site {
         case .queue(let queue): subscription.start(observation, .async(onQueue: queue))
@@ -105,7 +105,7 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
         withExtendedLifetime(forgotten) {}
     }
 
-    /// GRDB has no snapshot that an observer stands at, so `.refresh` is what an application does instead: a read.
+    /// GRDB has no snapshot that an observer stays at, so `.refresh` does what an application would do: a read.
     public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         switch call {
         case .beginWrite:

@@ -1,5 +1,5 @@
-// GRDB (groue/GRDB.swift) seen from the harness, as a pool of connections on a WAL file or as one connection in memory.
-// Observers are `ValueObservation`s of a constant region.
+// Driver of GRDB (groue/GRDB.swift), as a pool of connections on a WAL file or as one connection in memory. Observers
+// are `ValueObservation`s of a constant region.
 import Foundation
 import GRDB
 import TidegaugeDriver
@@ -10,9 +10,9 @@ import TidegaugeDriver
 
 public struct GRDBDriver: StoreDriver {
     public enum Engine: Sendable {
-        /// `DatabasePool`: one writer, readers beside it, a WAL file.
+        /// `DatabasePool`: one writer, concurrent readers, a WAL file.
         case pool
-        /// `DatabaseQueue` in memory: one connection, which writers and observers share.
+        /// `DatabaseQueue` in memory: one connection that writers and observers share.
         case memory
     }
 
@@ -53,12 +53,12 @@ public struct GRDBDriver: StoreDriver {
         case .memory: return try DrivenDatabase(try DatabaseQueue(), directory: nil, table)
         case .pool:
             var settings = Configuration()
-            // A checkpoint or a reader that is just being opened can hold the lock for a moment, with one writer too.
+            // A checkpoint or the opening of a reader can hold the lock briefly, even with one writer.
             settings.busyMode = .timeout(Self.busySeconds)
-            // GRDB itself chooses WAL and NORMAL, which survives a killed process and not a power cut.
+            // GRDB chooses WAL and NORMAL, which survive a killed process but not a power cut.
             let pool = try DatabasePool(path: configuration.directory + "/store.sqlite", configuration: settings)
             if configuration.durability == .full {
-                // Of the writer alone: it is the one that commits.
+                // Set for the writer only, because only it commits.
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             }
             return try DrivenDatabase(pool, directory: configuration.directory, table)

@@ -1,11 +1,11 @@
-// One `ValueObservation` and what it shows. GRDB delivers whole values: here the keys of the result in its order, as an
-// application observes that fetches a row when it comes on screen.
+// One `ValueObservation` and its current value. GRDB delivers whole values, here the ordered keys of the result.
+// Applications observe this way if they fetch a row when it comes on screen.
 import Dispatch
 import GRDB
 import StillingWellSync
 import TidegaugeDriver
 
-/// What an observation fetches: keys and version in one transaction.
+/// The value of an observation: keys and version, read in one transaction.
 struct Found: Sendable {
     var version: Int64
     var keys: [Int64]
@@ -22,13 +22,13 @@ final class GRDBSubscription: WholeRowSubscription, AnsweringSubscription {
     private let query: Query
     private let sink: CancellableSink
     private let ended: @Sendable (GRDBSubscription) -> Void
-    /// Cancelling may come from any thread.
+    /// Guarded, because any thread may cancel.
     private let observation = Guarded<AnyDatabaseCancellable?>("grdb subscription", nil)
     // Both are the site's own.
     nonisolated(unsafe) private var shown: Found?
     nonisolated(unsafe) private var statements: QuestionStatements
 
-    /// - Parameter ended: called when cancelled.
+    /// - Parameter ended: called after cancellation.
     init(
         _ database: any DatabaseWriter, _ table: ShapedTable, _ query: Query, _ sink: CancellableSink,
         ended: @escaping @Sendable (GRDBSubscription) -> Void
@@ -72,7 +72,7 @@ final class GRDBSubscription: WholeRowSubscription, AnsweringSubscription {
         forEachShown(indices, of: shown?.keys ?? [], body)
     }
 
-    /// Reads the version in the same transaction: it is as new as the callback's, or newer.
+    /// Reads the version in the same transaction. It is at least as new as the callback's.
     func answer(_ question: ReadQuestion) throws -> ReadAnswer {
         let (sql, values) = statements.statement(question)
         return try database.read { db in
@@ -99,14 +99,14 @@ extension Item {
 }
 
 extension WholeRow {
-    /// Of `ShapedTable.columns`.
+    /// Makes a row from `ShapedTable.columns`.
     init(_ row: Row) { self.init(Item(row), text: row[4], payload: row[5], counterpartStamp: row[6]) }
 }
 
-/// GRDB delivers on dispatch queues; a run loop that is not the main thread's serves none. This hands its deliveries to a run
-/// loop, in order.
+/// GRDB delivers on dispatch queues, which run loops other than the main thread's do not serve. This scheduler
+/// delivers on a run loop, in order.
 ///
-/// Of the run loop that it is made on. Any thread.
+/// It belongs to the run loop that it is made on. Any thread.
 struct RunLoopObservationScheduler: ValueObservationScheduler {
     let loop = RunLoopHandOff("grdb delivery")
 

@@ -1,6 +1,7 @@
-// What waits for one site, and its way there: a signal that is raised once until the site has taken everything.
+// Pending deliveries for one site, and the signal that wakes it. The signal is raised once until the site has taken
+// everything.
 //
-// The inbox is guarded by the store's lock. `subscribers` and everything else of a delivery belongs to the site.
+// The store's lock guards the inbox. `subscribers` and all other delivery state belong to the site.
 import TidegaugeDriver
 
 /// The delivering side of a no-op store at one site.
@@ -8,12 +9,13 @@ import TidegaugeDriver
 /// Unchecked because the store's lock guards the inbox, and the site has all the rest.
 final class NoopConnection: @unchecked Sendable {
     var inbox = NoopInbox()
-    // Weak, and so is the signal's hold of the connection: a site may be at work when another thread ends the store.
+    // Weak, like the signal's reference to the connection, because the site may run while another thread closes the
+    // store.
     private weak var store: NoopStore?
     private var signal: SiteSignal?
-    /// What is being delivered; kept for its room. On the site.
+    /// The current deliveries; kept to reuse their memory. Used on the site.
     private var pending = NoopInbox.Pending()
-    /// By query.
+    /// Subscribers by number of the query.
     private var subscribers: [[NoopSubscription]] = []
 
     /// On the site.
@@ -41,7 +43,7 @@ final class NoopConnection: @unchecked Sendable {
     }
 }
 
-/// What a site has yet to deliver.
+/// Deliveries that a site has not made yet.
 struct NoopInbox {
     struct Pending {
         var queries: [Int] = []
@@ -49,12 +51,12 @@ struct NoopInbox {
     }
 
     private var pending = Pending()
-    /// By query: whether it is in `pending.queries`.
+    /// For each query, whether it is in `pending.queries`.
     private var isPosted: [Bool] = []
     private var isRaised = false
 
-    /// Notes that a query's rows changed.
-    /// - Returns: whether the site has to be woken.
+    /// Records that a query's rows have changed.
+    /// - Returns: whether the site must be woken.
     mutating func post(_ query: Int) -> Bool {
         while isPosted.count <= query { isPosted.append(false) }
         guard !isPosted[query] else { return false }
@@ -69,7 +71,7 @@ struct NoopInbox {
         isRaised = true
     }
 
-    /// Gives what there is for `taken`, whose room it goes on with.
+    /// Swaps the pending deliveries with `taken`, whose memory is reused.
     mutating func take(_ taken: inout Pending) {
         for query in pending.queries { isPosted[query] = false }
         isRaised = false

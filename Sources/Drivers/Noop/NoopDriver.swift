@@ -1,5 +1,5 @@
-// A store that stores nothing: it hands out versions and wakes observers, and that is all. A scenario run on it shows
-// what the harness itself costs and how soon a callback can come at best on this machine.
+// A store that stores nothing: it assigns versions and wakes observers. It shows the harness's own cost and the
+// shortest possible time to a callback on this machine.
 import TidegaugeDriver
 
 /// Opens stores without rows. Deliveries carry versions and no change sets.

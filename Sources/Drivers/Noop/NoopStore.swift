@@ -1,12 +1,12 @@
-// The no-op store proper. Of each row it keeps the score, so that a commit wakes whom it concerns and nobody else, as a
-// real store would; there is no order, no query and no change set.
+// The no-op store. It keeps the score of each row, so that a commit wakes only affected observers, as a real store
+// would. It has no order, no contents and no change sets.
 //
-// `writeLock` is held by one commit at a time; the lock of `state` guards the inboxes of the connections too. Nothing is called
-// under that; under `writeLock` the writer's `locked` hook is.
+// `writeLock` is held by one commit at a time; the writer's `locked` hook is called under it. The lock of `state`
+// also guards the inboxes of the connections; nothing is called under it.
 import StillingWellSync
 import TidegaugeDriver
 
-/// Versions and wake-ups.
+/// Assigns versions and wakes observers.
 public final class NoopStore: RowlessStore, CallableOnSite {
     private let writeLock = TracedMutex("no-op store writers")
     private let state = Guarded("no-op store", NoopState())
@@ -19,7 +19,7 @@ public final class NoopStore: RowlessStore, CallableOnSite {
         state.withLock { $0.load(items) }
     }
 
-    /// Of a writer that allocates nothing once it has woken as many as it ever will.
+    /// Returns a writer that does not allocate once its array of woken connections has reached its largest size.
     public func makeWriter() -> any StoreWriter {
         var woken: [NoopConnection] = []
         return CommittingWriter { [self] in commit($0, &woken, locked: $1) }
@@ -37,7 +37,7 @@ public final class NoopStore: RowlessStore, CallableOnSite {
         return subscription
     }
 
-    /// The head version; `pending` becomes what the connection has to deliver for it. Both at one moment.
+    /// Atomically returns the head version and moves the connection's pending deliveries into `pending`.
     func take(_ connection: NoopConnection, _ pending: inout NoopInbox.Pending) -> Int64 {
         state.withLock {
             connection.inbox.take(&pending)
@@ -45,7 +45,7 @@ public final class NoopStore: RowlessStore, CallableOnSite {
         }
     }
 
-    /// - Parameter woken: room for the connections to wake, the caller's so that it is used again.
+    /// - Parameter woken: array of the connections to wake, provided by the caller to reuse its memory.
     func commit(_ changes: UnsafeBufferPointer<Change>, _ woken: inout [NoopConnection], locked: () -> Void) -> Int64 {
         woken.removeAll(keepingCapacity: true)
         let committed = writeLock.withLock {
@@ -68,20 +68,20 @@ public final class NoopStore: RowlessStore, CallableOnSite {
     }
 }
 
-/// Versions, scores and who watches what.
+/// Versions, scores, and the connections that observe each query.
 private struct NoopState {
     var version: Int64 = 1
-    /// By key for the rows that were loaded, and for those inserted later.
+    /// Scores by key: those of loaded rows here, those of inserted rows in `inserted`.
     private var loaded: ContiguousArray<Int64> = []
     private var inserted: [Int64: Int64] = [:]
     private var groups: ContiguousArray<Int64> = []
     private var queries: [Query] = []
     private var numbers: [Query: Int] = [:]
-    /// Of each query: the connections that watch it.
+    /// The connections that observe each query.
     private var watchers: [[NoopConnection]] = []
-    /// Made anew by the first commit after a subscription to a new query.
+    /// Nil after a subscription to a new query; the next commit makes it again.
     private var index: PredicateIndex? = PredicateIndex([])
-    /// A deleted row, below every score.
+    /// Score of a deleted row, less than every other score.
     private static let absent = Int64.min
 
     mutating func load(_ items: [Item]) {

@@ -1,13 +1,13 @@
-// What tells the observers of a thread that a query's rows have changed: Foundation's queue, or the typed one. On the
-// thread.
+// Notifies observers on a thread that a query's rows have changed, with Foundation's queue or the typed one. Used on
+// the thread.
 import Foundation
 import TypedNotifications
 
 protocol Announcer: AnyObject {
-    /// Has `body` called for each notification about a query.
-    /// - Returns: what ends that, from any thread.
+    /// Calls `body` for each notification about a query.
+    /// - Returns: a closure that cancels it, from any thread.
     func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
-    /// Puts a notification about a query into the queue, where it coalesces with one that waits.
+    /// Enqueues a notification about a query; it coalesces with a pending one.
     func announce(_ query: Int)
 }
 
@@ -16,7 +16,7 @@ final class FoundationAnnouncer: Announcer {
 
     private let center = NotificationCenter()
     private let queue: NotificationQueue
-    /// By query. Coalescing tells senders apart by identity.
+    /// Senders by query. Notifications coalesce by the identity of the sender.
     private var senders: [Int: NSObject] = [:]
 
     init() { queue = NotificationQueue(notificationCenter: center) }
@@ -40,7 +40,7 @@ final class FoundationAnnouncer: Announcer {
 }
 
 final class TypedAnnouncer: Announcer {
-    /// The rows of a query, which is who says so.
+    /// The rows of a query; the poster of its notifications.
     final class Rows {}
 
     struct RowsChanged: TypedNotification {
@@ -49,7 +49,7 @@ final class TypedAnnouncer: Announcer {
 
     private let center = TypedNotificationCenter()
     private let queue: TypedNotificationQueue
-    /// By query.
+    /// Posters by query.
     private var posters: [Int: Rows] = [:]
 
     init() { queue = TypedNotificationQueue(center) }

@@ -1,16 +1,17 @@
-// Foundation's NotificationQueue, and the typed one beside it: rows in a dictionary, and for each commit and each query it
-// concerns a notification on the queue of the observing thread, which coalesces those of one name and one sender.
+// Foundation's NotificationQueue, and the typed one. Rows are in a dictionary. Each commit enqueues a notification
+// for each affected query on the queue of the observing thread, which coalesces notifications with the same name and
+// sender.
 //
-// Foundation's limits, which are this driver's: a queue belongs to a thread with a run loop, so dispatch queues cannot
-// observe; a notification says that something changed and carries nothing, so data is read when it arrives; and the
-// queue looks through all that is pending for each notification it takes.
+// Foundation's limits apply to this driver. A queue belongs to a thread with a run loop, so dispatch queues cannot
+// observe. A notification carries no data, so data is read when it arrives. Taking a notification scans all pending
+// ones.
 import TidegaugeDriver
 
 public struct NotificationQueueDriver: StoreDriver {
-    /// Whose queue.
+    /// The kind of queue.
     public enum Kind: Sendable {
         case foundation
-        /// `TypedNotificationQueue`: the same place, and taking a notification costs the same however many wait.
+        /// `TypedNotificationQueue`: taking a notification has constant cost, however many are pending.
         case typed
     }
 

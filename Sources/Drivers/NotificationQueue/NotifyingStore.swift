@@ -1,7 +1,7 @@
-// The model that is observed: all rows in a dictionary, which queries concern a row by a static index.
+// The observed model: all rows in a dictionary, and a static index of the queries that a row affects.
 //
-// `writeLock` is held by one commit at a time, and the writer's `locked` hook is called under it. Nothing is called under the
-// lock of `model`.
+// `writeLock` is held by one commit at a time; the writer's `locked` hook is called under it. Nothing is called under
+// the lock of `model`.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -69,9 +69,9 @@ public final class NotifyingStore: DrivenStore {
     }
 }
 
-/// Rows, and who watches which query of them.
+/// The rows, and the threads that observe each query.
 private struct ObservedModel {
-    /// A row and the number it was inserted under, which is the order of a query that asks for none.
+    /// A row and its insertion number, which is the order of queries without an order.
     struct Row {
         var item: Item
         var age: Int
@@ -81,7 +81,7 @@ private struct ObservedModel {
     private(set) var rows: [Int64: Row] = [:]
     private var ages = 0
     private var queries: [Query] = []
-    /// Made anew by the first commit after a new query.
+    /// Nil after a new query; the next commit makes it again.
     private var index: PredicateIndex? = PredicateIndex([])
     /// Parallel to `queries`.
     private var watchers: [[ObservingThread]] = []
@@ -96,7 +96,7 @@ private struct ObservedModel {
         ages += 1
     }
 
-    /// - Returns: the version, and who is to be told of which query.
+    /// - Returns: the version, and the threads to notify for each affected query.
     mutating func commit(
         _ changes: UnsafeBufferPointer<Change>
     ) throws -> (version: Int64, posts: [(query: Int, thread: ObservingThread)]) {
@@ -130,7 +130,7 @@ private struct ObservedModel {
         note(key, &concerned)
     }
 
-    /// Notes the queries that a row is in now.
+    /// Adds the queries that currently contain the row.
     private mutating func note(_ key: Int64, _ concerned: inout Set<Int>) {
         guard let item = rows[key]?.item else { return }
         if index == nil { index = PredicateIndex(queries) }

@@ -1,5 +1,5 @@
-// A thread with a run loop, its notification queue, and the way there from other threads: a queue takes notifications on
-// its own thread alone, so a commit leaves a note and wakes the run loop, which enqueues them.
+// A thread with a run loop and its notification queue. The queue can be used only on its own thread, so a commit
+// posts to an inbox and wakes the run loop, which enqueues the notifications.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -8,13 +8,13 @@ final class ObservingThread: Sendable {
     nonisolated(unsafe) private let announcer: any Announcer
     /// Set by `init`, before anybody else has the object.
     nonisolated(unsafe) private var observers: PullingSite<NotifiedSubscription>?
-    /// Queries, once for each commit that concerned them.
+    /// Affected queries, once for each commit.
     private let inbox = Guarded<[Int]>("notification inbox", [])
 
-    /// On the thread.
+    /// Call it on the thread.
     init(_ site: DeliverySite, _ announcer: any Announcer) {
         self.announcer = announcer
-        // Who is told is the queue's business.
+        // The queue calls the observers, so the site's list of them is ignored.
         observers = PullingSite(site, "notification queue") { [weak self] _ in self?.drain() }
     }
 
@@ -24,7 +24,7 @@ final class ObservingThread: Sendable {
         observers?.raise()
     }
 
-    /// On the thread. The first notification is on its way when it returns.
+    /// Call it on the thread. The first notification has been enqueued when it returns.
     func add(_ subscription: NotifiedSubscription, _ query: Int) {
         subscription.keep(announcer.observe(query) { subscription.arrived() })
         observers?.add(subscription)
@@ -41,7 +41,7 @@ final class NotifiedSubscription: PullingSubscription {
     private let store: NotifyingStore
     private let query: Query
     private let sink: CancellableSink
-    /// What ends it.
+    /// Cancels the subscription.
     private let registration = Guarded<(@Sendable () -> Void)?>("notification registration", nil)
     /// The site's own.
     nonisolated(unsafe) private var isInitial = true

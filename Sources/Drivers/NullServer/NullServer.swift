@@ -1,10 +1,11 @@
-// The echo: one thread that takes frames from writers, answers each with its number, and sends it on to all who watch, in the order of
-// the numbers. The sockets are that thread's own.
+// The echo server: one thread that receives frames from writers, answers each with its number, and forwards it to all
+// watching clients in order. The sockets belong to that thread.
 import Glibc
 import StillingWellSync
 import TidegaugeDriver
 
-/// A transaction as it crosses a socket: how many changes, and these as they lie in memory, since both ends are one program.
+/// A transaction on a socket: the number of changes, and the changes in their memory layout, since both ends are the
+/// same program.
 enum ChangeFrame {
     static func write(_ changes: UnsafeBufferPointer<Change>, into frame: inout [UInt8]) {
         frame.removeAll(keepingCapacity: true)
@@ -12,13 +13,13 @@ enum ChangeFrame {
         frame.append(contentsOf: UnsafeRawBufferPointer(changes))
     }
 
-    /// How long the first frame is; nil where not even that has come.
+    /// Returns the length of the first frame, or nil if its header is incomplete.
     static func length(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard bytes.count >= 4 else { return nil }
         return 4 + Int(bytes.loadUnaligned(as: UInt32.self)) * MemoryLayout<Change>.stride
     }
 
-    /// Of one whole frame.
+    /// Returns the changes of a complete frame.
     static func changes(_ frame: UnsafeRawBufferPointer) -> [Change] {
         let changes = frame.dropFirst(4)
         return (0..<changes.count / MemoryLayout<Change>.stride).map {
@@ -27,12 +28,12 @@ enum ChangeFrame {
     }
 }
 
-/// Frames out of a stream. One thread.
+/// Splits a stream into frames. Used by one thread.
 struct FrameBuffer {
     private var bytes: [UInt8] = []
     private var room = [UInt8](repeating: 0, count: 1 << 16)
 
-    /// Takes what has come, and calls `body` with each whole frame.
+    /// Receives the available bytes and calls `body` with each complete frame.
     /// - Returns: false at the end of the stream.
     mutating func take(from socket: Socket, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         let count = try room.withUnsafeMutableBytes { try socket.receive($0) }
@@ -53,7 +54,7 @@ struct FrameBuffer {
 }
 
 final class NullServer: Sendable {
-    /// What a client says first.
+    /// The first byte that a client sends.
     enum Role: UInt8 {
         case writes = 1
         case watches
@@ -73,7 +74,7 @@ final class NullServer: Sendable {
         }
     }
 
-    /// Whoever is still connected is at its end.
+    /// Closes the server; connected clients reach the end of their streams.
     func close() {
         door.shutDown()
         thread.join()
@@ -86,7 +87,7 @@ final class NullServer: Sendable {
     }
 }
 
-/// The server's thread's own.
+/// The clients; used by the server's thread.
 private struct NullClients {
     private struct Client {
         let socket: Socket
@@ -100,14 +101,14 @@ private struct NullClients {
 
     init(_ door: Socket) { self.door = door }
 
-    /// - Returns: false when the door is shut.
+    /// - Returns: false after the listening socket has been shut down.
     mutating func serve() -> Bool {
         var places = clients.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0) }
         places.append(pollfd(fd: door.descriptor, events: Int16(POLLIN), revents: 0))
         _ = poll(&places, nfds_t(places.count), -1)
         var gone: [Int] = []
         for index in clients.indices where places[index].revents != 0 {
-            // Whoever has gone is served no more, whatever it was.
+            // A client whose connection fails is removed.
             if (try? serve(index)) != true { gone.append(index) }
         }
         for index in gone.reversed() { clients.remove(at: index) }
@@ -132,7 +133,7 @@ private struct NullClients {
         return try clients[index].frames.take(from: client.socket) { frame in
             number += 1
             try withUnsafeBytes(of: number) { try client.socket.send($0) }
-            // One that has gone is found out at its own turn.
+            // A failed connection is detected when its own client is served.
             for watcher in watchers { try? watcher.send(frame) }
         }
     }

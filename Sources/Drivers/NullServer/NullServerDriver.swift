@@ -1,5 +1,6 @@
-// A server that keeps nothing: it numbers what writers send it, answers each, and sends it on to who watches, over the transport that a
-// server's drivers use. A scenario on it shows what the harness and the way to a server and back cost, without any server.
+// A server that keeps nothing. It numbers what writers send, answers each, and forwards it to watching clients, over
+// the transport of the server drivers. It shows the cost of the harness and of the round trip to a server, without a
+// real server.
 import TidegaugeDriver
 
 /// Opens stores without rows. Deliveries carry versions and no change sets.

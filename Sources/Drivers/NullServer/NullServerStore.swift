@@ -1,5 +1,5 @@
-// What is behind a null server's clients: a connection for each writer, and one that watches, whose thread puts what it is sent into a
-// no-op store of this process, which wakes whom it concerns.
+// The clients of a null server: one connection for each writer, and one that watches. The watching thread commits
+// what it receives to a no-op store in this process, which wakes the affected observers.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeNoopDriver
@@ -23,7 +23,7 @@ public final class NullServerStore: RowlessStore, ServedStore {
         watcher = TracedThread("null-watch") {
             Self.read(watching) { frame in
                 ChangeFrame.changes(frame).withUnsafeBufferPointer { changes in
-                    // A store that keeps nothing refuses nothing.
+                    // A store that keeps nothing never fails.
                     _ = try? mine.commit(changes, locked: {})
                 }
             }
@@ -36,7 +36,7 @@ public final class NullServerStore: RowlessStore, ServedStore {
         }
     }
 
-    /// Until the end.
+    /// Reads frames until the end of the stream.
     private static func read(_ socket: Socket, _ body: (UnsafeRawBufferPointer) -> Void) {
         var frames = FrameBuffer()
         while (try? frames.take(from: socket, body)) == true {}
@@ -58,7 +58,7 @@ public final class NullServerStore: RowlessStore, ServedStore {
         }
     }
 
-    /// Of the no-op store, before the first commit: made, and loaded.
+    /// Version of the no-op store before the first commit: made, then loaded.
     private static let firstVersion: Int64 = 2
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
@@ -74,6 +74,6 @@ public final class NullServerStore: RowlessStore, ServedStore {
         local.close()
     }
 
-    /// There is none beside this one.
+    /// No server process exists beside this one.
     public func serverCPU() -> [String: Int64]? { [:] }
 }

@@ -1,4 +1,5 @@
-// Sockets of one machine, as little of them as an echo needs. Whoever has one is the only one to use it, but for `shutDown`.
+// Sockets on one machine, reduced to the needs of an echo server. A socket is used by its owner only, except for
+// `shutDown`.
 import CStillingWellPlatform
 import Glibc
 import TidegaugeDriver
@@ -11,9 +12,9 @@ struct SocketError: Error, CustomStringConvertible {
     }
 }
 
-/// Where a server listens.
+/// The address that a server listens at.
 enum SocketAddress: Sendable {
-    /// A name that belongs to no file and is gone with the last socket: no path is too long for it.
+    /// An abstract name, which needs no file and disappears with its last socket, so no path is too long.
     case unix(name: String)
     case tcp(port: UInt16)
 
@@ -23,7 +24,7 @@ enum SocketAddress: Sendable {
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             let count = withUnsafeMutableBytes(of: &address.sun_path) { path in
-                // The first byte stays 0.
+                // The first byte of an abstract name is 0.
                 for (index, byte) in name.utf8.prefix(path.count - 1).enumerated() { path[index + 1] = byte }
                 return min(name.utf8.count, path.count - 1) + 1
             }
@@ -65,7 +66,7 @@ final class Socket: Sendable {
         return Socket(taking: made)
     }
 
-    /// - Returns: the socket, and where it can be reached.
+    /// - Returns: the socket and its address.
     static func listening(over transport: ServerConfiguration.Transport) throws -> (
         socket: Socket, address: SocketAddress
     ) {
@@ -102,13 +103,13 @@ final class Socket: Sendable {
         return socket
     }
 
-    /// Without it TCP waits for more to send. Of no meaning elsewhere.
+    /// Disables TCP's delay before small packets. No effect on other sockets.
     private func sendAtOnce() {
         var on: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// All of it.
+    /// Sends all bytes.
     func send(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes
         while !rest.isEmpty {
@@ -119,8 +120,8 @@ final class Socket: Sendable {
         }
     }
 
-    /// What there is, or what comes next.
-    /// - Returns: how much; 0 at the end.
+    /// Receives the available bytes, or waits for some.
+    /// - Returns: the number of bytes; 0 at the end.
     func receive(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -130,6 +131,6 @@ final class Socket: Sendable {
         }
     }
 
-    /// Whoever waits for it is at its end. Any thread.
+    /// Ends the stream for both sides; waiting threads return. Any thread.
     func shutDown() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 }

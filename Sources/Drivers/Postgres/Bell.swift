@@ -1,8 +1,8 @@
-// What wakes a thread that waits for a socket: a pipe.
+// A pipe that wakes a thread waiting for a socket.
 import CStillingWellPlatform
 import Glibc
 
-/// Wakes a thread that waits for a socket. Any thread rings.
+/// Wakes a thread that waits for a socket. Any thread may ring.
 final class Bell: Sendable {
     private let ends: (heard: Int32, rung: Int32)
 
@@ -25,13 +25,13 @@ final class Bell: Sendable {
         _ = write(ends.rung, &byte, 1)
     }
 
-    /// Waits until it rings, there is something at the socket, or the time is over.
+    /// Waits until it rings, the socket is readable, or the timeout has passed.
     /// - Parameters:
-    ///   - socket: negative: none.
-    ///   - timeoutMs: negative: for ever.
+    ///   - socket: negative for none.
+    ///   - timeoutMs: negative for no timeout.
     func wait(orFor socket: Int32, timeoutMs: Int32) { wait(orFor: [socket], timeoutMs: timeoutMs) }
 
-    /// The same for several.
+    /// The same for several sockets.
     func wait(orFor sockets: [Int32], timeoutMs: Int32) {
         var places = ([ends.heard] + sockets).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         _ = poll(&places, nfds_t(places.count), timeoutMs)

@@ -1,17 +1,17 @@
-// The order of commits as deliveries of a process have told it: of those that stand at snapshots (Snapshots.swift), and of those that
-// stand at places of a stream.
+// The order of commits as the deliveries of a process show it. Deliveries have either snapshots (Snapshots.swift) or
+// positions in a stream.
 import Foundation
 import StillingWellBasis
 import StillingWellSync
 import TidegaugeDriver
 
-/// What deliveries have stood at so far. Any thread.
+/// The positions of the deliveries so far. Any thread.
 protocol DeliveryOrder: Sendable {
-    /// Whether a delivery with this token shows that commit.
+    /// Whether the delivery with this token includes the commit.
     func sees(_ token: Int64, _ commit: Int64) -> Bool
-    /// As `LateVersions.order`.
+    /// See `LateVersions.order`.
     func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder
-    /// As `LateVersions.shown`.
+    /// See `LateVersions.shown`.
     func shown() throws -> Data
 }
 
@@ -22,7 +22,7 @@ extension DeliveryOrder {
 extension ShownSnapshots: DeliveryOrder {
     func shown() throws -> Data { try JSONEncoder().encode(list) }
 
-    /// Snapshots of one server are one chain, whoever has taken them.
+    /// All snapshots of one server form one chain, whichever process took them.
     func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder {
         let own = list
         let lists = [own] + (try others.map { try JSONDecoder().decode([PostgresSnapshot].self, from: $0) })
@@ -43,18 +43,19 @@ extension ShownSnapshots: DeliveryOrder {
     }
 }
 
-/// Commits in the order of the server's log, as its stream has sent them; and where a stream began anew, what was committed until
-/// then. Each of the two is a place, and a delivery's token is the last one it shows, counted from 1.
+/// Commits in the order of the server's log, as its stream sent them. A restart of the stream also has a position,
+/// which stands for everything committed until then. The token of a delivery is the last position that it includes,
+/// counted from 1.
 final class ShownStream: DeliveryOrder, Sendable {
     private struct State: Codable {
         var places: Int64 = 0
-        /// By the transaction's number.
+        /// Positions by transaction number.
         var placeOf: [Int64: Int64] = [:]
         var beginnings: [Beginning] = []
         var lastEnd: LogPosition = 0
         var problem: String?
 
-        /// nil where it was not shown yet.
+        /// Returns nil if the commit has not been shown yet.
         func place(of commit: Int64) -> Int64? {
             placeOf[commit] ?? beginnings.first { $0.snapshot.sees(commit) }?.place
         }
@@ -67,8 +68,8 @@ final class ShownStream: DeliveryOrder, Sendable {
 
     private let state = Guarded("postgres stream", State())
 
-    /// A stream begins, behind what the snapshot sees.
-    /// - Returns: the token of deliveries that stand there.
+    /// Records that a stream begins after the snapshot.
+    /// - Returns: the token of deliveries at that position.
     func begin(at snapshot: PostgresSnapshot) -> Int64 {
         state.withLock { state in
             state.places += 1
@@ -77,10 +78,10 @@ final class ShownStream: DeliveryOrder, Sendable {
         }
     }
 
-    /// A commit was sent whole.
+    /// Records a commit that was sent completely.
     /// - Parameters:
-    ///   - transaction: the lower half of its number.
-    ///   - end: its place in the log.
+    ///   - transaction: the lower 32 bits of its number.
+    ///   - end: its position in the log.
     func add(_ transaction: UInt32, end: LogPosition) -> Int64 {
         state.withLock { state in
             state.places += 1
@@ -105,17 +106,17 @@ final class ShownStream: DeliveryOrder, Sendable {
 
     func shown() throws -> Data { try JSONEncoder().encode(state.withLock { $0 }) }
 
-    /// O(commits log commits), for each process.
+    /// O(commits log commits) for each process.
     func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder {
         let own = state.withLock { $0 }
         let theirs = try others.map { try JSONDecoder().decode(State.self, from: $0) }
         let placed = commits.map { (place: own.place(of: $0) ?? .max, commit: $0) }
-        // What came at one place was seen by nobody on its own; a writer's own transactions ascend.
+        // No delivery separates commits at one position. A writer's own transactions ascend.
         let ordered = placed.sorted { ($0.place, $0.commit) < ($1.place, $1.commit) }
         let versions = Dictionary(uniqueKeysWithValues: ordered.enumerated().map { ($1.commit, Int64($0 + 1)) })
         let streams = [own] + theirs
         let places = streams.map { stream in ordered.map { stream.place(of: $0.commit) ?? .max } }
-        // The log has one order, which all who read it are sent.
+        // The log has one order, which all its readers receive.
         let isBroken = places.contains { zip($0, $0.dropFirst()).contains { $0 > $1 } }
         let standings = places.map { places in
             { @Sendable (token: Int64) in Int64(places.partitioningIndex { $0 > token }) }

@@ -1,10 +1,10 @@
-// Who notifies for all writers of a process: at once, and then not again before some ms have passed, however many commits there are.
-// A thread with a connection of its own.
+// Notifies for all writers of a process: immediately, and then at most once per interval, however many commits there
+// are. It has a thread with its own connection.
 import StillingWellSync
 import Synchronization
 import TidegaugeMeasure
 
-/// `note` from any thread.
+/// `note` may be called by any thread.
 final class NotifyBatcher: Sendable {
     private let isDirty = Atomic<Bool>(false)
     private let isOver = Atomic<Bool>(false)
@@ -31,7 +31,8 @@ final class NotifyBatcher: Sendable {
                         connection = open
                         try open.execute("NOTIFY \(channel)")
                     } catch {
-                        // The server may come back, and the watchers, who have lost it too, look then.
+                        // The server may come back; the watchers have lost their connections too and query again
+                        // then.
                         (connection, nextNs) = (nil, MonotonicClock.nowNs() + Int64(Patience.retryEveryMs) * 1_000_000)
                         isDirty.store(true, ordering: .releasing)
                     }
@@ -43,7 +44,7 @@ final class NotifyBatcher: Sendable {
         }
     }
 
-    /// A commit is through.
+    /// Records a finished commit.
     func note() { if !isDirty.exchange(true, ordering: .acquiringAndReleasing) { bell.ring() } }
 
     func close() {

@@ -1,14 +1,14 @@
-// What a server sends over a replication connection, read: the messages of the plugin `pgoutput`, protocol version 1, with values in
-// binary. Only the table of items is published, so that every row is one. Values only; nothing here asks the server.
+// Parses messages of a replication connection: the plugin `pgoutput`, protocol version 1, with binary values. Only
+// the table of items is published, so every row is an item. Values only; it does not access the server.
 import TidegaugeDriver
 
-/// A place in the server's log. Ascends with every commit.
+/// A position in the server's log. Ascends with every commit.
 typealias LogPosition = UInt64
 
 /// One message of a replication connection.
 enum ReplicationMessage: Equatable {
     case change(StreamedChange)
-    /// The server has read its log up to there, and wants to be answered or not.
+    /// The server has read its log up to `end`, and may request an answer.
     case keepAlive(end: LogPosition, wantsAnswer: Bool)
 }
 
@@ -17,21 +17,21 @@ enum StreamedChange: Equatable {
     /// Only the lower 32 bits of the number are sent.
     case begin(transaction: UInt32)
     case commit(at: LogPosition, end: LogPosition)
-    /// A row that is new, or has changed; `replacing`: the key it had before, where that has changed too.
+    /// A new or changed row. `replacing` is its former key if the key has changed.
     case write(Item, replacing: Int64?)
     case delete(key: Int64)
     case truncate
-    /// What a table looks like, where a message comes from: nothing that rows follow from.
+    /// A message without effect on rows, such as the layout of a table.
     case nothing
 }
 
 extension ReplicationMessage {
-    /// - Throws: `PostgresError` where a message is cut off or is none of these.
+    /// - Throws: `PostgresError` if a message is truncated or of an unknown kind.
     init(_ bytes: UnsafeRawBufferPointer) throws {
         var reader = MessageReader(bytes)
         switch try reader.byte() {
         case UInt8(ascii: "w"):
-            // Where it begins in the log, where the log ends, and the server's time.
+            // Skips its beginning in the log, the end of the log, and the server's time.
             try reader.skip(24)
             self = .change(try StreamedChange(&reader))
         case UInt8(ascii: "k"):
@@ -47,14 +47,14 @@ extension StreamedChange {
     fileprivate init(_ reader: inout MessageReader) throws {
         switch try reader.byte() {
         case UInt8(ascii: "B"):
-            // The commit's position, and its time.
+            // Skips the commit's position and its time.
             try reader.skip(16)
             self = .begin(transaction: UInt32(bitPattern: try reader.integer(Int32.self)))
         case UInt8(ascii: "C"):
             try reader.skip(1)
             let position = LogPosition(bitPattern: try reader.integer(Int64.self))
             let end = LogPosition(bitPattern: try reader.integer(Int64.self))
-            // Its time.
+            // Skips its time.
             try reader.skip(8)
             self = .commit(at: position, end: end)
         case UInt8(ascii: "I"):
@@ -83,7 +83,7 @@ extension StreamedChange {
     }
 }
 
-/// Reads from the front. Big-endian throughout.
+/// Reads values from the front, big-endian.
 private struct MessageReader {
     private let bytes: UnsafeRawBufferPointer
     private var place = 0
@@ -123,7 +123,7 @@ private struct MessageReader {
         guard found == UInt8(ascii: mark) else { throw Self.unknown(found) }
     }
 
-    /// The columns of a row; nil where one was not sent.
+    /// Calls `body` for each column of a row, with nil if its value was not sent.
     private mutating func columns(_ body: (_ column: Int, _ value: Int64?) -> Void) throws {
         for column in 0..<Int(try integer(Int16.self)) {
             switch try byte() {
@@ -137,7 +137,7 @@ private struct MessageReader {
         }
     }
 
-    /// A whole row: of bigints, of which none is kept elsewhere and left out.
+    /// Reads a whole row of `bigint` columns; all of them must have been sent.
     mutating func item() throws -> Item {
         var item = Item(key: 0, group: 0, score: 0, stamp: 0)
         var found = 0
@@ -158,7 +158,7 @@ private struct MessageReader {
         return item
     }
 
-    /// Of a row that is named by its key: the other columns are not sent.
+    /// Reads the key of a row; the other columns are not sent.
     mutating func key() throws -> Int64 {
         var key: Int64?
         try columns { column, value in if column == 0 { key = value } }
@@ -168,7 +168,7 @@ private struct MessageReader {
 }
 
 extension StreamedChange {
-    /// The whole number of a transaction of which the lower half was sent: the nearest to one that is known.
+    /// Returns the full number of a transaction from its lower 32 bits: the one nearest to a known number.
     static func widened(_ transaction: UInt32, near known: Int64) -> Int64 {
         let turn = Int64(1) << 32
         let candidate = known & ~(turn - 1) | Int64(transaction)

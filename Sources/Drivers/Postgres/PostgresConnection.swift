@@ -1,14 +1,14 @@
-// libpq, as little of it as the drivers need: one connection, prepared statements, integers in, binary results out, notifications.
-// Used by one thread at a time; who owns a connection says how that is kept.
+// The parts of libpq that the drivers need: a connection, prepared statements with integer values, binary results,
+// notifications. A connection is used by one thread at a time; its owner ensures that.
 import CTidegaugePostgres
 import Glibc
 import TidegaugeDriver
 
-/// What the server, or libpq, has refused.
+/// An error of the server or of libpq.
 public struct PostgresError: Error, CustomStringConvertible, Sendable {
-    /// Five characters of the SQL standard, such as `40001`; empty where the server did not answer.
+    /// SQLSTATE, such as `40001`; empty if the server did not answer.
     public let sqlState: String
-    /// There is no connection any more, or none could be made; another may be, later.
+    /// Whether the connection was lost or could not be made. A later attempt may succeed.
     public let isConnectionLost: Bool
     public let description: String
 
@@ -22,14 +22,14 @@ public struct PostgresError: Error, CustomStringConvertible, Sendable {
 
 final class PostgresConnection {
     private let handle: OpaquePointer
-    /// Of the server that serves this connection.
+    /// Process ID of the server's process for this connection.
     let serverProcess: Int32
-    /// By text.
+    /// Names of prepared statements by their text.
     private var names: [String: String] = [:]
 
-    /// - Parameter options: by libpq's keyword; a later one of a keyword wins, so that a `dbname` that is a whole
-    ///   connection string goes first.
-    /// - Throws: `PostgresError`, which holds no password: libpq says none.
+    /// - Parameter options: by libpq's keyword. Later options override earlier ones, so a `dbname` that is a
+    ///   connection string must come first.
+    /// - Throws: `PostgresError`. It contains no password, because libpq's messages contain none.
     init(_ options: [(String, String)]) throws {
         let (keys, values) = (options.map(\.0), options.map(\.1))
         let opened = Self.withCStrings(keys) { keys in
@@ -39,23 +39,23 @@ final class PostgresConnection {
         (handle, serverProcess) = (opened, PQbackendPID(opened))
         guard PQstatus(handle) == CONNECTION_OK else {
             let message = String(cString: PQerrorMessage(handle))
-            // `deinit` does not run where an initializer throws before everything is set; here all is.
+            // `deinit` runs only if all properties have been set before an initializer throws; here they have.
             throw PostgresError(message, isConnectionLost: true)
         }
-        // What the server says by the way, such as why it ends a connection, is in the error of whoever uses it next.
+        // Notices, such as the reason for ending a connection, also appear in the next error.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
     }
 
     deinit { PQfinish(handle) }
 
-    /// Calls `body` with a null-terminated array.
+    /// Calls `body` with a null-terminated array of C strings.
     static func withCStrings<Result>(
         _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
     ) -> Result {
         let copies = strings.map { strdup($0) }
         defer { for copy in copies { free(copy) } }
         return (copies.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { pointers in
-            // Never empty: it ends with null.
+            // Never empty, because it ends with null.
             body(pointers.baseAddress.unsafelyUnwrapped)
         }
     }
@@ -65,10 +65,10 @@ final class PostgresConnection {
 
     // MARK: Statements
 
-    /// Any number of statements whose rows do not matter.
+    /// Runs any number of statements and ignores their rows.
     func execute(_ sql: String) throws { _ = try checked(PQexec(handle, sql), sql) }
 
-    /// Runs one statement, prepared the first time; it waits for the answer.
+    /// Runs one statement, which is prepared the first time, and waits for the result.
     func run(_ sql: String, _ values: [Int64] = []) throws -> PostgresRows {
         let name = try prepared(sql)
         return try withBinary(values) { pointers, lengths, formats in
@@ -76,7 +76,7 @@ final class PostgresConnection {
         }
     }
 
-    /// Runs statements in one round trip. What follows one that fails is not run.
+    /// Runs statements in one round trip. After a failure the following ones are not run.
     func pipeline(_ statements: [(sql: String, values: [Int64])]) throws -> [PostgresRows] {
         let names = try statements.map { try prepared($0.sql) }
         guard PQenterPipelineMode(handle) == 1 else { throw failure("pipeline mode") }
@@ -112,7 +112,7 @@ final class PostgresConnection {
         return name
     }
 
-    /// Forgets a statement that is not asked again.
+    /// Deallocates a statement that is not run again.
     func forget(_ sql: String) throws {
         if let name = names.removeValue(forKey: sql) { try execute("DEALLOCATE \(name)") }
     }
@@ -134,7 +134,7 @@ final class PostgresConnection {
         }
     }
 
-    /// Sends rows, each a line of text in the format of COPY.
+    /// Sends rows in the text format of COPY, one per line.
     func copy(into table: String, lines: (_ send: (String) throws -> Void) throws -> Void) throws {
         let sql = "COPY \(table) FROM STDIN"
         _ = try checked(PQexec(handle, sql), sql)
@@ -146,7 +146,7 @@ final class PostgresConnection {
         while let more = PQgetResult(handle) { PQclear(more) }
     }
 
-    /// A transaction; rolled back where `body` throws.
+    /// Runs `body` in a transaction, which is rolled back if `body` throws.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try execute("BEGIN")
         do {
@@ -161,7 +161,7 @@ final class PostgresConnection {
 
     // MARK: Notifications
 
-    /// Takes in what the socket has; returns how many notifications there are that nobody has seen.
+    /// Reads the available input. Returns the number of new notifications.
     func takeNotifications() throws -> Int {
         guard PQconsumeInput(handle) == 1 else { throw failure("LISTEN") }
         var count = 0
@@ -174,25 +174,25 @@ final class PostgresConnection {
 
     // MARK: Replication, where the connection is one for that
 
-    /// - Returns: the name of the snapshot at which the slot begins. It ends with the connection's next command, the slot with the
-    ///   connection.
+    /// - Returns: the name of the snapshot at which the slot begins. The snapshot ends with the next command, the
+    ///   slot with the connection.
     func makeSlot(_ name: String) throws -> String {
-        // The words of all versions; 15 has others too.
+        // Syntax that all versions accept; version 15 has another one too.
         let sql = "CREATE_REPLICATION_SLOT \"\(name)\" TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT"
         return try checked(PQexec(handle, sql), sql).text(0, 2)
     }
 
-    /// Has the log sent, byte by byte, from where it ends now.
+    /// Starts physical replication at the current end of the log.
     func startLog() throws {
         let sql = "IDENTIFY_SYSTEM"
         let end = try checked(PQexec(handle, sql), sql).text(0, 2)
         try execute("START_REPLICATION PHYSICAL \(end)")
     }
 
-    /// Takes in what the socket has.
+    /// Reads the available input.
     func takeIn() throws { guard PQconsumeInput(handle) == 1 else { throw failure("replication") } }
 
-    /// What `body` makes of the next message that was taken in; nil where there is no whole one.
+    /// Returns the result of `body` for the next received message, or nil if it is incomplete.
     func takeCopied<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         var message: UnsafeMutablePointer<CChar>?
         let length = PQgetCopyData(handle, &message, 1)
@@ -201,7 +201,7 @@ final class PostgresConnection {
             return try body(UnsafeRawBufferPointer(start: message, count: Int(length)))
         }
         if length == 0 { return nil }
-        // The server has ended it, and says why, or there is no server.
+        // The server has ended the stream and reports why, or the connection is lost.
         if length == -1 { _ = try checked(PQgetResult(handle), "replication") }
         throw PostgresError(
             "the server has ended the stream: \(String(cString: PQerrorMessage(handle)))", isConnectionLost: true)
@@ -229,7 +229,7 @@ final class PostgresConnection {
         }
     }
 
-    /// The server has said that it ends the connection, or makes none: shut down, by an administrator, starting up, full.
+    /// Whether the server has ended or refused the connection: shut down, by an administrator, starting up, full.
     private static func isEnd(_ state: String) -> Bool { state.hasPrefix("57P0") || state.hasPrefix("08") }
 
     private var isLost: Bool { PQstatus(handle) != CONNECTION_OK }
@@ -239,7 +239,7 @@ final class PostgresConnection {
     }
 }
 
-/// A result, in binary. One thread.
+/// A binary result. Used by one thread.
 final class PostgresRows {
     private let result: OpaquePointer
 
@@ -249,10 +249,10 @@ final class PostgresRows {
 
     var count: Int { Int(PQntuples(result)) }
 
-    /// Rows that the statement has changed.
+    /// Number of rows that the statement has changed.
     var changed: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
-    /// Of a `bigint`, which is eight bytes.
+    /// Returns the value of a `bigint`, which has 8 bytes.
     func integer(_ row: Int, _ column: Int) -> Int64 {
         UnsafeRawPointer(PQgetvalue(result, Int32(row), Int32(column)))
             .loadUnaligned(as: Int64.self).bigEndian
@@ -262,7 +262,7 @@ final class PostgresRows {
         String(cString: PQgetvalue(result, Int32(row), Int32(column)))
     }
 
-    /// Of the four columns from `column` on.
+    /// Reads an item from the four columns beginning with `column`.
     func item(_ row: Int, from column: Int = 0) -> Item {
         Item(
             key: integer(row, column), group: integer(row, column + 1), score: integer(row, column + 2),

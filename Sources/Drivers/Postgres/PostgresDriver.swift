@@ -1,5 +1,5 @@
-// PostgreSQL as an application uses it whose queries are to stay true: asked again every tenth of a second, or when a trigger has
-// said that something changed, or sent every commit out of the server's log (PostgresWay.swift).
+// Driver of PostgreSQL as an application with live queries uses it (PostgresWay.swift). It queries again every 100
+// ms, or after the notification of a trigger, or receives every commit from the server's log.
 import TidegaugeDriver
 
 public struct PostgresDriver: StoreDriver {
@@ -9,7 +9,7 @@ public struct PostgresDriver: StoreDriver {
 
     public init(_ way: Way) { self.way = way }
 
-    /// One of each way.
+    /// One driver for each way.
     public static let all = Way.all.map { PostgresDriver($0) }
 
     public var name: String { way.driverName }

@@ -1,39 +1,39 @@
-// A schema of the driver's own, in which all of its tables stand: what else the database has is not touched.
+// The driver's schema, which contains all its tables, so the rest of the database is not changed.
 import Foundation
 import TidegaugeDriver
 
-/// Any thread; each connection belongs to who asked for it.
+/// Any thread; each connection belongs to its caller.
 struct PostgresSchema: Sendable {
-    /// Of the schema, and of the channel of its notifications.
+    /// Name of the schema and of its notification channel.
     let name: String
     private let options: [(String, String)]
-    /// Of every session.
+    /// Settings of every session.
     private let words: [String]
 
-    /// - Parameter words: settings of the server's, by name.
+    /// - Parameter words: settings of the server, as `name=value`.
     init(_ options: [(String, String)], _ words: [String] = []) {
         name = "tidegauge_" + String(UInt64.random(in: 0 ... .max), radix: 36)
         (self.options, self.words) = (options, words)
     }
 
-    /// What a process elsewhere has to know, but for a password.
+    /// Everything that a process on another host needs, except the password.
     private struct Address: Codable {
         var schema: String
-        /// libpq's, by turns keyword and value.
+        /// libpq options, alternating keyword and value.
         var options: [String]
         var words: [String]
     }
 
-    /// - Parameter host: under which the server is known elsewhere; nil: as here.
+    /// - Parameter host: address of the server for other hosts; nil if it is the same as here.
     func address(at host: String?) -> String {
         let options = options.map { ($0.0, $0.0 == "host" ? host ?? $0.1 : $0.1) }
         let address = Address(schema: name, options: options.flatMap { [$0.0, $0.1] }, words: words)
-        // Strings have no value that JSON could not hold.
+        // Encoding strings as JSON cannot fail.
         return (try? JSONEncoder().encode(address)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// As another process has said it.
-    /// - Throws: `DriverUnavailable`.
+    /// Makes a schema from the address that another process returned.
+    /// - Throws: `DriverUnavailable` if the address cannot be decoded.
     init(at address: String, password: String?) throws {
         guard let address = try? JSONDecoder().decode(Address.self, from: Data(address.utf8)) else {
             throw DriverUnavailable("'\(address.prefix(200))' is no address of a store of PostgreSQL's")
@@ -46,10 +46,11 @@ struct PostgresSchema: Sendable {
         self.options = options + (password.map { [("password", $0)] } ?? [])
     }
 
-    /// A connection for which the schema is the only one.
-    /// - Parameter name: what the server calls it.
+    /// Opens a connection whose search path is this schema.
+    /// - Parameter name: application name on the server.
     func connect(as name: String = "tidegauge") throws -> PostgresConnection {
-        // Without compilation of plans, which starts anew in every connection; rows of several queries come one after the other.
+        // Without JIT compilation, which would be repeated in each connection, and without parallel workers, because
+        // the rows of several queries must come in their order.
         let words = ["search_path=\(self.name)", "jit=off", "max_parallel_workers_per_gather=0"] + words
         return try PostgresConnection(
             options + [
@@ -57,7 +58,7 @@ struct PostgresSchema: Sendable {
             ])
     }
 
-    /// A connection that is sent what stands in the server's log: its rows, or, as a standby by that name, its bytes.
+    /// Opens a replication connection: logical, or physical as a standby with the given name.
     func connectForReplication(as standby: String? = nil) throws -> PostgresConnection {
         try PostgresConnection(
             options + [
@@ -65,7 +66,7 @@ struct PostgresSchema: Sendable {
             ])
     }
 
-    /// - Throws: `DriverUnavailable` where the server cannot do what the way asks for.
+    /// - Throws: `DriverUnavailable` if the server does not support the way.
     func create(_ way: PostgresWay) throws {
         let connection = try connect()
         if let obstacle = way.obstacle(connection.serverVersion) { throw DriverUnavailable(obstacle) }
@@ -77,7 +78,7 @@ struct PostgresSchema: Sendable {
                         + "(ALTER SYSTEM SET wal_level = logical)")
             }
         }
-        // A publication stands outside of all schemas, so that it has to be dropped as well. All or nothing is made.
+        // A publication belongs to no schema, so it must be dropped separately. The statements are one transaction.
         try connection.execute(
             """
             CREATE SCHEMA \(name);
@@ -86,7 +87,7 @@ struct PostgresSchema: Sendable {
             """)
     }
 
-    /// Once, before there is a trigger.
+    /// Call it once, before a trigger exists.
     func load(_ connection: PostgresConnection, count: Int, item: (Int) -> Item) throws {
         try connection.copy(into: "item") { send in
             for index in 0..<count {
@@ -99,7 +100,7 @@ struct PostgresSchema: Sendable {
         try connection.execute("VACUUM ANALYZE item")
     }
 
-    /// What a way has the server do at a write.
+    /// Adds the trigger that a way needs.
     func addTrigger(_ way: PostgresWay, _ connection: PostgresConnection) throws {
         switch way {
         case .poll, .batch, .wal, .doorbell: break
@@ -109,7 +110,7 @@ struct PostgresSchema: Sendable {
         }
     }
 
-    /// Of the notifications of a transaction all but one are left out.
+    /// The server merges equal notifications of one transaction.
     private func notify(_ connection: PostgresConnection, forEach what: String) throws {
         try connection.execute(
             """
@@ -120,7 +121,8 @@ struct PostgresSchema: Sendable {
             """)
     }
 
-    /// Every row that is written is numbered in a table beside, in the order of the statements, which is not that of the commits.
+    /// The trigger numbers every written row in a separate table, in order of the statements, which is not commit
+    /// order.
     private func number(_ connection: PostgresConnection) throws {
         try connection.execute(
             """
@@ -139,7 +141,7 @@ struct PostgresSchema: Sendable {
             """)
     }
 
-    /// What makes a change; it changes one row, or none where the row is missing.
+    /// Returns the statement of a change. It changes one row, or none if the row is missing.
     static func statement(_ change: Change) -> (sql: String, values: [Int64]) {
         let item = change.item
         return switch change.operation {

@@ -1,44 +1,46 @@
-// A server of a trial's own: a cluster in the trial's folder, reached by a socket there, ended with the trial however that ends.
-// No root is needed; where the trial runs as root, which PostgreSQL refuses, the server runs as the user `postgres`.
+// A server of the trial's own: a cluster in the trial's folder, reached by a socket there. It ends with the trial,
+// however the trial ends. It needs no root. If the trial runs as root, which PostgreSQL refuses, the server runs as
+// the user `postgres`.
 import CTidegaugePostgres
 import Foundation
 import StillingWellBasis
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// Made by `init`, gone with `stop()`. One thread at a time; the server ends with the thread that has started it.
+/// Started by `init`, ended by `stop()`. Used by one thread at a time. The server ends with the thread that started
+/// it.
 final class PostgresServer {
     private static let startSeconds = 30.0
     private static let stopSeconds = 5.0
-    /// What the kernel takes for the path of a socket, without its end.
+    /// Maximum length of a socket path in bytes, without the terminating 0.
     private static let longestSocketPath = 107
     private static let user = "tidegauge"
 
-    /// What libpq has to know.
+    /// libpq options for connections.
     let options: [(String, String)]
-    /// What whoever comes from another host has to know besides; nil: nobody does.
+    /// Password for connections from other hosts; nil if there are none.
     let password: String?
-    /// The process that all others of the server are children of.
+    /// Process ID of the server's main process, the parent of its other processes.
     private(set) var process: Int32
     private var child: Process
-    /// The program, and what it is started with.
+    /// Path and arguments of the server's program.
     private let command: (program: String, arguments: [String])
     private let log: String
     private let account: ServerAccount?
-    /// Where the trial's folder has too long a path for a socket; goes with this.
+    /// Folder of the socket if the trial's folder has too long a path; removed with the server.
     private let shortFolder: PrivateFolder?
 
     /// Makes a cluster in `directory`, and starts its server.
     /// - Parameters:
-    ///   - reachedAt: where it takes connections of other hosts as well, over TCP.
-    ///   - settings: more of the server's, by name.
-    /// - Throws: `DriverUnavailable` where this machine has no server, or none can be started.
+    ///   - reachedAt: address at which the server also accepts TCP connections from other hosts.
+    ///   - settings: more settings of the server, as `name=value`.
+    /// - Throws: `DriverUnavailable` if this machine has no server, or if it cannot be started.
     init(
         in directory: String, _ durability: DurabilityLevel, over transport: ServerConfiguration.Transport = .unix,
         reachedAt: String? = nil, settings: [String] = []
     ) throws {
         let programs = try Self.programs()
-        // Its processes begin in a folder of their own.
+        // The working directory of its processes differs, so the path must be absolute.
         let directory = URL(fileURLWithPath: directory).path
         account = geteuid() == 0 ? try ServerAccount(named: "postgres") : nil
         let data = directory + "/cluster"
@@ -79,7 +81,8 @@ final class PostgresServer {
     private static let loopback = "127.0.0.1"
     private static let socketPort: UInt16 = 5432
 
-    /// One that nobody has at the moment. Who takes it in between makes the server say so.
+    /// Returns a port that is free now. If another process takes it before the server starts, the server reports
+    /// that.
     private static func freePort() throws -> UInt16 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(socket) }
@@ -98,8 +101,8 @@ final class PostgresServer {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// Ends the server as who upgrades it does, and starts it again with what it has on its disk. Returns when it takes connections.
-    /// On the thread that has made it, which it ends with.
+    /// Ends the server as an upgrade would, and starts it again on the same cluster. Returns when it accepts
+    /// connections. Call it on the thread that started the server.
     func restart() throws {
         end()
         child = try Self.start(command.program, command.arguments, log, account)
@@ -107,7 +110,7 @@ final class PostgresServer {
         try awaitReady()
     }
 
-    /// `full` survives a power cut, `relaxed` loses the last moments to one, `memory` everything.
+    /// `full` survives a power cut, `relaxed` loses the last commits, `memory` loses everything.
     private static func words(_ durability: DurabilityLevel) -> [String] {
         switch durability {
         case .full: ["fsync=on", "synchronous_commit=on"]
@@ -132,7 +135,7 @@ final class PostgresServer {
         }
     }
 
-    /// Ends the server: as fast as it lets go of everything, or else at once.
+    /// Stops the server: by a fast shutdown, or by killing it after 5 s.
     func stop() {
         end()
         shortFolder?.remove()
@@ -148,7 +151,7 @@ final class PostgresServer {
 
     // MARK: What it needs
 
-    /// The folder of the server's programs: that of the PATH, or else the newest of Debian's.
+    /// Returns the folder of the server's programs: from the PATH, otherwise the newest of Debian's.
     static func programs() throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let debian = "/usr/lib/postgresql"
@@ -169,7 +172,7 @@ final class PostgresServer {
         try account?.give(path)
     }
 
-    /// In the trial's folder, or in the system's for temporary files where the path would be too long.
+    /// Returns a folder in the trial's folder, or a temporary one if the path would be too long.
     private static func socketFolder(
         _ directory: String, _ account: ServerAccount?
     ) throws -> (path: String, short: PrivateFolder?) {
@@ -192,7 +195,7 @@ final class PostgresServer {
         folder.utf8.count + "/.s.PGSQL.5432.lock".utf8.count <= longestSocketPath
     }
 
-    /// Starts a program that ends with this process: of the thread that starts it, to be exact.
+    /// Starts a program that ends with this process, more exactly with the thread that starts it.
     private static func start(_ program: String, _ arguments: [String], _ log: String, _ account: ServerAccount?) throws
         -> Process
     {
@@ -221,10 +224,10 @@ final class PostgresServer {
     }
 }
 
-/// Those who come over a network, where anybody may try to: a password that is made for one trial, and stands in no report.
+/// Access for other hosts: a password that is made for one trial and appears in no report.
 private struct Guests {
     let password: String
-    /// Where the server reads it once.
+    /// File from which the server reads the password once.
     let file: String
 
     init(_ directory: String, _ account: ServerAccount?) throws {
@@ -237,7 +240,7 @@ private struct Guests {
         try account?.give(file)
     }
 
-    /// Whoever is here needs none, as the first lines of the server's own file say.
+    /// Allows password logins from hosts. Local connections need no password, as the first lines of the file state.
     func admit(to cluster: String) throws {
         try FileManager.default.removeItem(atPath: file)
         guard let rules = FileHandle(closedOnExec: cluster + "/pg_hba.conf", O_WRONLY) else {
@@ -250,7 +253,7 @@ private struct Guests {
     }
 }
 
-/// Whom the server runs as, where this process is root.
+/// The user that the server runs as if this process is root.
 private struct ServerAccount {
     private let user: uid_t
     private let group: gid_t
@@ -264,7 +267,7 @@ private struct ServerAccount {
         (user, group) = (entry.pointee.pw_uid, entry.pointee.pw_gid)
     }
 
-    /// Of setpriv.
+    /// Arguments of setpriv.
     var words: [String] { ["--reuid", "\(user)", "--regid", "\(group)", "--clear-groups"] }
 
     func give(_ path: String) throws {
@@ -273,7 +276,7 @@ private struct ServerAccount {
         }
     }
 
-    /// Lets the server through the private folders above its own, which it cannot list all the same.
+    /// Gives the server's user execute permission on the private folders above its own; it still cannot list them.
     func open(wayTo directory: String) throws {
         for path in [directory, (directory as NSString).deletingLastPathComponent] {
             var status = stat()

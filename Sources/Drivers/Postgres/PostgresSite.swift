@@ -1,6 +1,6 @@
-// An observing site: what the watcher has for it and nobody was shown yet, and the queries that are shown there.
+// An observing site: its queries, and the rows from the watcher that they have not shown yet.
 //
-// The watcher's thread posts; everything else but `end` runs on the site.
+// The watcher's thread posts. Everything else except `end` runs on the site.
 import StillingWellSync
 import StillingWellTree
 import TidegaugeDriver
@@ -8,7 +8,7 @@ import TidegaugeDriver
 final class PostgresSite: Sendable {
     private struct Mail {
         var rows: QueryRows
-        /// Of the snapshot that they stand at.
+        /// Token of the snapshot of the rows.
         var token: Int64
     }
 
@@ -23,8 +23,8 @@ final class PostgresSite: Sendable {
     /// On the site.
     func add(_ watched: WatchedQuery) { observers?.add(watched) }
 
-    /// - Parameter isRound: all queries of the site were looked at: what is not among these has the same rows as before, and
-    ///   stands where these do.
+    /// - Parameter isRound: whether all queries of the site were evaluated. Queries that are not in `news` then have
+    ///   the same rows as before, at the new token.
     func post(_ news: [(WatchedQuery, QueryRows)], _ token: Int64, isRound: Bool) {
         let isNews = mail.withLock { mail in
             if isRound { for key in mail.keys { mail[key]?.token = token } }
@@ -34,7 +34,7 @@ final class PostgresSite: Sendable {
         if isNews { observers?.raise() }
     }
 
-    /// Any thread. No delivery starts after it.
+    /// Any thread. No delivery starts afterwards.
     func end() { observers?.end() }
 
     private func show(_ all: [WatchedQuery]) {
@@ -46,11 +46,11 @@ final class PostgresSite: Sendable {
     }
 }
 
-/// The rows of a query, as its process came by them. A value.
+/// The rows of a query, either fetched or maintained. A value.
 enum QueryRows: Sendable {
-    /// Asked for, all of them.
+    /// All rows, fetched by a query.
     case fetched([Item])
-    /// Kept, change by change.
+    /// Rows that are maintained from individual changes.
     case kept(OrderedView)
 
     var count: Int {
@@ -68,7 +68,7 @@ enum QueryRows: Sendable {
     }
 }
 
-/// Of one turn of a site: those who show the same, and go to the same, are told the same. The site's own.
+/// Caches change sets during one turn of a site. Queries with the same old and new rows share one. Used on the site.
 struct ViewDifferences {
     private var made: [ObjectIdentifier: (old: OrderedView, new: OrderedView, changes: ChangeSet)] = [:]
 
@@ -76,7 +76,7 @@ struct ViewDifferences {
         let place = ObjectIdentifier(new.tree.root)
         if let known = made[place], known.old.tree.isIdentical(to: old.tree) { return known.changes }
         let changes = new.changes(since: old)
-        // The trees are held, so that no other has the place of one meanwhile.
+        // The trees are retained, so no other tree can get the same identity meanwhile.
         made[place] = (old, new, changes)
         return changes
     }
@@ -95,7 +95,7 @@ final class WatchedQuery: PullingSubscription {
         site.add(self)
     }
 
-    /// Rows that are kept tell what has changed; where nothing has, nobody is called.
+    /// Maintained rows have a change set; the sink is not called if it is empty.
     fileprivate func show(_ rows: QueryRows, _ token: Int64, _ differences: inout ViewDifferences) {
         var delivery = Delivery(version: token, isInitial: shown == nil, count: rows.count)
         if case .kept(let old) = shown, case .kept(let new) = rows {

@@ -1,4 +1,4 @@
-// A schema of one server, seen as a store: writers with a connection each, and one watcher.
+// A schema of one server as a store: a connection for each writer, and one watcher.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -6,7 +6,7 @@ import TidegaugeDriver
 public final class PostgresStore: LateVersions, ServedStore, ReachableStore, HarmableServer {
     /// Of who opens and closes the store; nil where it is another's.
     nonisolated(unsafe) private let server: PostgresServer?
-    /// The schema is another process's.
+    /// Whether another process made the schema.
     private let isGuest: Bool
     private let asked: ServerConfiguration
     private let way: PostgresWay
@@ -15,7 +15,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
     private let processes = ServerProcesses()
     private let watcher: PostgresWatcher
     private let batcher: NotifyBatcher?
-    /// Held by who asks a question of the harness's.
+    /// Lock for queries of the harness.
     private let questions = TracedMutex("postgres questions")
     /// Guarded by that. nil once it was lost.
     nonisolated(unsafe) private var asking: PostgresConnection?
@@ -33,7 +33,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
                 settings: Self.settings(asked, way)) : nil
         self.server = server
         do {
-            // A server of one's own has been told.
+            // The trial's own server was started with this setting.
             let waits = configuration.durability == .full ? "on" : "off"
             schema =
                 try configuration.address.map { try PostgresSchema(at: $0, password: configuration.secret) }
@@ -50,7 +50,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
                 } else {
                     let snapshots = ShownSnapshots()
                     deliveryOrder = snapshots
-                    // A process that only writes listens to nothing.
+                    // A process that only writes does not listen.
                     let rounds = try WatchRounds(schema, way, snapshots, processes, bell, connects: !isGuest)
                     watcher = PostgresWatcher(rounds, bell)
                 }
@@ -69,7 +69,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
         if let server { processes.begin(server.process) }
     }
 
-    /// Of a server of one's own: room for who connects, and a log that rows can be read from, where somebody does.
+    /// Settings of the trial's own server: enough connections, and a logical log if it is read.
     private static func settings(_ asked: ServerConfiguration, _ way: PostgresWay) -> [String] {
         let slots = 10 + asked.slots + asked.guests
         return [
@@ -105,7 +105,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
         try ask { Int(try $0.run("SELECT pg_total_relation_size('item')").integer(0, 0)) }
     }
 
-    /// Asks once more where the connection turns out to have been lost since the last question.
+    /// Queries again on a new connection if the connection was lost since the last query.
     private func ask<Answer>(_ question: (PostgresConnection) throws -> Answer) throws -> Answer {
         try questions.withLock {
             if let open = asking {
@@ -123,7 +123,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
         watcher.close()
         batcher?.close()
         company?.close()
-        // What is one's own goes as a whole.
+        // The trial's own server is discarded as a whole.
         if let server { server.stop() } else if !isGuest { try schema.drop() }
     }
 
@@ -145,7 +145,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
 
     public func obstacle(from place: ProcessPlace) -> String? { Self.obstacle(asked, from: place) }
 
-    /// Where another's server is, and who reaches it, is not known here.
+    /// Returns nil for a server given by URL, because its address and its clients are not known here.
     static func obstacle(_ asked: ServerConfiguration, from place: ProcessPlace) -> String? {
         guard asked.url == nil else { return nil }
         switch (asked.transport, place) {
@@ -172,7 +172,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
         return processes.cpu()
     }
 
-    /// Who cannot be looked for is counted as nobody's.
+    /// Finds the server processes of writers on hosts. If the query fails, none are added.
     private func lookForGuests() {
         let writers = try? ask { connection in
             let rows = try connection.run(
@@ -198,7 +198,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
             for process in watching {
                 _ = try connection.run("SELECT pg_terminate_backend($1::bigint::int)::int::bigint", [Int64(process)])
             }
-            // Those that are sent the log have no name here.
+            // Replication connections have no known process here.
             _ = try connection.run(
                 """
                 SELECT pg_terminate_backend(active_pid)::int::bigint FROM pg_replication_slots

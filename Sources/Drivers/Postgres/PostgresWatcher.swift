@@ -1,10 +1,10 @@
-// What keeps the queries of a process true: a thread that asks all of them when it is time, or when it was notified (WatchRounds.swift),
-// or is sent every change (StreamRounds.swift), and gives each site the rows that have changed. What others ask of it stands in
+// Keeps the queries of a process up to date and gives each site its changed rows. Its thread queries again after a
+// time or a notification (WatchRounds.swift), or receives every change (StreamRounds.swift). Other threads use
 // `orders`.
 import StillingWellSync
 import TidegaugeDriver
 
-/// Made and closed by who has the store; any thread subscribes.
+/// Made and closed by the store's owner; any thread may subscribe.
 final class PostgresWatcher: Sendable {
     private struct Orders {
         var new: [WatchedQuery] = []
@@ -16,7 +16,7 @@ final class PostgresWatcher: Sendable {
     private let bell: Bell
     private let thread: TracedThread
 
-    /// - Parameter rounds: connected, so that what is committed from here on is heard of; the thread's own from here on.
+    /// - Parameter rounds: already connected, so that later commits are noticed. The thread owns it from here on.
     init(_ rounds: any WatcherRounds, _ bell: Bell) {
         let orders = Guarded("postgres watcher", Orders())
         (self.orders, self.bell) = (orders, bell)
@@ -41,7 +41,7 @@ final class PostgresWatcher: Sendable {
         return watched
     }
 
-    /// No delivery starts after it returns.
+    /// Returns when no further delivery can start.
     func close() {
         orders.withLock { $0.isOver = true }
         bell.ring()
@@ -50,20 +50,20 @@ final class PostgresWatcher: Sendable {
     }
 }
 
-/// What a watcher does, over and over. Its thread's own.
+/// The work that a watcher repeats. Used on its thread.
 protocol WatcherRounds: AnyObject {
-    /// - Parameter orders: the queries that are new; nil: it is over.
+    /// - Parameter orders: returns the new queries; nil when the watcher is closed.
     func run(_ orders: () -> [WatchedQuery]?)
 }
 
-/// How long a server may be gone that was there: each who has lost it asks again and again. One thread.
+/// Limits how long clients retry after the connection to a server was lost. Used by one thread.
 struct Patience {
     static let retryEveryMs: Int32 = 10
     private static let longestNs: Int64 = 30_000_000_000
 
     private var lostNs: Int64?
 
-    /// Whether there is hope yet.
+    /// Whether to continue retrying.
     mutating func goesOn(_ nowNs: Int64) -> Bool {
         if lostNs == nil { lostNs = nowNs }
         return nowNs - (lostNs ?? nowNs) < Self.longestNs
@@ -73,7 +73,7 @@ struct Patience {
 }
 
 extension WatcherRounds {
-    /// Fails whoever comes now, until it is over.
+    /// Fails all new queries until the watcher is closed.
     func refuse(_ orders: () -> [WatchedQuery]?, _ bell: Bell, _ error: any Error) {
         while let new = orders() {
             for one in new { one.fail(error) }

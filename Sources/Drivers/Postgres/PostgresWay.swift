@@ -1,26 +1,26 @@
-// How a process comes to know that something changed: what good applications do, and a few mistakes of others, which are kept to be
-// caught. Values only.
+// The ways in which a process learns of changes: those of good applications, and some known mistakes that the harness
+// must detect. Values only.
 
 public enum PostgresWay: Sendable, Hashable {
-    /// The server gives up on who reads its log and is silent for long.
+    /// Interval of status messages in ms. The server disconnects readers of its log that are silent for long.
     static let answerEveryMs: Int32 = 1_000
 
-    /// All queries are asked every `pollMs`, in one statement.
+    /// All queries are run every `pollMs` in one statement.
     case poll
-    /// A trigger of each statement notifies, and all queries are asked in one transaction.
+    /// A trigger for each statement notifies, and all queries are run in one transaction.
     case notify
-    /// The same with a trigger of each row, as many applications have it.
+    /// The same with a trigger for each row, as in many applications.
     case notifyRows
-    /// The application notifies for its writers, once in so many ms at most.
+    /// The application notifies for its writers, at most once in `everyMs`.
     case batch(everyMs: Int32)
-    /// Every commit is sent, out of the server's log, and rows are kept.
+    /// Every commit arrives from the server's log, and rows are maintained.
     case wal
-    /// A mistake: a trigger numbers the keys that were written, and who watches asks for those above the highest number it has
-    /// seen. Commits overtake one another: a lower number may come later.
+    /// A mistake: a trigger numbers the written keys, and the watcher queries those above the highest number it has
+    /// seen. Commits overtake one another, so a lower number may appear later.
     case outbox
-    /// A mistake: a commit that was sent is taken for a sign to ask again. What stands in the log need not be visible yet.
+    /// A mistake: a commit in the log causes new queries, but it may not be visible yet.
     case doorbell
-    /// A mistake: it listens only when it has asked. What is committed between the two is heard of by nobody.
+    /// A mistake: the watcher listens only after its first queries, so commits between the two are missed.
     case lateListen
 
     public static let all: [PostgresWay] = [
@@ -41,7 +41,7 @@ public enum PostgresWay: Sendable, Hashable {
         }
     }
 
-    /// What to know before comparing figures.
+    /// Remark for readers who compare figures.
     var remark: String {
         switch self {
         case .poll: "queries are asked every 100 ms, in one statement"
@@ -58,7 +58,7 @@ public enum PostgresWay: Sendable, Hashable {
         }
     }
 
-    /// Between two polls; nil: it waits to be notified.
+    /// Interval between polls in ms; nil if the watcher waits for notifications.
     var pollMs: Int32? {
         switch self {
         case .poll: 100
@@ -67,15 +67,15 @@ public enum PostgresWay: Sendable, Hashable {
         }
     }
 
-    /// What a watcher that asks has to tell it when.
+    /// The source of the signals for a watcher that queries.
     enum Hearing: Sendable {
         case nothing
         case notifications
-        /// Not before it has asked.
+        /// Notifications, but only after the first queries.
         case notificationsLate
         case stream
 
-        /// A stream is answered now and then; nobody else is woken for nothing.
+        /// Interval in ms of wake-ups without a signal; a stream needs status messages, the others (-1) need none.
         var wakeEveryMs: Int32 {
             switch self {
             case .stream: PostgresWay.answerEveryMs
@@ -93,14 +93,14 @@ public enum PostgresWay: Sendable, Hashable {
         }
     }
 
-    /// The oldest version of the server that has what it asks for, and what that is.
+    /// The oldest server version that supports the way, and what older ones lack.
     var oldestServer: (version: Int32, reason: String) {
         hearing == .stream
             ? (14, "sends no rows in binary out of its log") : (13, "does not say which transaction a commit is")
     }
 
-    /// Why a server of this version is of no use; nil where it is.
-    /// - Parameter version: as the server counts: 150004 is 15.4.
+    /// Returns the reason why a server version does not suffice, or nil.
+    /// - Parameter version: as `PQserverVersion` returns it; 150004 is 15.4.
     func obstacle(_ version: Int32) -> String? {
         let (oldest, reason) = oldestServer
         guard version / 10_000 < oldest else { return nil }

@@ -1,5 +1,5 @@
-// A writer: one connection and its thread. Where the connection is lost, what it was committing may have been made all the same: that is
-// asked of the server before it is made again.
+// A writer: one connection, used by the writer's thread. If the connection is lost during a commit, the commit may
+// have been made. The next attempt queries the server for it before it is made again.
 import TidegaugeDriver
 
 final class PostgresWriter: StoreWriter {
@@ -8,9 +8,9 @@ final class PostgresWriter: StoreWriter {
     private let schema: PostgresSchema
     private let processes: ServerProcesses
     private let batcher: NotifyBatcher?
-    /// nil once it was lost.
+    /// Nil after it was lost.
     private var connection: PostgresConnection?
-    /// It was lost in the middle of a commit.
+    /// Whether the connection was lost in the middle of a commit.
     private var isInDoubt = false
     private var lastToken: Int64 = 0
 
@@ -29,8 +29,9 @@ final class PostgresWriter: StoreWriter {
         return new
     }
 
-    /// Other writers wait for no lock but those of its rows, which nobody else writes.
-    /// - Throws: `PostgresError`; where that has lost the connection, the same changes may be given again.
+    /// Commits. It conflicts with other writers only on locks of its rows, which no other writer changes.
+    /// - Throws: `PostgresError`. If it reports a lost connection, `commit` may be called again with the same
+    ///   changes.
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
         do {
             let connection = try connected()
@@ -78,8 +79,8 @@ final class PostgresWriter: StoreWriter {
         }
     }
 
-    /// A row that stands as the commit leaves it names the transaction that wrote it.
-    /// - Returns: nil where the commit was not made.
+    /// Finds the transaction that made the changes by a row with the commit's stamp.
+    /// - Returns: nil if the commit was not made.
     private func token(ofCommitted changes: UnsafeBufferPointer<Change>, _ connection: PostgresConnection) throws
         -> Int64?
     {

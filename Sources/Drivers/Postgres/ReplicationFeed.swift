@@ -1,22 +1,22 @@
-// A replication connection with a temporary slot of its own: a copy of the table at the slot's beginning, and after it every commit
-// from there on, in the order of the log. One thread.
+// A replication connection with its own temporary slot. It provides a copy of the table at the slot's beginning, and
+// then every later commit in the order of the log. Used by one thread.
 import Glibc
 import TidegaugeDriver
 
-/// What an observing process hears of the server: the slot goes with the connection.
+/// The changes that an observing process receives. The slot ends with the connection.
 final class ReplicationFeed {
     private let connection: PostgresConnection
     private let slot: String
     private let publication: String
-    /// Only the connection's next command ends it.
+    /// Name of the exported snapshot. It is valid until the connection's next command.
     private let exported: String
-    /// All before it has been taken.
+    /// Position up to which the log has been processed.
     private(set) var received: LogPosition = 0
     private var isInTransaction = false
     private var toldNs: Int64 = 0
     private var owesAnswer = true
 
-    /// Makes the slot: from here on the server keeps what it has to send. Waits for transactions that are under way.
+    /// Makes the slot; the server keeps its log from here on. Waits for running transactions.
     init(_ schema: PostgresSchema) throws {
         connection = try schema.connectForReplication()
         publication = schema.name
@@ -27,8 +27,8 @@ final class ReplicationFeed {
     var socket: Int32 { connection.socket }
     var serverProcess: Int32 { connection.serverProcess }
 
-    /// All rows, in the order of their keys, as they are where the slot begins, and which commits are in them.
-    /// - Parameter connection: another one.
+    /// Returns all rows at the slot's beginning, ordered by key, and the snapshot that they are from.
+    /// - Parameter connection: another connection.
     func copy(over connection: PostgresConnection) throws -> (snapshot: PostgresSnapshot, items: [Item]) {
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try connection.execute("SET TRANSACTION SNAPSHOT '\(exported)'")
@@ -39,7 +39,7 @@ final class ReplicationFeed {
         return (snapshot, (0..<rows.count).map { rows.item($0) })
     }
 
-    /// Begins to receive. The exported snapshot ends.
+    /// Starts the stream. The exported snapshot ends.
     func start() throws {
         try connection.execute(
             """
@@ -47,8 +47,8 @@ final class ReplicationFeed {
             """)
     }
 
-    /// Takes what has come by now.
-    /// - Returns: whether anything has.
+    /// Processes the messages received so far.
+    /// - Returns: whether there were any.
     func take(_ body: (StreamedChange) throws -> Void) throws -> Bool {
         try connection.takeIn()
         var hasCome = false
@@ -56,7 +56,7 @@ final class ReplicationFeed {
             hasCome = true
             switch message {
             case .keepAlive(let end, let wantsAnswer):
-                // Between transactions there is nothing before that place that was not sent.
+                // Between transactions, everything before that position has been sent.
                 if !isInTransaction { received = max(received, end) }
                 if wantsAnswer { owesAnswer = true }
             case .change(let change):
@@ -78,14 +78,16 @@ final class ReplicationFeed {
         }
     }
 
-    /// Tells the server how far it need not keep anything: at once where there is news or it asked, and every second.
+    /// Reports the processed position, so that the server can discard its log. It does so after a commit, on request,
+    /// and every second.
     func answer(_ nowNs: Int64) throws {
         guard owesAnswer || nowNs - toldNs >= Int64(PostgresWay.answerEveryMs) * 1_000_000 else { return }
         (owesAnswer, toldNs) = (false, nowNs)
         try connection.sendCopied(Self.status(received))
     }
 
-    /// Written, flushed and applied up to a place; the time, which nobody looks at, is left out; no answer is asked for.
+    /// A status message: written, flushed and applied up to a position, without a time and without a request to
+    /// answer.
     static func status(_ position: LogPosition) -> [UInt8] {
         let place = withUnsafeBytes(of: position.bigEndian) { Array($0) }
         return [UInt8(ascii: "r")] + place + place + place + Array(repeating: 0, count: 9)

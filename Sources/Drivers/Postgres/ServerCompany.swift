@@ -1,12 +1,12 @@
-// What a server has to do beside a trial's own store, where a scenario asks for it: connections that listen to what nobody says,
-// slots that are sent what nobody reads, a standby that every commit waits for.
+// Load of a server beside a trial's store, if a scenario asks for it: connections that listen to silent channels,
+// slots whose changes are discarded, a standby that every commit waits for.
 import Glibc
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// Made when the rows are loaded, before anybody watches. Who has the store.
+/// Made when the rows are loaded, before the first observer. Belongs to the store's owner.
 final class ServerCompany: Sendable {
     private let bell: Bell
     private let isOver = Atomic<Bool>(false)
@@ -32,7 +32,7 @@ final class ServerCompany: Sendable {
         (threads, listeners) = ([], [])
     }
 
-    /// Each as a process of its own would have it: all commits are decoded for it, sent, and answered.
+    /// Reads slots like separate processes: all commits are decoded, sent and acknowledged for each of them.
     private func readSlots(_ count: Int, _ schema: PostgresSchema) throws {
         // The thread's own from here on.
         nonisolated(unsafe) let feeds = try (0..<count).map { _ in
@@ -43,7 +43,7 @@ final class ServerCompany: Sendable {
         threads.append(
             TracedThread("pg-slots") { [self] in
                 while !isOver.load(ordering: .acquiring) {
-                    // One that was cut off is read no more; a trial that cuts connections has no company.
+                    // A feed whose connection is cut stays unread; trials that cut connections have no such load.
                     for feed in feeds {
                         _ = try? feed.take { _ in }
                         try? feed.answer(MonotonicClock.nowNs())
@@ -53,7 +53,8 @@ final class ServerCompany: Sendable {
             })
     }
 
-    /// From here on no commit returns, or is seen by others, before the standby has answered for it.
+    /// Starts the standby. From here on a commit returns, and becomes visible, only after the standby has
+    /// acknowledged it.
     private func makeStandby(_ delayNs: Int64, _ schema: PostgresSchema) throws {
         // The thread's own from here on.
         nonisolated(unsafe) let standby = try Standby(schema, delayNs)
@@ -70,7 +71,7 @@ final class ServerCompany: Sendable {
     }
 }
 
-/// Who is sent the server's log, and says some time later that it has it on a disk, as one over a network does. One thread.
+/// Receives the server's log and acknowledges it after a delay, like a standby over a network. Used by one thread.
 private final class Standby {
     static let name = "tidegauge_standby"
 
@@ -85,7 +86,7 @@ private final class Standby {
 
     var socket: Int32 { connection.socket }
 
-    /// - Returns: how long nothing more is due, in ms.
+    /// - Returns: the time in ms until the next acknowledgement is due.
     func answer(_ nowNs: Int64) throws -> Int32 {
         try connection.takeIn()
         while let position = try connection.takeCopied({ try Self.end(of: $0) }) {
@@ -99,7 +100,7 @@ private final class Standby {
         return due.first.map { Int32(clamping: ($0.atNs - nowNs + 999_999) / 1_000_000) } ?? 1_000
     }
 
-    /// Where the log ends that has come with a message: behind its bytes, or where the server says it is.
+    /// Returns the end of the log that a message carries: after its bytes, or as the server reports it.
     private static func end(of message: UnsafeRawBufferPointer) throws -> LogPosition {
         if message.first == UInt8(ascii: "w"), message.count >= 25 {
             let start = LogPosition(bigEndian: message.loadUnaligned(fromByteOffset: 1, as: LogPosition.self))

@@ -1,4 +1,5 @@
-// What the processes of a server of one's own take: those of a connection are known by whose it is, the others by their title.
+// Measures the CPU time of the processes of a trial's own server. Processes of connections are identified by the
+// connection's owner, the others by their titles.
 import Foundation
 import StillingWellSync
 
@@ -9,29 +10,31 @@ final class ServerProcesses: Sendable {
         case watcher
     }
 
-    /// What the server knows connections of writers by, those of other processes too.
+    /// Application name of writers' connections, also of those in other processes.
     static let writerName = "tidegauge-writer"
 
     private struct State {
         var server: Int32 = 0
-        /// Those that serve writers of other processes, and what had ended before these were known.
+        /// Processes that serve writers on hosts. `endedBeforeNs` is the CPU time of processes that had ended before
+        /// these were known.
         var guests: Set<Int32> = []
         var endedBeforeNs: Int64 = 0
         var known: [Int32: Kind] = [:]
-        /// Of connections that were closed, up to then.
+        /// CPU time of closed connections until their end.
         var done: [Kind: Int64] = [:]
     }
 
     private let state = Guarded("postgres processes", State())
 
-    /// - Parameter server: the process whose children they are.
+    /// - Parameter server: the parent of the server's processes.
     func begin(_ server: Int32) { state.withLock { $0.server = server } }
 
     func add(_ process: Int32, _ kind: Kind) { state.withLock { $0.known[process] = kind } }
 
     func known(_ kind: Kind) -> [Int32] { state.withLock { $0.known.filter { $0.value == kind }.map(\.key) } }
 
-    /// Before its connection is closed, after which nobody can look at it.
+    /// Records the CPU time of a process. Call it before its connection is closed, because an ended process cannot be
+    /// read.
     func end(_ process: Int32) {
         let timeNs = Self.cpuNs(of: process) ?? 0
         state.withLock { state in
@@ -39,7 +42,8 @@ final class ServerProcesses: Sendable {
         }
     }
 
-    /// Serve writers of other processes, whose connections are closed when nobody here looks: what ends from here on was theirs.
+    /// Adds processes that serve writers on hosts. Their ends are not observed here, so the time of all processes
+    /// that end from here on counts as theirs.
     func addGuests(_ processes: [Int32]) {
         let server = state.withLock { $0.server }
         let endedNs = Self.endedNs(of: server)
@@ -52,7 +56,8 @@ final class ServerProcesses: Sendable {
         }
     }
 
-    /// By kind; others that have ended since the server began are one more, counted by the kernel's clock of 10 ms.
+    /// Returns CPU times by kind. Processes that have ended count as a separate kind, with the kernel's resolution of
+    /// 10 ms.
     func cpu() -> [String: Int64]? {
         let (server, known, done, guests, endedBeforeNs) = state.withLock {
             ($0.server, $0.known, $0.done, $0.guests, $0.endedBeforeNs)
@@ -74,7 +79,7 @@ final class ServerProcesses: Sendable {
         return sums
     }
 
-    /// Each is one thread.
+    /// Reads the main thread's time, because each process has one thread.
     private static func cpuNs(of process: Int32) -> Int64? {
         let words = try? String(contentsOfFile: "/proc/\(process)/schedstat", encoding: .utf8).split(separator: " ")
         return words?.first.flatMap { Int64($0) }
@@ -84,13 +89,13 @@ final class ServerProcesses: Sendable {
         guard let text = try? String(contentsOfFile: "/proc/\(server)/stat", encoding: .utf8),
             let name = text.lastIndex(of: ")")
         else { return 0 }
-        // From the third field on; the 16th and 17th are of children that were waited for.
+        // Fields from the third on; the 16th and 17th are the times of waited-for children.
         let fields = text[text.index(after: name)...].split(separator: " ")
         guard fields.count > 14, let user = Int64(fields[13]), let system = Int64(fields[14]) else { return 0 }
         return (user + system) * (1_000_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK))))
     }
 
-    /// `postgres: walwriter ` is a walwriter; a client's is `postgres: user database [local] idle`.
+    /// For example `postgres: walwriter `; a client's title is `postgres: user database [local] idle`.
     private static func kind(of process: Int32) -> String {
         let text = (try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)) ?? ""
         let title = text.prefix { $0 != "\0" }

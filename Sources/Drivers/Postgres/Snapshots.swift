@@ -1,17 +1,17 @@
-// The order of commits of one server, told afterwards from what was shown: each delivery stands at a snapshot, and the snapshots
-// of one primary form a chain, each containing the one before. A commit's place is that of the first snapshot that sees it.
+// Finds the commit order of one server afterwards, from the snapshots of deliveries. The snapshots of one primary
+// form a chain in which each contains the previous one. A commit's place is that of the first snapshot that sees it.
 import StillingWellSync
 
-/// `pg_current_snapshot()`: which transactions it sees.
+/// A value of `pg_current_snapshot()`: the transactions that it sees.
 struct PostgresSnapshot: Sendable, Equatable, Codable {
-    /// All below are seen.
+    /// All transactions below are seen.
     var lowest: Int64
-    /// None from here on is seen.
+    /// No transaction from here on is seen.
     var end: Int64
-    /// Of those between, the ones that are not; ascending.
+    /// Transactions in between that are not seen, ascending.
     var running: [Int64]
 
-    /// `10:20:10,14,15`; nil of what is none.
+    /// Parses text like `10:20:10,14,15`; nil if it has another form.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, let lowest = Int64(parts[0]), let end = Int64(parts[1]) else { return nil }
@@ -19,7 +19,7 @@ struct PostgresSnapshot: Sendable, Equatable, Codable {
         running = parts[2].split(separator: ",").compactMap { Int64($0) }.sorted()
     }
 
-    /// Whether the commit of this transaction is in it. O(log running).
+    /// Whether the snapshot sees the commit of this transaction. O(log running).
     func sees(_ transaction: Int64) -> Bool {
         if transaction < lowest { return true }
         guard transaction < end else { return false }
@@ -31,7 +31,7 @@ struct PostgresSnapshot: Sendable, Equatable, Codable {
         return low == running.count || running[low] != transaction
     }
 
-    /// How many of these, which ascend, it sees. O((running + 1) log commits).
+    /// Returns how many of these ascending commits the snapshot sees. O((running + 1) log commits).
     func seen(of commits: [Int64]) -> Int {
         let below = Self.below(end, commits)
         return running.reduce(below) { count, transaction in
@@ -50,11 +50,11 @@ struct PostgresSnapshot: Sendable, Equatable, Codable {
     }
 }
 
-/// The snapshots that deliveries of this process stand at. Any thread.
+/// The snapshots of this process's deliveries. Any thread.
 final class ShownSnapshots: Sendable {
     private let all = Guarded<[PostgresSnapshot]>("postgres snapshots", [])
 
-    /// - Returns: the token of a delivery that stands there, higher than all before.
+    /// - Returns: the token of a delivery at this snapshot, higher than all previous tokens.
     func add(_ snapshot: PostgresSnapshot) -> Int64 {
         all.withLock {
             $0.append(snapshot)
@@ -69,7 +69,8 @@ final class ShownSnapshots: Sendable {
 
     var list: [PostgresSnapshot] { all.withLock { $0 } }
 
-    /// A snapshot that is not known yet stands where all commits lie behind it that it has to see.
+    /// Returns the place of a snapshot that was added after the order was computed: before the first commit that it
+    /// does not see.
     func standing(_ token: Int64, behind commits: [Int64]) -> Int64 {
         let list = list
         guard list.indices.contains(Int(token) - 1) else { return 0 }
@@ -78,20 +79,20 @@ final class ShownSnapshots: Sendable {
     }
 }
 
-/// Commits in the order in which snapshots came to see them.
+/// Commits in the order in which snapshots see them.
 struct SnapshotChain {
     /// By place.
     let commits: [Int64]
-    /// How many commits each snapshot sees, in the order that was given.
+    /// Number of commits that each snapshot sees, in the given order of snapshots.
     let seen: [Int]
     let problem: String?
 
-    /// O((commits + snapshots) log of them + running transactions).
+    /// O((commits + snapshots) log of both + running transactions).
     init(_ commits: [Int64], _ snapshots: [PostgresSnapshot]) {
         let ascending = commits.sorted()
         let seen = snapshots.map { $0.seen(of: ascending) }
         let chain = snapshots.indices.sorted { (seen[$0], $0) < (seen[$1], $1) }.map { snapshots[$0] }
-        // A writer's own transactions ascend, so that those between two snapshots keep its order.
+        // A writer's own transactions ascend, so those between two snapshots keep its order.
         let places = ascending.map { commit in (place: Self.firstSeeing(commit, chain), commit: commit) }
         self.commits = places.sorted { ($0.place, $0.commit) < ($1.place, $1.commit) }.map(\.commit)
         self.seen = seen
@@ -107,7 +108,7 @@ struct SnapshotChain {
         return low
     }
 
-    /// A commit that a snapshot sees and a larger one does not: a fork, which one primary never shows.
+    /// Describes a commit that one snapshot sees and a larger one does not: a fork, which one primary never shows.
     private static func problem(_ chain: [PostgresSnapshot], _ ascending: [Int64]) -> String? {
         let commits = Set(ascending)
         for (earlier, later) in zip(chain, chain.dropFirst()) where earlier != later {

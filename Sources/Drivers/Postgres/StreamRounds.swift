@@ -1,10 +1,10 @@
-// The rounds of a watcher that is sent every commit: it keeps a copy of the table, and of each query the rows in their order, and posts
-// to the sites what a commit has changed. A connection that was lost is made anew with a slot and a copy of its own; what the copy
-// differs in is what was missed.
+// The work of a watcher that receives every commit. It keeps a copy of the table and the ordered rows of each query,
+// and posts changes to the sites. After a lost connection it makes a new one with a new slot and copy; the
+// differences of the copy are the missed changes.
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// Its thread's own.
+/// Used on its thread.
 final class StreamRounds: WatcherRounds {
     private struct Live {
         var view: OrderedView
@@ -14,25 +14,25 @@ final class StreamRounds: WatcherRounds {
     private let schema: PostgresSchema
     private let stream: ShownStream
     private let bell: Bell
-    /// nil before the first query, and once it was lost.
+    /// Nil before the first query, and after it was lost.
     private var feed: ReplicationFeed?
     private var patience = Patience()
     private var waiting: [WatchedQuery] = []
 
-    // What it keeps.
+    // The maintained rows and queries.
     private var rows: [Int64: AgedItem] = [:]
     private var nextAge: UInt64 = 0
     private var live: [Live] = []
     private var numbers: [Query: Int] = [:]
     private var index = PredicateIndex([])
-    /// Where anybody has watched.
+    /// The sites of all queries so far.
     private var sites: [ObjectIdentifier: PostgresSite] = [:]
 
-    // What has come since it was posted last.
+    // Changes since the last post.
     private var transaction: (number: UInt32, changes: [StreamedChange]) = (0, [])
-    /// Rows that have changed, as they were.
+    /// The former state of changed rows.
     private var before: [Int64: AgedItem?] = [:]
-    /// Of the last place that the rows stand at.
+    /// Token of the last position that the rows include.
     private var token: Int64 = 0
 
     init(_ schema: PostgresSchema, _ stream: ShownStream, _ bell: Bell) {
@@ -60,15 +60,16 @@ final class StreamRounds: WatcherRounds {
                 for one in live.flatMap(\.watchers) + waiting { one.fail(error) }
                 return refuse(orders, bell, error)
             }
-            // What the socket had was taken, and not yet what has come meanwhile.
+            // The socket was read; more may have come meanwhile.
             if !hasCome {
                 bell.wait(orFor: feed?.socket ?? -1, timeoutMs: feed == nil ? -1 : PostgresWay.answerEveryMs)
             }
         }
     }
 
-    /// The slot first, then the copy at its beginning, then what comes behind it: neither a gap nor anything twice.
-    /// - Returns: nil as long as nobody watches.
+    /// Makes the slot first, then the copy at its beginning, and then reads the later changes. So nothing is missed
+    /// or received twice.
+    /// - Returns: nil while there are no queries.
     private func connect() throws -> ReplicationFeed? {
         if waiting.isEmpty, live.isEmpty { return nil }
         let new = try ReplicationFeed(schema)
@@ -99,7 +100,7 @@ final class StreamRounds: WatcherRounds {
         }
     }
 
-    /// A transaction takes effect as a whole, when its end has come.
+    /// Applies a transaction as a whole when its commit has come.
     private func apply(_ change: StreamedChange) {
         switch change {
         case .begin(let number): transaction = (number, [])
@@ -125,7 +126,7 @@ final class StreamRounds: WatcherRounds {
 
     // MARK: Queries
 
-    /// Shows queries for the first time. O(rows) for those that nobody watched until now.
+    /// Shows queries for the first time. O(rows) for those that are new.
     private func begin() {
         guard !waiting.isEmpty else { return }
         forgetUnwatched()
@@ -161,7 +162,7 @@ final class StreamRounds: WatcherRounds {
         index = PredicateIndex(live.map(\.view.query))
     }
 
-    /// Brings queries to the rows as they are now, and gives each site those that differ. O(changed rows log n).
+    /// Updates the queries from the changed rows, and posts the changed ones to their sites. O(changed rows log n).
     private func post() {
         guard !before.isEmpty else { return }
         var steps: [Int: [OrderedView.Step]] = [:]

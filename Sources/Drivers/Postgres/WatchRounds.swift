@@ -1,21 +1,21 @@
-// The rounds of a watcher that asks: all queries of the process, every tenth of a second, or whenever it hears that something
-// changed. A connection that was lost is made anew: first it listens, then it asks, so that nothing falls between the two.
+// The work of a watcher that runs all queries of the process again, every 100 ms or after each signal of a change.
+// After a lost connection it first listens on a new one and then runs the queries, so no change is missed in between.
 import Glibc
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// Its thread's own.
+/// Used on its thread.
 final class WatchRounds: WatcherRounds {
     private struct Known {
         let watched: WatchedQuery
         var rows: [Item]
     }
 
-    /// What says that something has changed.
+    /// The source of signals of changes.
     private enum Ear {
         case nobody
         case notifications(PostgresConnection)
-        /// Of a commit, which the server sends as soon as it is on its disk.
+        /// A signal for each commit, which the server sends as soon as it is on disk.
         case stream(ReplicationFeed)
     }
 
@@ -24,20 +24,20 @@ final class WatchRounds: WatcherRounds {
     private let snapshots: ShownSnapshots
     private let processes: ServerProcesses
     private let bell: Bell
-    /// nil once it was lost.
+    /// Nil after it was lost.
     private var asking: PostgresConnection?
     private var ear = Ear.nobody
     private var patience = Patience()
     private var known: [Known] = []
-    /// Nobody has fetched these yet.
+    /// Queries that have not been fetched yet.
     private var waiting: [WatchedQuery] = []
-    /// Of the queries that are known; nil once they are others.
+    /// The statement for the known queries; nil after these have changed.
     private var statement: String?
-    /// The highest number of an outbox that was seen.
+    /// The highest outbox number seen.
     private var lastNumber: Int64 = 0
 
-    /// - Parameter connects: at once, and not when somebody watches.
-    /// - Throws: what keeps it from the server.
+    /// - Parameter connects: whether to connect immediately instead of for the first query.
+    /// - Throws: the error of connecting.
     init(
         _ schema: PostgresSchema, _ way: PostgresWay, _ snapshots: ShownSnapshots, _ processes: ServerProcesses,
         _ bell: Bell, connects: Bool
@@ -46,7 +46,7 @@ final class WatchRounds: WatcherRounds {
         if connects { try connect() }
     }
 
-    /// What is committed from here on is heard of, where anything is.
+    /// Connects. If the way has signals, later commits are noticed from here on.
     private func connect() throws {
         let connection = try schema.connect()
         processes.add(connection.serverProcess, .watcher)
@@ -76,12 +76,13 @@ final class WatchRounds: WatcherRounds {
                 }
                 patience.found()
                 try begin()
-                // What came while it fetched stands in the connection, and not at the socket.
+                // Notifications that came during the fetch are in the connection's buffer and do not make the socket
+                // readable.
                 let hasHeard = try hears()
                 let isDue = way.pollMs != nil && MonotonicClock.nowNs() >= nextNs
                 if hasHeard || isDue {
                     try way == .outbox ? lookIntoOutbox() : look()
-                    // A poll that took longer than the time between two is not made up for.
+                    // A poll that took longer than the interval is not made up for.
                     nextNs = max(nextNs + pollNs, MonotonicClock.nowNs())
                     continue
                 }
@@ -140,8 +141,8 @@ final class WatchRounds: WatcherRounds {
         try listenLate()
     }
 
-    /// The mistake of `flawed-postgres-late-listen`: only now that it shows its rows it opens the connection that listens. That takes
-    /// as long as over a network; beside a server of this machine a writer would be too late now and then.
+    /// The mistake of `flawed-postgres-late-listen`: it starts to listen only now that the rows are shown. The delay
+    /// is like that of a network; on one machine commits would fall into the gap only sometimes.
     private func listenLate() throws {
         guard way.hearing == .notificationsLate, case .nobody = ear else { return }
         usleep(50_000)
@@ -151,7 +152,7 @@ final class WatchRounds: WatcherRounds {
         ear = .notifications(connection)
     }
 
-    /// Fetches all queries at one snapshot, and tells those whose rows are others now.
+    /// Fetches all queries at one snapshot and posts those whose rows have changed.
     private func look() throws {
         let before = known.count
         known.removeAll { $0.watched.isCancelled }
@@ -164,7 +165,7 @@ final class WatchRounds: WatcherRounds {
         try listenLate()
     }
 
-    /// - Parameter all: the rows of each query that is known.
+    /// - Parameter all: the rows of each known query.
     private func tell(_ all: [[Item]], _ snapshot: PostgresSnapshot) {
         var mail: [ObjectIdentifier: (site: PostgresSite, rows: [(WatchedQuery, QueryRows)])] = [:]
         for (index, rows) in all.enumerated() {
@@ -180,7 +181,7 @@ final class WatchRounds: WatcherRounds {
         for (site, rows) in mail.values { site.post(rows, token, isRound: true) }
     }
 
-    /// Fetches the rows that were numbered since the last look, and puts them in their places.
+    /// Fetches the rows that were numbered since the last look, and merges them into the queries.
     private func lookIntoOutbox() throws {
         guard !known.isEmpty, let asking else { return }
         let results = try asking.pipeline([
@@ -219,7 +220,7 @@ final class WatchRounds: WatcherRounds {
 
     private static let snapshot = "SELECT pg_current_snapshot()::text"
 
-    /// A transaction that reads one state, in two round trips: its snapshot is taken by the first statement.
+    /// Reads one state in a transaction with two round trips; the first statement takes its snapshot.
     private func transaction(_ queries: [Query], _ connection: PostgresConnection) throws -> Answer {
         let statements: [(sql: String, values: [Int64])] =
             [("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", []), (Self.snapshot, [])]
@@ -229,8 +230,8 @@ final class WatchRounds: WatcherRounds {
         return (try Self.read(results[1].text(0, 0)), rows)
     }
 
-    /// All queries in one statement, which reads one state.
-    /// - Parameter isKept: it is asked again.
+    /// Runs all queries in one statement, which reads one state.
+    /// - Parameter isKept: whether the statement will be run again.
     private func multiplexed(_ queries: [Query], isKept: Bool, _ connection: PostgresConnection) throws -> Answer {
         let sql = isKept ? statement ?? Self.union(queries) : Self.union(queries)
         if isKept { statement = sql }

@@ -1,12 +1,12 @@
-// What SQLite's hooks note while a transaction runs: the rows it touches, and whether it was committed. A hook may not
-// use the connection that called it, so it writes down and does nothing else.
+// Data that SQLite's hooks record during a transaction: the rows it touches, and whether it was committed. A hook
+// must not use the connection that called it, so it only records.
 //
-// Belongs to the writing connection: hooks are called on the thread that writes, under the driver's write lock.
+// It belongs to the writing connection: hooks run on the writing thread, under the driver's write lock.
 import CTidegaugeSQLite
 import Glibc
 
 final class HookJournal {
-    /// Beyond so many rows it is only known that there were many.
+    /// Maximum number of recorded rows; for more, only the fact is recorded.
     static let kept = 64
 
     private var touched = TouchedRows()
@@ -15,7 +15,7 @@ final class HookJournal {
     /// Installs the hooks. The journal must outlive the connection.
     init(_ connection: SQLiteConnection) {
         let context = Unmanaged.passUnretained(self).toOpaque()
-        // Not called for WITHOUT ROWID tables, for a DELETE without WHERE, and for what other connections write.
+        // Not called for WITHOUT ROWID tables, for a DELETE without WHERE, and for writes of other connections.
         sqlite3_update_hook(
             connection.handle,
             { context, _, _, table, row in
@@ -34,14 +34,14 @@ final class HookJournal {
         Unmanaged<HookJournal>.fromOpaque(context!).takeUnretainedValue()
     }
 
-    /// What was touched by the transaction that ended.
+    /// Returns the rows that the ended transaction touched; none after a rollback.
     func take() -> TouchedRows {
         defer { (touched, isCommitted) = (TouchedRows(), false) }
         return isCommitted ? touched : TouchedRows()
     }
 }
 
-/// Row ids, or that there were too many to name.
+/// Row IDs, or the fact that there were too many.
 struct TouchedRows {
     private(set) var keys: [Int64] = []
     private(set) var isOverfull = false

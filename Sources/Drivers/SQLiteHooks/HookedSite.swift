@@ -1,6 +1,6 @@
-// An observing site: what it was told and has not looked at yet, a connection to look with, and the queries it shows.
+// An observing site: its pending touched rows, its connection, and its queries.
 //
-// Everything but `tell` and `end` runs on the site.
+// Everything except `tell` and `end` runs on the site.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -29,11 +29,11 @@ final class HookedSite: Sendable {
         observers?.raise()
     }
 
-    /// Any thread. No delivery starts after it.
+    /// Any thread. No delivery starts afterwards.
     func end() { observers?.end() }
 
-    /// All queries that are concerned are fetched in one transaction, so that they stand at one version; then their sinks
-    /// are called, with nothing held.
+    /// Fetches all affected queries in one transaction, so that they have one version, and then calls their sinks
+    /// outside it.
     private func look(_ all: [HookedSubscription]) {
         let rows = touched.replace(with: TouchedRows())
         do {
@@ -53,7 +53,8 @@ final class HookedSite: Sendable {
         var keys: [(HookedSubscription, [Int64])]
     }
 
-    /// Moves nothing, because nothing stands still: reads the latest version as an application would.
+    /// Reads the latest version, as an application would. It advances nothing, because there is no snapshot between
+    /// transactions.
     func refresh() throws { _ = try version() }
 
     private func version() throws -> Int64 {
@@ -62,7 +63,7 @@ final class HookedSite: Sendable {
         return version
     }
 
-    /// In a transaction of its own, with the version that it reads.
+    /// Answers in a transaction that also reads the version.
     func answer(_ question: ReadQuestion, _ query: Query, _ statement: (sql: String, values: [Int64])) throws
         -> ReadAnswer
     {
@@ -79,7 +80,7 @@ final class HookedSite: Sendable {
         return keys
     }
 
-    /// Those of the rows that are there.
+    /// Returns those of the rows that exist.
     func items(_ keys: [Int64]) throws -> [Int64: Item] {
         var items: [Int64: Item] = [:]
         for key in keys {
@@ -88,7 +89,7 @@ final class HookedSite: Sendable {
         return items
     }
 
-    /// Calls `body` with each row that is there.
+    /// Calls `body` with each row that exists.
     func forEachRow(_ keys: some Sequence<Int64>, _ body: (WholeRow) -> Void) throws {
         for key in keys { try connection.run(table.find, [key]) { body(WholeRow($0)) } }
     }
@@ -108,7 +109,7 @@ final class HookedSubscription: PullingSubscription, WholeRowSubscription, Answe
         self.sink = CancellableSink(sink)
     }
 
-    /// Whether a touched row is in the query, or was when it was last shown.
+    /// Whether a touched row is in the query now, or was in the keys last shown.
     func isConcerned(by rows: TouchedRows, _ now: [Int64: Item]) -> Bool {
         guard let shown, !rows.isOverfull else { return true }
         return rows.keys.contains { key in
@@ -148,12 +149,12 @@ final class HookedSubscription: PullingSubscription, WholeRowSubscription, Answe
 }
 
 extension Item {
-    /// Of `ItemTable.columns`.
+    /// Makes an item from `ItemTable.columns`.
     init(_ row: SQLiteRow) { self.init(key: row[0], group: row[1], score: row[2], stamp: row[3]) }
 }
 
 extension WholeRow {
-    /// Of `ShapedTable.columns`.
+    /// Makes a row from `ShapedTable.columns`.
     init(_ row: SQLiteRow) {
         self.init(Item(row), text: row.text(4), payload: row.data(5), counterpartStamp: row.number(6))
     }

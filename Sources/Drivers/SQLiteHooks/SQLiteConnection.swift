@@ -1,5 +1,5 @@
-// SQLite's C interface, as little of it as the driver needs: one connection, its statements, values in and out.
-// Used by one thread at a time; who owns a connection says how that is kept.
+// The parts of SQLite's C interface that the driver needs: a connection, its statements, bound values and results. A
+// connection is used by one thread at a time; its owner ensures that.
 import CTidegaugeSQLite
 import Foundation
 import TidegaugeDriver
@@ -12,8 +12,8 @@ final class SQLiteConnection {
     let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
 
-    /// A file in WAL mode, made where there is none.
-    /// - Parameter synchronous: as the pragma of that name.
+    /// Opens a file in WAL mode, and creates it if necessary.
+    /// - Parameter synchronous: value of the pragma `synchronous`.
     init(path: String, synchronous: String) throws {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -23,7 +23,7 @@ final class SQLiteConnection {
             throw SQLiteError(description: "cannot open \(path): \(String(cString: sqlite3_errstr(code)))")
         }
         handle = opened
-        // A reader may meet the first writer just when the WAL is begun anew.
+        // A reader may meet the first writer while the WAL is reset.
         sqlite3_busy_timeout(handle, 5_000)
         try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous)")
     }
@@ -33,7 +33,7 @@ final class SQLiteConnection {
         sqlite3_close_v2(handle)
     }
 
-    /// Any number of statements whose rows do not matter.
+    /// Runs any number of statements and ignores their rows.
     func execute(_ sql: String) throws {
         if sqlite3_exec(handle, sql, nil, nil, nil) != SQLITE_OK { throw failure(sql) }
     }
@@ -46,7 +46,7 @@ final class SQLiteConnection {
         try finish(statement, sql, row)
     }
 
-    /// The same with values of any kind.
+    /// The same with values of any type.
     func run(_ sql: String, binding values: [SQLValue]) throws {
         let statement = try statement(sql)
         defer { sqlite3_reset(statement) }
@@ -54,14 +54,14 @@ final class SQLiteConnection {
         try finish(statement, sql) { _ in }
     }
 
-    /// Copies what it binds.
+    /// Binds a copy of the value.
     private static func bind(_ value: SQLValue, _ column: Int32, _ statement: OpaquePointer) {
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch value {
         case .integer(let number): sqlite3_bind_int64(statement, column, number)
         case .text(let text): sqlite3_bind_text(statement, column, text, Int32(text.utf8.count), copied)
         case .bytes(let data):
-            // A blob without bytes is one, and not null.
+            // An empty blob is not null.
             if data.isEmpty { sqlite3_bind_zeroblob(statement, column, 0) }
             data.withUnsafeBytes { bytes in
                 guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
@@ -108,13 +108,13 @@ final class SQLiteConnection {
     }
 }
 
-/// A row while the statement stands on it.
+/// The current row of a statement, valid until its next step.
 struct SQLiteRow {
     fileprivate let statement: OpaquePointer
 
     subscript(column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
-    /// Nil of null.
+    /// Nil for null.
     func number(_ column: Int32) -> Int64? {
         sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : self[column]
     }

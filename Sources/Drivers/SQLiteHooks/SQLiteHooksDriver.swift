@@ -1,5 +1,5 @@
-// SQLite by itself, as applications watch it that have no library for it: hooks note which rows a transaction touched, and
-// after the commit every observing site is told to look, with a connection of its own.
+// SQLite used directly, as by applications without an observation library. Hooks record the rows that a transaction
+// touches; after the commit every observing site queries with its own connection.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -24,7 +24,7 @@ public struct SQLiteHooksDriver: StoreDriver {
 }
 
 public final class HookedStore: CallableOnSite, WholeRowStore, AnsweringStore {
-    /// The connection that writes, of which one transaction has it at a time.
+    /// The writing connection, used by one transaction at a time.
     private struct Writing {
         let connection: SQLiteConnection
         let journal: HookJournal

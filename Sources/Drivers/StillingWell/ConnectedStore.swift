@@ -1,21 +1,21 @@
-// What the drivers of StillingWell and of what grew around it have in common: one store, and one connection of it per site, which
-// all observers of the site share as an application's would.
+// The common part of the drivers of StillingWell and the libraries on top of it: one store, and one connection per
+// site, which all observers of the site share as in an application.
 import StillingWell
 import TidegaugeDriver
 
 public protocol ConnectedStore: CallableOnSite, TransactionalReading, AsynchronousWriting {
     var store: Store { get }
     var connections: SiteMap<Connection> { get }
-    /// Objects per transaction while rows are loaded.
+    /// Number of objects per transaction while rows are loaded.
     var loadBatch: Int { get }
-    /// Makes a change; in a write of the connection.
+    /// Makes a change within a write of the connection.
     func apply(_ change: Change, _ connection: Connection) throws
-    /// Moves those who observe on a connection to the latest version; on its site.
+    /// Moves the observers of a connection to the latest version. Call it on the connection's site.
     func refresh(_ connection: Connection) throws
 }
 
 extension ConnectedStore {
-    /// Few enough for the log to list, enough to cost nothing.
+    /// Few enough for the transaction to fit the log, and enough to make the overhead negligible.
     public var loadBatch: Int { 50_000 }
 
     public func load(count: Int, item: (Int) -> Item) throws {
@@ -70,7 +70,7 @@ extension ConnectedStore {
 
 extension StoreConfiguration {
     package func open(_ models: [StoredObject.Type]) throws -> Store {
-        // Durabilities have the same names on both sides.
+        // Durability levels have the same raw values on both sides.
         var configuration = Store.Configuration(
             path: directory, models: models, durability: .init(rawValue: durability.rawValue)!)
         if let mapBytes { configuration.mapBytes = mapBytes }

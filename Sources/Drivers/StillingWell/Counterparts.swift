@@ -1,9 +1,9 @@
-// What rows have in other tables: a row under the same key that says which commit wrote it last. A model is a class, so there are
-// as many classes as there may be further tables.
+// Rows in other tables: each has the key of its main row and the stamp of the commit that wrote it last. A model is a
+// class, so there are as many classes as there can be further tables.
 import StillingWell
 import TidegaugeDriver
 
-/// What a counterpart is, in whatever table.
+/// The model of a counterpart in any table.
 class Counterpart: StoredObject {
     @Stored(.primaryKey) var key = 0
     @Stored var stamp = 0
@@ -20,7 +20,7 @@ final class Counterpart7: Counterpart {}
 /// One of the further tables.
 protocol CounterpartTable: Sendable {
     var model: StoredObject.Type { get }
-    /// Does to the counterpart what the change does to the row; in a write of the connection.
+    /// Applies to the counterpart what the change does to the row, within a write of the connection.
     func apply(_ change: Change, _ connection: Connection) throws
     func stamp(ofKey key: Int, _ connection: Connection) throws -> Int?
 }
@@ -54,8 +54,8 @@ extension RowShape {
         CounterpartsOf<Counterpart7>(),
     ]
 
-    /// The tables beside the first.
-    /// - Throws: `DriverUnavailable` where there are more than classes for them.
+    /// Returns the tables beside the first.
+    /// - Throws: `DriverUnavailable` if there are more tables than classes for them.
     func counterpartTables() throws -> [any CounterpartTable] {
         guard furtherTables <= Self.tables.count else {
             throw DriverUnavailable(

@@ -1,8 +1,8 @@
-// What a driven store does with rows whose class is known only when it is opened: queries, commits, a version that is held.
+// Operations of a driven store on rows whose class is known only when it is opened: queries, commits, held versions.
 import StillingWell
 import TidegaugeDriver
 
-/// The rows of one store. Any thread, but for what takes a connection, which is where that is.
+/// The rows of one store. Any thread, except that a method with a connection runs where the connection may be used.
 protocol DrivenRows: Sendable {
     /// All classes of the store.
     var models: [StoredObject.Type] { get }
@@ -11,14 +11,14 @@ protocol DrivenRows: Sendable {
         to query: Query, _ connection: Connection, _ configuration: StoreConfiguration, _ sink: any DeliverySink
     ) throws -> any AnsweringSubscription
     func contents(of query: Query, _ connection: Connection) throws -> [Item]
-    /// Holds the newest version until nothing has the result any more, which asks the store as it is there.
+    /// Holds the newest version as long as the result exists. The result reads the store at that version.
     func pin(_ store: Store) throws -> FrozenRead
-    /// Objects per transaction while rows are loaded.
+    /// Number of objects per transaction while rows are loaded.
     var loadBatch: Int { get }
     func forEachRow(of query: Query, _ connection: Connection, _ body: (WholeRow) -> Void) throws
 }
 
-/// Writers change rows of `Row`; queries find those of `Shown`, which are the same or lead to them over links.
+/// Writers change rows of `Row`. Queries find rows of `Shown`, which is the same class or links to it.
 struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
     private let hooks: RowHooks<Row>
     let models: [StoredObject.Type]
@@ -63,10 +63,10 @@ struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
         return FrozenRead(version: frozen.version) { try frozen.read($0) }
     }
 
-    /// Few enough for the log to list, enough to cost nothing.
+    /// Few enough for the transaction to fit the log, and enough to make the overhead negligible.
     var loadBatch: Int { 50_000 }
 
-    /// They hold numbers alone.
+    /// Plain rows contain only numbers.
     func forEachRow(of query: Query, _ connection: Connection, _ body: (WholeRow) -> Void) throws {
         for item in try contents(of: query, connection) { body(RowShape.plain.whole(item)) }
     }

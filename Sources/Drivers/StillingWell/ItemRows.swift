@@ -1,5 +1,5 @@
-// The rows that scenarios write and watch, as StillingWell models: one class per kind of primary key, and what the driver
-// has to know of either.
+// The rows that scenarios write and observe, as StillingWell models: one class per kind of primary key, and what the
+// driver needs of each.
 import Foundation
 import StillingWell
 import TidegaugeDriver
@@ -9,7 +9,7 @@ import TidegaugeStatistics
 package protocol DrivenRow: StoredObject {
     associatedtype PrimaryKey: StorableValue
 
-    /// A plain object, not stored yet.
+    /// Makes an object that is not stored yet.
     init(_ item: Item)
     var group: Int { get }
     var score: Int { get set }
@@ -17,13 +17,13 @@ package protocol DrivenRow: StoredObject {
     var item: Item { get }
 
     static func primaryKey(_ number: Int64) -> PrimaryKey
-    /// The numbers of the items, where they are a column.
+    /// Column of the items' numbers, if there is one.
     static var numbers: KeyPath<Self, Int>? { get }
 }
 
 extension DrivenRow {
-    /// Makes a change in a write of the connection.
-    /// - Parameter told: of the row, once it has changed; of one that is to be deleted, before.
+    /// Makes a change within a write of the connection.
+    /// - Parameter told: called with the row after the change; for a deletion before it.
     package static func apply(
         _ change: Change, _ connection: Connection, told: (Self) throws -> Void = { _ in }
     ) throws {
@@ -44,7 +44,7 @@ extension DrivenRow {
         try told(row)
     }
 
-    /// Those of `all` that a query finds, in its order.
+    /// Returns the objects of `all` that a query finds, in its order.
     package static func results(_ query: Query, _ all: Results<Self>) -> Results<Self> {
         var results = all
         if let group = query.group { results = results.where(\.group == Int(group)) }
@@ -84,7 +84,7 @@ package final class ItemRow: StoredObject, DrivenRow {
     package static var numbers: KeyPath<ItemRow, Int>? { \ItemRow.key }
 }
 
-/// The same under a key of 16 bytes.
+/// The same row with a key of 16 bytes.
 final class UUIDItemRow: StoredObject, DrivenRow {
     @Stored(.primaryKey) var id = zeroUUID
     @Stored var group = 0
@@ -106,7 +106,7 @@ final class UUIDItemRow: StoredObject, DrivenRow {
         return Item(key: number, group: Int64(group), score: Int64(score), stamp: Int64(stamp))
     }
 
-    /// Eight bytes of noise that decide the order, then the number, so that it can be read back.
+    /// Eight hash bytes, which determine the order, then the number, which can be read back.
     static func primaryKey(_ number: Int64) -> UUID {
         let noise = SplitMix64.mix(UInt64(bitPattern: number) &+ SplitMix64.step)
         var key = zeroUUID.uuid
@@ -120,5 +120,5 @@ final class UUIDItemRow: StoredObject, DrivenRow {
     static var numbers: KeyPath<UUIDItemRow, Int>? { nil }
 }
 
-/// A default that costs no random bytes.
+/// A default value that needs no random bytes.
 private let zeroUUID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))

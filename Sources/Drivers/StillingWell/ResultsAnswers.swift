@@ -1,9 +1,9 @@
-// What an application reads in a callback: what is shown through the results themselves, the rest in a read block.
+// Reads of an application in a callback: those of shown rows through the results, the others in a read block.
 import StillingWell
 import TidegaugeDriver
 
 extension Results where Object: DrivenRow {
-    /// What answers questions about these results, which are those of a query; on their site.
+    /// Returns a function that answers questions about these results of a query. Call it on their site.
     func answers(to query: Query) -> (ReadQuestion) throws -> ReadAnswer {
         { [self] question in
             switch question {

@@ -1,8 +1,8 @@
-// What rows have beside themselves: links that lead to them, a list that they stand in.
+// Additional objects of rows: links to them, and a list that contains them.
 import StillingWell
 import TidegaugeDriver
 
-/// What has to happen when a row comes, or goes to the front.
+/// Actions when a row is added or moved to the front.
 struct RowHooks<Row: DrivenRow>: Sendable {
     var added: @Sendable (Row, Connection) throws -> Void
     var movedToFront: @Sendable (Row, Connection) throws -> Void
@@ -15,7 +15,7 @@ struct RowHooks<Row: DrivenRow>: Sendable {
 }
 
 extension RowHooks where Row == ItemRow {
-    /// A row that queries find, and so many links from it to the row that writers change.
+    /// Adds a row for queries, and `links` links from it to the row that writers change.
     static func chained(_ links: Int) -> RowHooks {
         var hooks = RowHooks.none
         hooks.added = { row, connection in
@@ -23,7 +23,7 @@ extension RowHooks where Row == ItemRow {
             if links == 1 {
                 head.row = row
             } else {
-                // The links between the first and the last each lead over a row of their own.
+                // Each link between the first and the last goes through its own row.
                 var last = LinkRow()
                 last.key = row.key &* HeadRow.deepest
                 head.next = last
@@ -52,12 +52,12 @@ extension RowHooks where Row == ItemRow {
         })
 }
 
-/// The one list.
+/// The single list of rows.
 final class RowList: StoredObject {
     @Stored(.primaryKey) var key = 0
     @Listed var rows: List<ItemRow>
 
-    /// Made by the first who writes to it.
+    /// Returns the list; makes it if it does not exist yet.
     static func rows(_ connection: Connection) throws -> List<ItemRow> {
         if let list = try connection.object(RowList.self, forPrimaryKey: 0) { return list.rows }
         let list = RowList()
@@ -66,9 +66,9 @@ final class RowList: StoredObject {
     }
 }
 
-/// What queries find where rows lie behind links. Its own columns are those of the row when it came.
+/// The row that queries find if rows are behind links. Its own columns are copies of the row's when it was inserted.
 final class HeadRow: StoredObject, DrivenRow {
-    /// As deep as a store looks for changes unless it is told where to.
+    /// The number of links that a store follows for changes by default.
     static let deepest = 3
 
     @Stored(.primaryKey) var key = 0
@@ -101,7 +101,7 @@ final class HeadRow: StoredObject, DrivenRow {
     static var numbers: KeyPath<HeadRow, Int>? { \HeadRow.key }
 }
 
-/// A row that only leads on.
+/// An intermediate row in a chain of links.
 final class LinkRow: StoredObject {
     @Stored(.primaryKey) var key = 0
     @Linked var row: ItemRow?

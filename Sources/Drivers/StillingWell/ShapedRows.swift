@@ -1,9 +1,9 @@
-// Rows that hold text and bytes beside their numbers, and their counterparts in further tables.
+// Rows with text and bytes, and their counterparts in further tables.
 import Foundation
 import StillingWell
 import TidegaugeDriver
 
-/// A row as an application has them.
+/// A row with text and bytes, as in applications.
 final class ShapedRow: StoredObject, DrivenRow {
     @Stored(.primaryKey) var key = 0
     @Stored var group = 0
@@ -26,9 +26,9 @@ final class ShapedRow: StoredObject, DrivenRow {
     static var numbers: KeyPath<ShapedRow, Int>? { \ShapedRow.key }
 }
 
-/// The rows of one store, of a shape that is not plain.
+/// The rows of one store whose shape is not plain.
 struct ShapedRows: DrivenRows {
-    /// What a transaction of the load may hold.
+    /// Maximum number of bytes in a transaction of the load.
     private static let loadBytes = 32 << 20
 
     private let shape: RowShape
@@ -85,14 +85,15 @@ struct ShapedRows: DrivenRows {
     }
 }
 
-/// Shows all that its rows hold. On its site, as the connection demands, but for `cancel`.
+/// A subscription that shows all columns of its rows. Used on its site, as the connection requires, except for
+/// `cancel`.
 private final class ShapedSubscription: WholeRowSubscription, AnsweringSubscription {
     private let inner: any AnsweringSubscription
     // Both are the site's own.
     nonisolated(unsafe) private let results: Results<ShapedRow>
     nonisolated(unsafe) private let whole: (ShapedRow) throws -> WholeRow
 
-    /// - Parameter results: what `inner` observes.
+    /// - Parameter results: the results that `inner` observes.
     init(
         _ inner: any AnsweringSubscription, _ results: Results<ShapedRow>,
         whole: @escaping (ShapedRow) throws -> WholeRow

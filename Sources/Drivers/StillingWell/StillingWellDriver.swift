@@ -1,4 +1,4 @@
-// StillingWell seen from the harness. One store, one connection per delivery site, one `Results` per subscription.
+// Driver of StillingWell: one store, one connection per delivery site, one `Results` per subscription.
 import Foundation
 import StillingWell
 import TidegaugeDriver
@@ -43,7 +43,7 @@ public struct StillingWellDriver: StoreDriver {
     }
 }
 
-/// One store, whose rows are of the class that its configuration asks for.
+/// One store. Its configuration determines the class of its rows.
 public final class DrivenStillingWell: ConnectedStore, Pinning, Compacting, SiteForgetting, WholeRowStore,
     AnsweringStore
 {
@@ -63,7 +63,7 @@ public final class DrivenStillingWell: ConnectedStore, Pinning, Compacting, Site
             try store.write { connection in
                 locked()
                 for change in changes { try rows.apply(change, connection) }
-                // A transaction that changes nothing makes no version.
+                // A transaction without changes makes no version.
                 return Int64(connection.version) + (changes.isEmpty ? 0 : 1)
             }
         }
@@ -100,7 +100,7 @@ public final class DrivenStillingWell: ConnectedStore, Pinning, Compacting, Site
     }
 
     public func compactedBytes() throws -> Int {
-        // Beside the store, in the trial's own folder: on the same file system, and where nobody else can be.
+        // In the trial's folder beside the store: on the same file system, and used by no other trial.
         let folder = URL(fileURLWithPath: configuration.directory).appendingPathComponent(
             "compact-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -108,7 +108,7 @@ public final class DrivenStillingWell: ConnectedStore, Pinning, Compacting, Site
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         return try files.reduce(0) { sum, file in
             let path = folder.appendingPathComponent(file).path
-            // Pages in use, as `fileBytes` counts them: a file may have holes.
+            // Counts allocated blocks, like `fileBytes`, because a file may have holes.
             var status = stat()
             guard stat(path, &status) == 0 else { throw DriverUnavailable("the compacted store cannot be read") }
             return sum + Int(status.st_blocks) * 512
@@ -133,7 +133,7 @@ private final class HeldRows: HeldVersion {
 }
 
 extension DrivenRows {
-    /// In the order that the query asks for.
+    /// Returns the rows in the order of the query.
     fileprivate func items(_ query: Query, _ connection: Connection) throws -> [Item] {
         if query.order == .list { return try RowList.rows(connection).map(\.item) }
         return try contents(of: query, connection)

@@ -1,10 +1,10 @@
-// What keeps a sink attached to StillingWell: to results, to a list, or to a publisher with operators behind it.
+// Subscriptions that attach a sink to StillingWell: to results, to a list, or to a publisher with operators.
 import OpenCombine
 import StillingWell
 import StillingWellCombine
 import TidegaugeDriver
 
-/// Rows that are observed. Used on their site, as the connection demands, but for `cancel`.
+/// An observation of rows. Used on their site, as the connection requires, except for `cancel`.
 final class StillingWellSubscription<Rows: RandomAccessCollection>: AnsweringSubscription
 where Rows.Element: DrivenRow, Rows.Index == Int {
     // Both are the site's own.
@@ -13,8 +13,8 @@ where Rows.Element: DrivenRow, Rows.Index == Int {
     private let end: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - ask: answers on the site.
-    ///   - end: ends the observation, from any thread.
+    ///   - ask: answers questions on the site.
+    ///   - end: ends the observation; called on any thread.
     init(_ rows: Rows, answer ask: @escaping (ReadQuestion) throws -> ReadAnswer, end: @escaping @Sendable () -> Void) {
         (self.rows, self.ask, self.end) = (rows, ask, end)
     }
@@ -31,8 +31,8 @@ where Rows.Element: DrivenRow, Rows.Index == Int {
 
 extension Results where Object: DrivenRow {
     /// - Parameters:
-    ///   - query: what these are the results of.
-    ///   - operators: of a reactive layer, each typed away, which a change passes through on its way.
+    ///   - query: the query of these results.
+    ///   - operators: number of type-erased reactive operators that a change passes through.
     func subscribe(_ sink: any DeliverySink, to query: Query, operators: Int) throws -> any AnsweringSubscription {
         guard operators > 0 else {
             let token = try observe { sink.take($0) }
@@ -65,7 +65,7 @@ extension DeliverySink {
 }
 
 extension Delivery {
-    /// - Parameter changes: nil for the first.
+    /// - Parameter changes: nil for the initial delivery.
     init(_ connection: Connection, _ count: Int, _ changes: ChangeSet?) {
         self.init(
             version: Int64(connection.version), isInitial: changes == nil, count: count,
