@@ -17,6 +17,50 @@ func needed(by trait: String, _ name: String, from package: String) -> Target.De
 let openCombine = needed(by: "Publishers", "OpenCombine", from: "OpenCombine")
 let argumentParser = needed(by: "Harness", "ArgumentParser", from: "swift-argument-parser")
 
+/// A folder of `Sources/Drivers`: the module of an engine. `Tools/TidegaugeLinkDrivers` lists the drivers of a program by these modules.
+struct DriverFolder {
+    let name: String
+    /// The target that links it, or nil for the driver that every command line has.
+    let program: String?
+    let dependencies: [Target.Dependency]
+
+    init(_ name: String, in program: String?, _ dependencies: [Target.Dependency]) {
+        (self.name, self.program, self.dependencies) = (name, program, dependencies)
+    }
+
+    var module: String { "Tidegauge\(name)Driver" }
+    /// A library, so that another package's command line can measure the engine.
+    var product: Product { .library(name: module, targets: [module]) }
+    var target: Target {
+        .target(
+            name: module, dependencies: ["TidegaugeDriver", "StillingWellSync"] + dependencies,
+            path: "Sources/Drivers/\(name)", exclude: ["drivers.txt"])
+    }
+
+    static func linked(in program: String) -> [Target.Dependency] {
+        drivers.filter { $0.program == program }.map { .byName(name: $0.module) }
+    }
+}
+
+let drivers = [
+    DriverFolder("Noop", in: nil, []),
+    DriverFolder(
+        "StillingWell", in: "TidegaugeShipped",
+        ["StillingWell", "StillingWellCombine", "TidegaugeStatistics", openCombine]),
+    DriverFolder("SQLiteHooks", in: "TidegaugeShipped", ["CTidegaugeSQLite"]),
+    DriverFolder("NotificationQueue", in: "TidegaugeShipped", ["TypedNotifications"]),
+    DriverFolder(
+        "FetchedResults", in: "TidegaugeShipped", ["FetchedResults", "StillingWell", "TidegaugeStillingWellDriver"]),
+    DriverFolder(
+        "Flawed", in: "TidegaugeShipped",
+        ["FetchedResults", "TidegaugeFetchedResultsDriver", "StillingWell", "TypedNotifications"]),
+    // Nothing takes as long to build as GRDB, and only PostgreSQL needs libpq.
+    DriverFolder("GRDB", in: "tidegauge-peers", [needed(by: "GRDB", "GRDB", from: "GRDB.swift")]),
+    DriverFolder("NullServer", in: "tidegauge-peers", ["CStillingWellPlatform", "TidegaugeNoopDriver"]),
+    DriverFolder(
+        "Postgres", in: "tidegauge-peers", ["StillingWellBasis", "CStillingWellPlatform", "CTidegaugePostgres"]),
+]
+
 let package = Package(
     name: "tidegauge",
     products: [
@@ -28,17 +72,7 @@ let package = Package(
         .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "TidegaugeDriver"]),
         .executable(name: "tidegauge", targets: ["tidegauge"]),
         .executable(name: "tidegauge-peers", targets: ["tidegauge-peers"]),
-        // Engines, for a command line of one's own that measures them beside another.
-        .library(name: "TidegaugeFetchedResultsDriver", targets: ["TidegaugeFetchedResultsDriver"]),
-        .library(name: "TidegaugeFlawedDriver", targets: ["TidegaugeFlawedDriver"]),
-        .library(name: "TidegaugeGRDBDriver", targets: ["TidegaugeGRDBDriver"]),
-        .library(name: "TidegaugeStillingWellDriver", targets: ["TidegaugeStillingWellDriver"]),
-        .library(name: "TidegaugeNoopDriver", targets: ["TidegaugeNoopDriver"]),
-        .library(name: "TidegaugeNotificationQueueDriver", targets: ["TidegaugeNotificationQueueDriver"]),
-        .library(name: "TidegaugeNullServerDriver", targets: ["TidegaugeNullServerDriver"]),
-        .library(name: "TidegaugePostgresDriver", targets: ["TidegaugePostgresDriver"]),
-        .library(name: "TidegaugeSQLiteHooksDriver", targets: ["TidegaugeSQLiteHooksDriver"]),
-    ],
+    ] + drivers.map(\.product),
     traits: [
         .trait(
             name: "Publishers",
@@ -59,7 +93,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.8.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.0.0"),
     ],
-    targets: [
+    targets: drivers.map(\.target) + [
         // What is measured.
         .target(
             name: "StillingWell",
@@ -101,60 +135,10 @@ let package = Package(
             ]),
         .target(name: "TidegaugeDriver", dependencies: ["StillingWellBasis", "StillingWellSync"]),
         .target(
-            name: "TidegaugeNoopDriver", dependencies: ["TidegaugeDriver", "StillingWellSync"],
-            path: "Sources/Drivers/Noop"),
-        .target(
-            name: "TidegaugeStillingWellDriver",
-            dependencies: [
-                "StillingWell", "StillingWellCombine", "TidegaugeStatistics", "TidegaugeDriver", "StillingWellSync",
-                openCombine,
-            ],
-            path: "Sources/Drivers/StillingWell"),
-        // The peers, each a target of its own: who uses the store, or a command line with other drivers, builds none.
-        .target(
-            name: "TidegaugeGRDBDriver",
-            dependencies: ["TidegaugeDriver", "StillingWellSync", needed(by: "GRDB", "GRDB", from: "GRDB.swift")],
-            path: "Sources/Drivers/GRDB"),
-        .target(
-            name: "TidegaugeSQLiteHooksDriver",
-            dependencies: ["CTidegaugeSQLite", "TidegaugeDriver", "StillingWellSync"],
-            path: "Sources/Drivers/SQLiteHooks"),
-        // A server beside the program; in `tidegauge-peers` alone, so that `tidegauge` needs no libpq.
-        .target(
-            name: "TidegaugePostgresDriver",
-            dependencies: [
-                "StillingWellBasis", "CStillingWellPlatform", "CTidegaugePostgres", "TidegaugeMeasure",
-                "StillingWellTree", "TidegaugeDriver", "StillingWellSync",
-            ],
-            path: "Sources/Drivers/Postgres"),
-        // The server that keeps nothing, beside which servers are seen.
-        .target(
-            name: "TidegaugeNullServerDriver",
-            dependencies: ["CStillingWellPlatform", "TidegaugeNoopDriver", "TidegaugeDriver", "StillingWellSync"],
-            path: "Sources/Drivers/NullServer"),
-        .target(
-            name: "TidegaugeFetchedResultsDriver",
-            dependencies: [
-                "FetchedResults", "StillingWell", "TidegaugeStillingWellDriver", "TidegaugeDriver", "StillingWellSync",
-            ],
-            path: "Sources/Drivers/FetchedResults"),
-        .target(
-            name: "TidegaugeFlawedDriver",
-            dependencies: [
-                "FetchedResults", "TidegaugeFetchedResultsDriver", "StillingWell", "TidegaugeDriver",
-                "StillingWellSync",
-                "TypedNotifications",
-            ],
-            path: "Sources/Drivers/Flawed"),
-        .target(
-            name: "TidegaugeNotificationQueueDriver",
-            dependencies: ["TidegaugeDriver", "StillingWellSync", "TypedNotifications"],
-            path: "Sources/Drivers/NotificationQueue"),
-        .target(
             name: "TidegaugeMeasure",
             dependencies: [
                 "StillingWellBasis", "CStillingWellLMDB", "CStillingWellPlatform", "CTidegaugeZlib",
-                "TidegaugeSpec",
+                "TidegaugeDriver", "TidegaugeSpec",
                 needed(by: "Harness", "Histogram", from: "hdrhistogram-swift"),
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
@@ -203,21 +187,19 @@ let package = Package(
             ], plugins: ["TidegaugeEmbedTexts"]),
         // The scenarios as text inside the command line, and the templates of pages inside their target.
         .plugin(name: "TidegaugeEmbedTexts", capability: .buildTool(), path: "Tools/TidegaugeEmbedTexts"),
+        // A list of the drivers that a target depends on.
+        .plugin(name: "TidegaugeLinkDrivers", capability: .buildTool(), path: "Tools/TidegaugeLinkDrivers"),
         // The drivers and commands of both programs.
         .target(
             name: "TidegaugeShipped",
-            dependencies: [
-                "TidegaugeFetchedResultsDriver", "TidegaugeFlawedDriver", "StillingWell", "TidegaugeStillingWellDriver",
-                "TidegaugeNotificationQueueDriver",
-                "TidegaugeSQLiteHooksDriver", "TidegaugeDriver", "TidegaugeCLI", argumentParser,
-            ]),
+            dependencies: ["StillingWell", "TidegaugeDriver", "TidegaugeCLI", argumentParser]
+                + DriverFolder.linked(in: "TidegaugeShipped"),
+            plugins: ["TidegaugeLinkDrivers"]),
         .executableTarget(name: "tidegauge", dependencies: ["TidegaugeShipped"]),
-        // The same with GRDB, whose build is the longest of all, and with PostgreSQL.
         .executableTarget(
             name: "tidegauge-peers",
-            dependencies: [
-                "TidegaugeGRDBDriver", "TidegaugeNullServerDriver", "TidegaugePostgresDriver", "TidegaugeShipped",
-            ]),
+            dependencies: ["TidegaugeDriver", "TidegaugeShipped"] + DriverFolder.linked(in: "tidegauge-peers"),
+            plugins: ["TidegaugeLinkDrivers"]),
 
         // The program of the README.
         .executableTarget(name: "stillingwell-notes", dependencies: ["StillingWell"], path: "Examples/Notes"),
@@ -273,7 +255,7 @@ let package = Package(
         .testTarget(
             name: "TidegaugeMeasureTests",
             dependencies: [
-                "CStillingWellPlatform", "CTidegaugeZlib", "TidegaugeMeasure", "TidegaugeSpec",
+                "CStillingWellPlatform", "CTidegaugeZlib", "TidegaugeDriver", "TidegaugeMeasure", "TidegaugeSpec",
                 "StillingWellSeededRandom", "StillingWellTestThreads",
             ]),
         .testTarget(
@@ -296,16 +278,12 @@ let package = Package(
         .testTarget(
             name: "TidegaugeTests",
             dependencies: [
-                "CTidegaugeFaults", "TidegaugeFetchedResultsDriver", "TidegaugeFlawedDriver", "TidegaugeGRDBDriver",
-                "TidegaugeHarnessFixtures",
-                "StillingWell", "TidegaugeStillingWellDriver", "TidegaugeMeasure", "TidegaugeNotificationQueueDriver",
-                "TidegaugeNoopDriver", "TidegaugeNullServerDriver", "TidegaugePostgresDriver", "TidegaugeRun",
-                "TidegaugeSQLiteHooksDriver", "TidegaugeScenario", "TidegaugeSpec",
-                "StillingWellSeededRandom", "TidegaugeStatistics",
-                "TidegaugeDriver",
-                "TidegaugeTemplateDriver", "StillingWellTestThreads", "StillingWellSync", "TidegaugeTrialRunner",
-                "TidegaugeTrial", "tidegauge-fixture",
-            ]),
+                "CTidegaugeFaults", "TidegaugeHarnessFixtures", "StillingWell", "TidegaugeMeasure", "TidegaugeRun",
+                "TidegaugeScenario", "TidegaugeSpec", "StillingWellSeededRandom", "TidegaugeStatistics",
+                "TidegaugeDriver", "TidegaugeTemplateDriver", "StillingWellTestThreads", "StillingWellSync",
+                "TidegaugeTrialRunner", "TidegaugeTrial", "tidegauge-fixture",
+            ] + drivers.map { .byName(name: $0.module) },
+            plugins: ["TidegaugeLinkDrivers"]),
         // Fuzzes every reader of untrusted input (`make fuzz`).
         .testTarget(
             name: "TidegaugeFuzzTests",

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import StillingWellSync
+import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeRun
 import TidegaugeTrialRunner

@@ -2,6 +2,7 @@
 // reports how often it ended the same way.
 import ArgumentParser
 import Foundation
+import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeReport
 import TidegaugeRun

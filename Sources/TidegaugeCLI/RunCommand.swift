@@ -1,6 +1,7 @@
 // `tidegauge run`: parses, plans, runs, judges and reports. Everything is read and checked before the first trial.
 import ArgumentParser
 import Foundation
+import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeReport
 import TidegaugeRun

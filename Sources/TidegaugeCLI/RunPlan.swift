@@ -72,6 +72,7 @@ struct RunPlan {
         header.hosts = hosts
         header.binary = Fingerprint.ofThisBinary()
         header.scenarios = wanted.map { ScenarioRecord($0) }
+        header.emptyDrivers = Drivers.all.filter(\.isEmpty).map(\.name)
         self.header = header
     }
 

@@ -6,6 +6,6 @@ extension ScenarioRecord {
     init(_ scenario: Scenario) {
         self.init(
             name: scenario.name, path: scenario.path, purpose: scenario.purpose, represents: scenario.represents,
-            sha: scenario.sha256, gate: scenario.gate)
+            sha: scenario.sha256, gate: scenario.gate, answers: scenario.answers)
     }
 }

@@ -1,5 +1,5 @@
 // The drivers of this package by product, so that a program knows drivers that it was built without and that embedded
-// scenarios may name. Values only.
+// scenarios may name. Read from `drivers.txt` of each folder of `Sources/Drivers`. Values only.
 
 struct ShippedDrivers {
     /// Library product for programs of other packages.
@@ -8,34 +8,19 @@ struct ShippedDrivers {
     let program: String
     let names: [String]
 
-    static let all = [
-        ShippedDrivers(product: "TidegaugeStillingWellDriver", program: "tidegauge", names: ["stillingwell"]),
-        ShippedDrivers(product: "TidegaugeSQLiteHooksDriver", program: "tidegauge", names: ["sqlite-hooks"]),
-        ShippedDrivers(
-            product: "TidegaugeNotificationQueueDriver", program: "tidegauge",
-            names: ["notification-queue", "typed-notifications"]),
-        ShippedDrivers(product: "TidegaugeFetchedResultsDriver", program: "tidegauge", names: ["fetched-results"]),
-        ShippedDrivers(
-            product: "TidegaugeFlawedDriver", program: "tidegauge",
-            names: [
-                "fetched-results-legacy", "flawed-callback-under-lock", "flawed-waits-for-observers",
-                "flawed-refresh-waits-for-turn", "flawed-cancel-waits", "flawed-called-under-registry",
-                "flawed-reader-pool", "flawed-async-write-held", "flawed-lock-order", "flawed-foreign-locks",
-                "flawed-answers-counted", "flawed-close-forgets-refresh", "flawed-workers-starve",
-                "flawed-bounded-mailbox", "flawed-sync-on-own-queue",
-            ]),
-        // GRDB takes longer to build than all the rest.
-        ShippedDrivers(
-            product: "TidegaugeGRDBDriver", program: "tidegauge-peers", names: ["grdb-pool", "grdb-memory"]),
-        ShippedDrivers(product: "TidegaugeNullServerDriver", program: "tidegauge-peers", names: ["null-server"]),
-        ShippedDrivers(
-            product: "TidegaugePostgresDriver", program: "tidegauge-peers",
-            names: [
-                "postgres-poll", "postgres-notify", "postgres-notify-rows", "postgres-batch-1ms", "postgres-batch-10ms",
-                "postgres-batch-100ms", "postgres-wal", "flawed-postgres-outbox", "flawed-postgres-doorbell",
-                "flawed-postgres-late-listen",
-            ]),
-    ]
+    static let all = EmbeddedDrivers.texts.sorted { $0.key < $1.key }.map {
+        ShippedDrivers(path: $0.key, text: $0.value)
+    }
+
+    /// - Parameters:
+    ///   - path: `Sources/Drivers/FOLDER/drivers.txt`.
+    ///   - text: a line `program: NAME`, then a line `DRIVER: ABILITIES` for each driver.
+    private init(path: String, text: String) {
+        let rows = text.split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1).map(String.init) }
+        product = "Tidegauge_Driver".replacing("_", with: path.split(separator: "/").dropLast().last ?? "")
+        program = rows.first?.last?.trimmingPrefix(" ").description ?? ""
+        names = rows.dropFirst().compactMap(\.first)
+    }
 
     /// Returns why a program lacks the driver and which one has it.
     static func remedy(_ name: String) -> String? {

@@ -21,7 +21,7 @@ public func tidegaugeMain(
     // A file that exceeds `ulimit -f` causes a write error instead of a signal, here and in trials.
     signal(SIGXFSZ, SIG_IGN)
     Tidegauge.further.withLock { $0 = commands }
-    Drivers.set([NoopDriver()] + drivers + peers, askedFor: Set(peers.map(\.name) + ["noop"]))
+    Drivers.set([NoopDriver()] + drivers + peers, askedFor: Set(peers.map(\.name) + [EngineFacts.noop]))
     do {
         try refuseUnknownCommand(CommandLine.arguments.dropFirst().first)
         var command = try Tidegauge.parseAsRoot()

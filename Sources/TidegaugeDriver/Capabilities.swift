@@ -49,9 +49,12 @@ public struct EngineFacts: Sendable {
 
     // MARK: For people and reports
 
-    /// Driver of an empty store that delivers in the same way. The harness's own cost is measured on it, if the
-    /// program has it.
-    public var emptyDriver = "noop"
+    /// Name of the driver that does nothing at all. Every command line has it.
+    public static let noop = "noop"
+
+    /// Name of a driver that does nothing and delivers in the same way. The harness's own cost is measured on it, if the
+    /// program has it. A driver that names itself does nothing.
+    public var emptyDriver = EngineFacts.noop
     /// Remarks to know before comparing figures: short phrases for people.
     public var remarks: [String] = []
     /// Prefixes of the names of the engine's background threads (as in `/proc/self/task/*/comm`), which form the
@@ -92,6 +95,9 @@ public struct Capabilities: Sendable {
 }
 
 extension StoreDriver {
+    /// Whether the driver does nothing, so that only the harness is measured.
+    public var isEmpty: Bool { facts.emptyDriver == name }
+
     /// The driver's facts and the abilities of its store type.
     public var capabilities: Capabilities { Capabilities(facts, of: Opened.self) }
 }

@@ -3,6 +3,7 @@
 import CStillingWellLMDB
 import Foundation
 import StillingWellBasis
+import TidegaugeDriver
 import TidegaugeSpec
 
 public enum YardstickProbe {

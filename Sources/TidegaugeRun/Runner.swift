@@ -101,8 +101,9 @@ public final class Runner {
     }
 
     private func makeGroup(_ spec: TrialSpec) -> TrialGroup {
-        let empty = drivers[spec.driver]?.facts.emptyDriver
-        return TrialGroup(spec, counter: counter, beside: empty.flatMap { drivers[$0] }?.name ?? "noop")
+        let driver = drivers[spec.driver]
+        let empty = driver.flatMap { drivers[$0.facts.emptyDriver] }?.name ?? EngineFacts.noop
+        return TrialGroup(spec, counter: counter, beside: driver?.isEmpty == true ? nil : empty)
     }
 
     /// Number of child processes of a job, including all steps of its search.
@@ -276,7 +277,7 @@ public final class Runner {
             if interruption.isRaised { break }
             if role == .noop, result.fate == .completed { noops.append((spec, result)) }
         }
-        return results[.measured].map { GroupFigures(group.spec, $0, beside: results) }
+        return results[.measured].map { GroupFigures(group, $0, beside: results) }
     }
 
     /// Share of trials that may be repeated: one in five.

@@ -1,4 +1,5 @@
 // Runs one side of a pair: a trial with its companions on one binary, with the disturbances of the machine meanwhile.
+import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
@@ -25,7 +26,8 @@ public final class SideRunner {
     /// Runs a trial and its companions, and always returns; `result.fate` says how it ended. A companion that does
     /// not complete sets the side's fate.
     public func run(_ spec: TrialSpec) -> SideRun {
-        let group = TrialGroup(spec)
+        // No metric of a pair is measured beside the no-op driver (`Subjects`).
+        let group = TrialGroup(spec, beside: EngineFacts.noop)
         let before = PressureProbe.read()
         var results: [TrialGroup.Role: TrialResult] = [:]
         for (role, spec) in group.members {
@@ -37,7 +39,7 @@ public final class SideRunner {
         let failed = results.values.first { $0.fate != .completed }
         let measured = failed ?? results[.measured] ?? TrialResult(fate: .harnessFault(reason: "no_trial"))
         return SideRun(
-            result: measured, figures: GroupFigures(spec, measured, beside: results).figures(),
+            result: measured, figures: GroupFigures(group, measured, beside: results).figures(),
             noise: results.values.compactMap(\.noise).reduce(nil) { $0?.worse($1) ?? $1 },
             voluntarySwitches: PressureProbe.read().since(before).voluntarySwitches)
     }

@@ -15,13 +15,16 @@ struct TrialGroup {
     }
 
     let spec: TrialSpec
+    /// Whether the trial's own driver does nothing.
+    let isEmpty: Bool
     /// Trials in the order of execution.
     let members: [(role: Role, spec: TrialSpec)]
 
     /// - Parameters:
     ///   - counter: counter of this machine; nil: nothing is counted.
-    ///   - empty: driver of an empty store (`EngineFacts.emptyDriver`).
-    init(_ spec: TrialSpec, counter: InstructionCounter? = nil, beside empty: String = "noop") {
+    ///   - empty: driver that does nothing, to measure the cost of the harness (`EngineFacts.emptyDriver`), or nil if the
+    ///     trial's own driver does nothing.
+    init(_ spec: TrialSpec, counter: InstructionCounter? = nil, beside empty: String?) {
         self.spec = spec
         let asked = spec.metrics
         let subscriptions = spec.observers.count + spec.observers.bystanders
@@ -29,7 +32,8 @@ struct TrialGroup {
         if asked.contains(where: \.needsBaseline), subscriptions > 0 {
             members.append((.baseline, Self.baseline(spec)))
         }
-        if asked.contains(where: \.needsNoop), !Self.isEmpty(spec.driver) {
+        isEmpty = empty == nil
+        if let empty, asked.contains(where: \.needsNoop) {
             var noop = spec
             noop.driver = empty
             // The no-op trial uses its own server, without the delay of a standby.
@@ -42,8 +46,6 @@ struct TrialGroup {
         }
         self.members = spec.trial.isMultiple(of: 2) ? members : members.reversed()
     }
-
-    static func isEmpty(_ driver: String) -> Bool { ["noop", "null-server"].contains(driver) }
 
     private static func baseline(_ spec: TrialSpec) -> TrialSpec {
         var baseline = spec
@@ -60,6 +62,8 @@ struct TrialGroup {
 /// The figures of a group, reported under the measured trial.
 struct GroupFigures {
     let spec: TrialSpec
+    /// Whether the driver does nothing, so that the measured trial is the cost of the harness.
+    let isEmpty: Bool
     let measured: TrialResult
     let baseline: TrialResult?
     let noop: TrialResult?
@@ -70,8 +74,9 @@ struct GroupFigures {
     /// Disturbance of the trial that counts, or nil.
     var disturbance: String?
 
-    init(_ spec: TrialSpec, _ measured: TrialResult, beside results: [TrialGroup.Role: TrialResult]) {
-        (self.spec, self.measured, baseline, noop) = (spec, measured, results[.baseline], results[.noop])
+    init(_ group: TrialGroup, _ measured: TrialResult, beside results: [TrialGroup.Role: TrialResult]) {
+        (spec, isEmpty) = (group.spec, group.isEmpty)
+        (self.measured, baseline, noop) = (measured, results[.baseline], results[.noop])
         counted = measured.count == nil ? results[.counted] : measured
     }
 
@@ -171,7 +176,7 @@ struct GroupFigures {
     }
 
     private var harnessCost: Figure {
-        let account = TrialGroup.isEmpty(spec.driver) ? measured.cpu : noop?.cpu
+        let account = isEmpty ? measured.cpu : noop?.cpu
         return Figure(.harnessCost, .value, account?.perCommitNs, n: account?.commits ?? 0)
     }
 

@@ -5,7 +5,7 @@ enum FileKey: String, CaseIterable {
     case extends, without
     case purpose, represents, drivers
     case dataset, observers, writers, fault, server
-    case sweep, measure, limits, gate, profiles
+    case sweep, measure, limits, gate, answers, profiles
     case threads, expect, cycle
 
     static let sections: [FileKey] = [.dataset, .observers, .writers, .fault, .server]
@@ -41,6 +41,9 @@ enum FileKey: String, CaseIterable {
         case .gate:
             "The one metric that commits are compared by. Default: the first under `measure` that is the store's own, of a "
                 + "single trial, with a better and a worse, and no count of broken promises."
+        case .answers:
+            "The questions of the summary that it answers: latency, staleness, coalescing, upkeep, rate. Of several scenarios the "
+                + "first that was run answers. Default: none, and the summary takes a scenario whose gate is the metric."
         case .profiles: "What `smoke`, `ci` and `full` change: settings, or the sweep as a whole."
         case .threads: "A choreography: named threads and the steps of each."
         case .expect: "How a choreography ends; by driver, or on all."

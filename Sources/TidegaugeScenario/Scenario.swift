@@ -24,6 +24,8 @@ public struct Scenario: Sendable {
     public let gate: Metric
     /// Whether the file names the gate.
     public let namesGate: Bool
+    /// Questions of the summary that it answers.
+    public let answers: [SummaryQuestion]
     /// Interleaving test, or nil for a load.
     public internal(set) var choreography: Choreography?
 

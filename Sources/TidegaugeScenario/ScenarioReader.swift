@@ -35,6 +35,8 @@ struct ScenarioReader {
         let measure: [Metric] =
             isPlay ? [.hangDetectionTime, .choreographyTime] : readMeasure(entry(.measure), root.position)
         let gate = isPlay ? .choreographyTime : readGate(entry(.gate), measured: measure)
+        let answers =
+            entry(.answers).map { names($0, known: SummaryQuestion.allCases.map(\.rawValue), of: "question") } ?? []
         if let position = measurePositions[.upkeepRatio], drivers.count < 2 {
             problems.add(
                 position,
@@ -55,7 +57,7 @@ struct ScenarioReader {
         return Scenario(
             name: Self.stem(of: problems.paths[0]), path: problems.paths[0], sha256: sha256, purpose: purpose,
             represents: represents, drivers: drivers, measure: measure, limits: limits, gate: gate,
-            namesGate: isPlay || entry(.gate) != nil,
+            namesGate: isPlay || entry(.gate) != nil, answers: answers.compactMap { SummaryQuestion(rawValue: $0) },
             choreography: isPlay ? readChoreography(entries, drivers: drivers, root.position) : nil,
             knownDrivers: knownDrivers, start: start,
             conditionPlaces: conditionPlaces.mapValues { problems.place($0) }, base: base, sweep: sweep,

@@ -16,6 +16,7 @@ public enum ScenarioSchema {
         ]
         let asked: [(key: FileKey, value: JSONText)] = [
             (.sweep, ["$ref": "#/$defs/sweep"]), (.measure, names(metrics)), (.limits, limits), (.gate, metrics),
+            (.answers, names(words(SummaryQuestion.allCases.map(\.rawValue)))),
             (.threads, ["type": "object", "additionalProperties": ["$ref": "#/$defs/actor"]]), (.expect, expectation),
             (
                 .cycle,

@@ -2,20 +2,13 @@
 // files.
 import TidegaugeCLI
 import TidegaugeDriver
-import TidegaugeFetchedResultsDriver
-import TidegaugeFlawedDriver
-import TidegaugeNotificationQueueDriver
-import TidegaugeSQLiteHooksDriver
 import TidegaugeStillingWellDriver
 
 /// Runs the command line of this package and exits with its outcome. Called once, from `main`.
 /// - Parameter peers: additional drivers that run only if `--driver` or a scenario names them.
 public func shippedMain(peers: [any StoreDriver] = []) -> Never {
+    let own = StillingWellDriver()
     tidegaugeMain(
-        drivers: [StillingWellDriver()],
-        peers: [
-            SQLiteHooksDriver(), NotificationQueueDriver(), NotificationQueueDriver(.typed), FetchedResultsDriver(),
-            LegacyDriver(),
-        ] + peers + FlawedDriver.all,
+        drivers: [own], peers: linkedDrivers.filter { $0.name != own.name } + peers,
         commands: [VerifyCommand.self, SalvageCommand.self])
 }

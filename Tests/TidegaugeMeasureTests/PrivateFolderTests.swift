@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@testable import TidegaugeMeasure
+@testable import TidegaugeDriver
 
 @Suite struct PrivateFolderTests {
     /// A folder of the test.
@@ -93,7 +93,7 @@ import Testing
     private static let words = ["NSTemporaryDirectory", "temporaryDirectory", "\"/tmp", "/dev/shm", "TMPDIR"]
     /// The exceptions: `PrivateFolder` itself, and the store, which manages its own folders.
     private static let allowed = [
-        "Sources/TidegaugeMeasure/PrivateFolder.swift", "Sources/StillingWell/",
+        "Sources/TidegaugeDriver/PrivateFolder.swift", "Sources/StillingWell/",
     ]
 
     @Test func nobodyElseNamesOne() throws {

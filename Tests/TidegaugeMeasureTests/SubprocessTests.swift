@@ -1,6 +1,7 @@
 // Tests of programs that print more than a pipe holds, print nothing, fail, or do not end.
 import Foundation
 import Testing
+import TidegaugeDriver
 
 @testable import TidegaugeMeasure
 

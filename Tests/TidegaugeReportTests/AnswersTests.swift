@@ -13,6 +13,11 @@ struct AnswersTests {
     private static func record() -> RunRecord {
         var record = RunRecord(runID: "r", environment: .fixed)
         record.header.scenarios = WholeRun.header.scenarios
+        for (name, answers) in [("commit-latency", [SummaryQuestion.latency]), ("burst-coalesce", [.coalescing])] {
+            var scenario = record.header.scenarios[0]
+            (scenario.name, scenario.gate, scenario.answers) = (name, .staleness, answers)
+            record.header.scenarios.append(scenario)
+        }
         func add(_ scenario: String, _ variant: String, _ figures: [Figure], _ change: (inout TrialSpec) -> Void) {
             var spec = WholeRun.spec(scenario, "stillingwell", variant)
             change(&spec)
@@ -77,6 +82,20 @@ struct AnswersTests {
         #expect(answer.figure == figure)
         #expect(answer.meaning.contains(meaning), "\(answer.meaning)")
         #expect(answer.source == .scenario(scenario) && answer.tone == .good)
+    }
+
+    @Test("The scenario that says so answers a question, else one whose gate is the metric, else the first")
+    func answering() throws {
+        var record = Self.record()
+        let gated = try #require(record.header.scenarios.firstIndex { $0.name == "burst-coalesce" })
+        let first = try #require(record.header.scenarios.firstIndex { $0.name == "commit-latency" })
+        record.header.scenarios[gated].gate = .coalescingRatio
+        record.header.scenarios[gated].answers = nil
+        #expect(try answer(.coalesced, record).source == .scenario("burst-coalesce"))
+        record.header.scenarios[first].answers = [.coalescing]
+        #expect(try answer(.coalesced, record).source == .scenario("commit-latency"))
+        (record.header.scenarios[gated].gate, record.header.scenarios[first].answers) = (.staleness, nil)
+        #expect(try answer(.coalesced, record).source == .scenario("commit-latency"))
     }
 
     @Test("A run that goes into nothing has all eight questions, and says what it does not know")

@@ -20,6 +20,16 @@ import Testing
         #expect(try parse(plainScenario).namesGate)
     }
 
+    @Test func answersAreQuestionsOfTheSummary() throws {
+        let text = Self.bare + "\nmeasure: [end_to_end_latency]\nanswers: "
+        #expect(try parse(text + "[latency, rate]").answers == [.latency, .rate])
+        #expect(try parse(plainScenario).answers.isEmpty)
+        #expect(
+            complaints(text + "[speed]") == [
+                "test.yaml:7:11: unknown question 'speed' (known here: latency, staleness, coalescing, upkeep, rate)"
+            ])
+    }
+
     /// Promises, figures of the harness or over a sweep, and figures without a direction are no gates.
     @Test(arguments: [
         ("missed_final, harness_hiccup, upkeep_exponent, coalescing_ratio, delivery_latency", Metric.deliveryLatency),

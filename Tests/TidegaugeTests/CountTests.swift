@@ -84,21 +84,22 @@ struct CountTests {
     func companion() throws {
         var spec = TrialSpec.tiny()
         spec.measure = [Metric.writerInstructions.rawValue]
-        let group = TrialGroup(spec, counter: .callgrind)
+        let group = TrialGroup(spec, counter: .callgrind, beside: nil)
         #expect(group.members.map(\.role) == [.measured, .counted])
         #expect(group.members[1].spec.count?.counter == "callgrind")
-        #expect(TrialGroup(spec).members.map(\.role) == [.measured])
+        #expect(TrialGroup(spec, beside: nil).members.map(\.role) == [.measured])
         spec.trial = 1
-        #expect(TrialGroup(spec, counter: .callgrind).members.map(\.role) == [.measured])
+        #expect(TrialGroup(spec, counter: .callgrind, beside: nil).members.map(\.role) == [.measured])
         var counted = TrialResult(fate: .completed)
         counted.count = account(affecting: 100)
-        let figures = GroupFigures(spec, TrialResult(fate: .completed), beside: [.counted: counted]).figures()
+        let figures = GroupFigures(group, TrialResult(fate: .completed), beside: [.counted: counted]).figures()
         let figure = try #require(figures.first { $0.metric == .writerInstructions })
         #expect(figure.value == 400 && figure.flags == [.counted(by: .callgrind)])
         // The repetition has the same count. The first trial reports that nothing was counted.
         func without(trial: Int) -> [Figure] {
             spec.trial = trial
-            return GroupFigures(spec, TrialResult(fate: .completed), beside: [:]).figures()
+            let group = TrialGroup(spec, beside: nil)
+            return GroupFigures(group, TrialResult(fate: .completed), beside: [:]).figures()
                 .filter { $0.metric == .writerInstructions }
         }
         #expect(without(trial: 1).isEmpty)

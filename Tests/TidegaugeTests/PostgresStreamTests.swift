@@ -1,7 +1,6 @@
 // Tests of the data that a server sends from its log: messages read from bytes, rows compared with arrays, and the
 // order of commits. No server is needed.
 import StillingWellSeededRandom
-import StillingWellTree
 import Testing
 import TidegaugeDriver
 
@@ -146,17 +145,22 @@ import TidegaugeDriver
         Query(keys: 10..<60), Query(group: 1, order: .scoreDescending), Query(group: 0), Query(),
     ]
 
-    /// The view equals a fresh query, and each change set leads from the previous rows.
+    /// The view equals a fresh query, and each change set leads from the previous rows. A scale of 40 fills several chunks.
     @Test(arguments: seeds(20), queries.indices) func aViewIsWhatWouldBeFound(seed: UInt64, query: Int) {
+        check(seed: seed, query: query, scale: 1, rounds: 60)
+        check(seed: seed, query: query, scale: 40, rounds: 10)
+    }
+
+    private func check(seed: UInt64, query: Int, scale: Int, rounds: Int) {
         var random = SeededRandom(seed: seed)
         let query = Self.queries[query]
         var rows: [Int64: AgedItem] = [:]
         var view = OrderedView(query, [])
         var nextScore: Int64 = 0
-        for _ in 0..<60 {
+        for _ in 0..<rounds {
             let old = rows
-            for _ in 0..<random.below(12) {
-                let key = Int64(random.below(80))
+            for _ in 0..<random.below(12 * scale) {
+                let key = Int64(random.below(80 * scale))
                 nextScore += 1
                 // Scores are distinct and unordered.
                 let item = Item(
@@ -191,11 +195,11 @@ import TidegaugeDriver
             }.map(\.item)
     }
 
-    private static func check(_ changes: ChangeSet, _ old: [Item], _ new: [Item], _ seed: UInt64) {
+    private static func check(_ changes: OrderedView.Changes, _ old: [Item], _ new: [Item], _ seed: UInt64) {
         var rows = old
         for index in changes.deletions.reversed() { rows.remove(at: index) }
         for index in changes.insertions { rows.insert(new[index], at: index) }
-        for index in changes.modificationsNew { rows[index] = new[index] }
+        for index in changes.modifications { rows[index] = new[index] }
         #expect(rows == new, "seed \(seed)")
     }
 

@@ -1,5 +1,5 @@
 // Embeds text files, so that the program needs no other file. A target with a folder `Pages` gets its files as
-// `PageTexts`. Any other target gets the scenarios as `EmbeddedScenarios`.
+// `PageTexts`. Any other target gets the scenarios as `EmbeddedScenarios` and the names of drivers as `EmbeddedDrivers`.
 import Foundation
 import PackagePlugin
 
@@ -9,7 +9,10 @@ import PackagePlugin
         let pages = target.directoryURL.appending(path: "Pages")
         return FileManager.default.fileExists(atPath: pages.path)
             ? [embed(["css", "html", "js"], of: pages, "", as: "PageTexts", context)]
-            : [embed(["txt", "yaml"], of: package, "Scenarios/", as: "EmbeddedScenarios", context)]
+            : [
+                embed(["txt", "yaml"], of: package, "Scenarios/", as: "EmbeddedScenarios", context),
+                embed(["txt"], of: package, "Sources/Drivers/", as: "EmbeddedDrivers", context),
+            ]
     }
 
     /// Embeds the files below a folder of `root`, each by its path from `root`.

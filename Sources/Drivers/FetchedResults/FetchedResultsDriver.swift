@@ -5,6 +5,9 @@ import StillingWell
 import TidegaugeDriver
 import TidegaugeStillingWellDriver
 
+/// The drivers of this module. `drivers.txt` names them.
+public let allDrivers: [any StoreDriver] = [FetchedResultsDriver()]
+
 public struct FetchedResultsDriver: StoreDriver {
     public let name = "fetched-results"
 

@@ -2,6 +2,9 @@
 // callbacks suffice for hangs.
 import TidegaugeDriver
 
+/// The drivers of this module. `drivers.txt` names them.
+public let allDrivers: [any StoreDriver] = [LegacyDriver()] + FlawedDriver.all
+
 /// Opens stores that hang in one particular way. Its name is `flawed-` and the flaw.
 public struct FlawedDriver: StoreDriver {
     private let flaw: Flaw

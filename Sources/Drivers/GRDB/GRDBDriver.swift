@@ -4,6 +4,9 @@ import Foundation
 import GRDB
 import TidegaugeDriver
 
+/// The drivers of this module. `drivers.txt` names them.
+public let allDrivers: [any StoreDriver] = [GRDBDriver(.pool), GRDBDriver(.memory)]
+
 #if !GRDB
     #error("GRDBDriver needs trait GRDB of the package tidegauge: add it to `traits:` of the dependency")
 #endif

@@ -2,11 +2,14 @@
 // shortest possible time to a callback on this machine.
 import TidegaugeDriver
 
+/// The drivers of this module. `drivers.txt` names them.
+public let allDrivers: [any StoreDriver] = [NoopDriver()]
+
 /// Opens stores without rows. Deliveries carry versions and no change sets.
 public struct NoopDriver: StoreDriver {
     public init() {}
 
-    public var name: String { "noop" }
+    public var name: String { EngineFacts.noop }
 
     public var facts: EngineFacts {
         EngineFacts(durabilities: Set(DurabilityLevel.allCases), persists: false, hasChangeSets: false) {

@@ -7,6 +7,9 @@
 // ones.
 import TidegaugeDriver
 
+/// The drivers of this module. `drivers.txt` names them.
+public let allDrivers: [any StoreDriver] = [NotificationQueueDriver(), NotificationQueueDriver(.typed)]
+
 public struct NotificationQueueDriver: StoreDriver {
     /// The kind of queue.
     public enum Kind: Sendable {

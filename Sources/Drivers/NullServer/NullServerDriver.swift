@@ -3,6 +3,9 @@
 // real server.
 import TidegaugeDriver
 
+/// The drivers of this module. `drivers.txt` names them.
+public let allDrivers: [any StoreDriver] = [NullServerDriver()]
+
 /// Opens stores without rows. Deliveries carry versions and no change sets.
 public struct NullServerDriver: StoreDriver {
     public init() {}

@@ -1,8 +1,8 @@
 // Notifies for all writers of a process: immediately, and then at most once per interval, however many commits there
 // are. It has a thread with its own connection.
+import StillingWellBasis
 import StillingWellSync
 import Synchronization
-import TidegaugeMeasure
 
 /// `note` may be called by any thread.
 final class NotifyBatcher: Sendable {

@@ -2,6 +2,9 @@
 // ms, or after the notification of a trigger, or receives every commit from the server's log.
 import TidegaugeDriver
 
+/// The drivers of this module. `drivers.txt` names them.
+public let allDrivers: [any StoreDriver] = PostgresDriver.all
+
 public struct PostgresDriver: StoreDriver {
     public typealias Way = PostgresWay
 

@@ -5,7 +5,6 @@ import CTidegaugePostgres
 import Foundation
 import StillingWellBasis
 import TidegaugeDriver
-import TidegaugeMeasure
 
 /// Started by `init`, ended by `stop()`. Used by one thread at a time. The server ends with the thread that started
 /// it.

@@ -2,7 +2,6 @@
 //
 // The watcher's thread posts. Everything else except `end` runs on the site.
 import StillingWellSync
-import StillingWellTree
 import TidegaugeDriver
 
 final class PostgresSite: Sendable {
@@ -70,14 +69,13 @@ enum QueryRows: Sendable {
 
 /// Caches change sets during one turn of a site. Queries with the same old and new rows share one. Used on the site.
 struct ViewDifferences {
-    private var made: [ObjectIdentifier: (old: OrderedView, new: OrderedView, changes: ChangeSet)] = [:]
+    private var made: [ObjectIdentifier: (old: OrderedView, new: OrderedView, changes: OrderedView.Changes)] = [:]
 
-    mutating func changes(from old: OrderedView, to new: OrderedView) -> ChangeSet {
-        let place = ObjectIdentifier(new.tree.root)
-        if let known = made[place], known.old.tree.isIdentical(to: old.tree) { return known.changes }
+    mutating func changes(from old: OrderedView, to new: OrderedView) -> OrderedView.Changes {
+        if let known = made[new.stateID], known.old.stateID == old.stateID { return known.changes }
         let changes = new.changes(since: old)
-        // The trees are retained, so no other tree can get the same identity meanwhile.
-        made[place] = (old, new, changes)
+        // The views are retained, so no other state can get the same identity meanwhile.
+        made[new.stateID] = (old, new, changes)
         return changes
     }
 }
@@ -102,7 +100,7 @@ final class WatchedQuery: PullingSubscription {
             let changes = differences.changes(from: old, to: new)
             guard !changes.isEmpty else { return }
             (delivery.deletions, delivery.insertions) = (changes.deletions, changes.insertions)
-            (delivery.modifications, delivery.moveCount) = (changes.modificationsNew, changes.moves.count)
+            (delivery.modifications, delivery.moveCount) = (changes.modifications, changes.moveCount)
         }
         shown = rows
         sink.deliver(delivery)

@@ -50,8 +50,8 @@ public enum PostgresWay: Sendable, Hashable {
         case .batch(let everyMs):
             "the writing process notifies at most every \(everyMs) ms, over a connection of its own"
         case .wal:
-            "a replication slot of the process sends every commit; the process keeps a copy of the table, and its queries in the "
-                + "trees that StillingWell's are kept in"
+            "a replication slot of the process sends every commit; the process keeps a copy of the table, and the rows of its "
+                + "queries in order"
         case .outbox: "wrong on purpose: rows are lost where commits overtake one another"
         case .doorbell: "wrong on purpose: what it was told of need not be visible yet when it asks"
         case .lateListen: "wrong on purpose: what is committed between asking and listening is not heard of"

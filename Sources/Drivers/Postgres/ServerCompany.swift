@@ -1,10 +1,10 @@
 // Load of a server beside a trial's store, if a scenario asks for it: connections that listen to silent channels,
 // slots whose changes are discarded, a standby that every commit waits for.
 import Glibc
+import StillingWellBasis
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
-import TidegaugeMeasure
 
 /// Made when the rows are loaded, before the first observer. Belongs to the store's owner.
 final class ServerCompany: Sendable {

@@ -1,8 +1,8 @@
 // The work of a watcher that receives every commit. It keeps a copy of the table and the ordered rows of each query,
 // and posts changes to the sites. After a lost connection it makes a new one with a new slot and copy; the
 // differences of the copy are the missed changes.
+import StillingWellBasis
 import TidegaugeDriver
-import TidegaugeMeasure
 
 /// Used on its thread.
 final class StreamRounds: WatcherRounds {

@@ -1,8 +1,8 @@
 // The work of a watcher that runs all queries of the process again, every 100 ms or after each signal of a change.
 // After a lost connection it first listens on a new one and then runs the queries, so no change is missed in between.
 import Glibc
+import StillingWellBasis
 import TidegaugeDriver
-import TidegaugeMeasure
 
 /// Used on its thread.
 final class WatchRounds: WatcherRounds {

@@ -4,6 +4,9 @@ import Foundation
 import StillingWellSync
 import TidegaugeDriver
 
+/// The drivers of this module. `drivers.txt` names them.
+public let allDrivers: [any StoreDriver] = [SQLiteHooksDriver()]
+
 public struct SQLiteHooksDriver: StoreDriver {
     public let name = "sqlite-hooks"
 

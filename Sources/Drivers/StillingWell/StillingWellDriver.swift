@@ -3,6 +3,9 @@ import Foundation
 import StillingWell
 import TidegaugeDriver
 
+/// The drivers of this module. `drivers.txt` names them.
+public let allDrivers: [any StoreDriver] = [StillingWellDriver()]
+
 public struct StillingWellDriver: StoreDriver {
     public let name = "stillingwell"
 

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import TidegaugeCompare
+import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeReport
 import TidegaugeRun

@@ -1,6 +1,7 @@
 // The repository of the compared commits. Only reads it, except for an unreferenced commit with the uncommitted
 // changes of the working tree.
 import Foundation
+import TidegaugeDriver
 import TidegaugeMeasure
 
 /// A commit to build.

@@ -38,8 +38,8 @@ struct EngineRatios: Equatable {
             guard let gate = record.scenario(name)?.gate, gate.entry.subject != .harness, gate != .choreographyTime
             else { return nil }
             let rows = record.rows.filter { $0.scenario == name && $0.variant != RunRow.overSweep }
-            // The no-op drivers measure the harness and are not engines.
-            let others = Digest.inOrder(rows.map(\.driver)).filter { $0 != own && $0 != "noop" && $0 != "null-server" }
+            // Drivers that do nothing measure the harness and are not engines.
+            let others = Digest.inOrder(rows.map(\.driver)).filter { $0 != own && !record.header.isEmpty($0) }
             let peers = others.compactMap { peer -> Peer? in
                 let ratios = metrics.compactMap { ratio($0, rows, own, peer) }
                 return ratios.isEmpty ? nil : Peer(driver: peer, ratios: ratios)

@@ -4,7 +4,7 @@ import TidegaugeSpec
 
 extension SubjectFigures {
     var howFast: Answer {
-        guard let place = places(.endToEndLatency, .p50, preferably: "commit-latency").first else {
+        guard let place = places(.endToEndLatency, .p50, for: .latency).first else {
             return .unknown(.howFast, absence(of: .endToEndLatency, .p50))
         }
         let tail = [Statistic.p99, .p90].lazy.compactMap { statistic in
@@ -18,7 +18,7 @@ extension SubjectFigures {
 
     /// p99 of staleness, from a scenario with enough commits for a p99.
     var howStale: Answer {
-        guard let place = places(.staleness, .p99, preferably: "commit-latency").first else {
+        guard let place = places(.staleness, .p99, for: .staleness).first else {
             return .unknown(.howStale, absence(of: .staleness, .p99))
         }
         return answer(
@@ -28,12 +28,12 @@ extension SubjectFigures {
 
     /// Highest coalescing ratio, and that of the steady load used for latency.
     var coalesced: Answer {
-        let all = places(.coalescingRatio, .value, preferably: "burst-coalesce")
+        let all = places(.coalescingRatio, .value, for: .coalescing)
         guard let place = all.max(by: { $0.median < $1.median }) else {
             return .unknown(.coalesced, absence(of: .coalescingRatio, .value))
         }
         var words = ["commits per callback" + load(place)]
-        if let steady = places(.endToEndLatency, .p50, preferably: "commit-latency").first,
+        if let steady = places(.endToEndLatency, .p50, for: .latency).first,
             steady.scenario != place.scenario,
             let ratio = places(.coalescingRatio, .value, of: steady.scenario).first(where: {
                 $0.variant == steady.variant
@@ -46,7 +46,7 @@ extension SubjectFigures {
 
     /// Upkeep cost at the largest collection, where re-running a query costs most.
     var upkeep: Answer {
-        let all = places(.upkeepCost, .value, preferably: "result-size")
+        let all = places(.upkeepCost, .value, for: .upkeep)
         guard let place = all.max(by: { items($0) < items($1) }) else {
             return .unknown(.upkeep, absence(of: .upkeepCost, .value))
         }
@@ -62,7 +62,7 @@ extension SubjectFigures {
     }
 
     var bendsWhere: Answer {
-        guard let low = places(.sustainableRate, .low, preferably: "rate-sweep").first else {
+        guard let low = places(.sustainableRate, .low, for: .rate).first else {
             return .unknown(.bendsWhere, absence(of: .sustainableRate, .low))
         }
         let high = places(.sustainableRate, .high, of: low.scenario).first?.median

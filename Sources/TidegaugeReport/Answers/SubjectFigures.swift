@@ -20,7 +20,9 @@ struct SubjectFigures {
     private static func subject(_ record: RunRecord) -> String {
         let drivers = record.trials.map(\.spec.driver)
         // Named drivers are compared with the first of them.
-        if let named = record.header.drivers.first(where: drivers.contains), named != "noop" { return named }
+        if let named = record.header.drivers.first(where: drivers.contains), !record.header.isEmpty(named) {
+            return named
+        }
         let counts = Dictionary(grouping: drivers) { $0 }.mapValues(\.count)
         let most = counts.values.max()
         return drivers.first { counts[$0] == most } ?? ""
@@ -35,16 +37,16 @@ struct SubjectFigures {
         var median: Double { TidegaugeStatistics.median(figures.compactMap(\.value)) ?? .nan }
     }
 
-    /// Returns the points of the best scenario for a metric: the named one, else the first that is gated by the
-    /// metric, else the first. Scenarios about the harness are left out. Empty if none measured it.
-    func places(_ metric: Metric, _ statistic: Statistic, preferably name: String) -> [Place] {
+    /// Returns the points of the best scenario for a metric: the first that answers the question, else the first that is
+    /// gated by the metric, else the first. Scenarios about the harness are left out. Empty if none measured it.
+    func places(_ metric: Metric, _ statistic: Statistic, for question: SummaryQuestion) -> [Place] {
         let meant = rows.filter { row in
             row.figure.metric == metric && row.figure.statistic == statistic
                 && record.scenario(row.scenario)?.gate.entry.subject != .harness
         }
         let scenarios = Digest.inOrder(meant.map(\.scenario))
         guard
-            let scenario = scenarios.first(where: { $0 == name })
+            let scenario = scenarios.first(where: { record.scenario($0)?.answers?.contains(question) == true })
                 ?? scenarios.first(where: { record.scenario($0)?.gate == metric }) ?? scenarios.first
         else { return [] }
         return places(meant.filter { $0.scenario == scenario }, scenario)

@@ -29,8 +29,18 @@ public struct RunHeader: Codable, Sendable, Equatable {
     /// Identifies the binary that measured; see `Fingerprint`.
     public var binary = ""
     public var scenarios: [ScenarioRecord] = []
+    /// Drivers that do nothing, of those that the program has. Nil in a run that was recorded before this field existed.
+    public var emptyDrivers: [String]?
 
     public init(paths: [String] = []) { self.paths = paths }
+}
+
+extension RunHeader {
+    /// Whether a driver does nothing, so that it measures only the harness.
+    func isEmpty(_ driver: String) -> Bool { (emptyDrivers ?? Self.formerEmptyDrivers).contains(driver) }
+
+    /// Drivers of this kind in runs that do not name them.
+    private static let formerEmptyDrivers = ["noop", "null-server"]
 }
 
 /// Properties of a scenario that reports show.
@@ -41,10 +51,16 @@ public struct ScenarioRecord: Codable, Sendable, Equatable {
     public var represents: String
     public var sha: String
     public var gate: Metric
+    /// Questions of the summary that the scenario answers, or nil if it answers none.
+    public var answers: [SummaryQuestion]?
 
-    public init(name: String, path: String, purpose: String, represents: String, sha: String, gate: Metric) {
+    public init(
+        name: String, path: String, purpose: String, represents: String, sha: String, gate: Metric,
+        answers: [SummaryQuestion] = []
+    ) {
         (self.name, self.path, self.purpose) = (name, path, purpose)
         (self.represents, self.sha, self.gate) = (represents, sha, gate)
+        self.answers = answers.isEmpty ? nil : answers
     }
 }
 

@@ -4,6 +4,7 @@
 // It has one thread, which waits for its input and for the process together, so nothing needs a lock. Records lie in
 // memory shared with the process, so they survive however it ends.
 import Foundation
+import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial

@@ -1,15 +1,10 @@
 // Tests of the abilities of the shipped drivers, by the protocols of their stores. Without them, a lost ability would
 // only cause skipped scenarios.
+import Foundation
 import Testing
 import TidegaugeDriver
-import TidegaugeFetchedResultsDriver
-import TidegaugeFlawedDriver
-import TidegaugeGRDBDriver
 import TidegaugeHarnessFixtures
-import TidegaugeNoopDriver
-import TidegaugeNotificationQueueDriver
 import TidegaugePostgresDriver
-import TidegaugeSQLiteHooksDriver
 import TidegaugeStillingWellDriver
 import TidegaugeTemplateDriver
 
@@ -18,28 +13,34 @@ import TidegaugeTemplateDriver
 @testable import TidegaugeTrialRunner
 
 @Suite struct CapabilityTests {
-    private static let drivers: [(driver: any StoreDriver, abilities: Set<Ability>)] = [
-        (
-            StillingWellDriver(),
-            [
-                .callableOnSite, .transactionalReading, .asynchronousWriting, .pinning, .compacting, .siteForgetting,
-                .wholeRows, .answering,
-            ]
-        ),
-        (FetchedResultsDriver(), [.callableOnSite, .transactionalReading, .asynchronousWriting]),
-        (GRDBDriver(.pool), [.callableOnSite, .wholeRows, .answering]),
-        (GRDBDriver(.memory), [.callableOnSite, .wholeRows, .answering]),
-        (SQLiteHooksDriver(), [.callableOnSite, .wholeRows, .answering]), (NotificationQueueDriver(), []),
-        (TemplateDriver(), []), (PostgresDriver(.poll), [.lateVersions, .served, .reachable, .harmableServer]),
-        (NoopDriver(), [.callableOnSite, .rowless]), (ModelDriver(), [.siteForgetting, .wholeRows, .answering]),
-        (LegacyDriver(), [.callableOnSite, .transactionalReading, .asynchronousWriting]),
-        (FlawedDriver(.lockOrder), [.callableOnSite, .transactionalReading, .asynchronousWriting, .rowless]),
-    ]
+    /// The abilities that `drivers.txt` of each module states, by the name of the driver.
+    private static let stated: [String: Set<String>] = {
+        let folder = URL(filePath: #filePath).appending(path: "../../../../Sources/Drivers").standardizedFileURL
+        let files = try! FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        let rows = files.flatMap { file -> [(String, Set<String>)] in
+            let text = try! String(contentsOf: file.appending(path: "drivers.txt"), encoding: .utf8)
+            return text.split(separator: "\n").dropFirst().map { line in
+                let parts = line.split(separator: ":")
+                return (String(parts[0]), Set(parts.dropFirst().joined().split(separator: " ").map(String.init)))
+            }
+        }
+        return Dictionary(uniqueKeysWithValues: rows)
+    }()
 
-    @Test(arguments: drivers.indices) func abilitiesAreWhatTheStoreConformsTo(_ index: Int) throws {
-        let (driver, abilities) = Self.drivers[index]
-        #expect(driver.capabilities.abilities == abilities, "\(driver.name)")
-        #expect(driver.capabilities.hasContents == !abilities.contains(.rowless), "\(driver.name)")
+    @Test func everyDriverIsStated() {
+        #expect(Set(linkedDrivers.map(\.name)) == Set(Self.stated.keys))
+        #expect(linkedDrivers.count == Self.stated.count)
+    }
+
+    @Test(arguments: linkedDrivers.indices) func abilitiesAreThoseStated(_ index: Int) throws {
+        let driver = linkedDrivers[index]
+        #expect(Set(driver.capabilities.abilities.map { "\($0)" }) == Self.stated[driver.name], "\(driver.name)")
+        #expect(driver.capabilities.hasContents == !driver.capabilities.can(.rowless), "\(driver.name)")
+    }
+
+    @Test func abilitiesAreWhatTheStoreConformsTo() {
+        #expect(ModelDriver().capabilities.abilities == [.siteForgetting, .wholeRows, .answering])
+        #expect(TemplateDriver().capabilities.abilities == [])
     }
 
     /// A server executes its instructions, and its versions are known only after the load.
