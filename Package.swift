@@ -133,6 +133,9 @@ let package = Package(
                 "StillingWellBasis", "TidegaugeSpec", "TidegaugeStatistics",
                 needed(by: "Harness", "Yams", from: "Yams"),
             ]),
+        // Hang analysis: wait-for graph, explorer of interleavings, stacks, symbols, lock order.
+        .target(
+            name: "TidegaugeHangs", dependencies: ["CStillingWellPlatform", "StillingWellBasis", "StillingWellSync"]),
         .target(name: "TidegaugeDriver", dependencies: ["StillingWellBasis", "StillingWellSync"]),
         .target(
             name: "TidegaugeMeasure",
@@ -151,14 +154,15 @@ let package = Package(
         .target(
             name: "TidegaugeTrial",
             dependencies: [
-                "CStillingWellPlatform", "TidegaugeMeasure", "TidegaugeSpec", "TidegaugeDriver", "StillingWellSync",
+                "CStillingWellPlatform", "TidegaugeHangs", "TidegaugeMeasure", "TidegaugeSpec", "TidegaugeDriver",
+                "StillingWellSync",
             ]),
         // The child: load, observers, companions, oracle, figures.
         .target(
             name: "TidegaugeTrialRunner",
             dependencies: [
                 "StillingWellBasis", "CTidegaugeFaults", "CStillingWellPlatform", "TidegaugeMeasure",
-                "TidegaugeSpec", "TidegaugeStatistics", "TidegaugeDriver", "StillingWellSync",
+                "TidegaugeHangs", "TidegaugeSpec", "TidegaugeStatistics", "TidegaugeDriver", "StillingWellSync",
                 "TidegaugeTrial",
             ]),
         // The parent: child processes, sweeps, limits.
@@ -181,7 +185,7 @@ let package = Package(
             dependencies: [
                 "StillingWellBasis", "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeNoopDriver", "TidegaugeProfiles",
                 "TidegaugeReport", "TidegaugeRun", "TidegaugeScenario", "TidegaugeSpec", "TidegaugeStatistics",
-                "TidegaugeDriver", "StillingWellSync", "TidegaugeTrialRunner", "TidegaugeTrial",
+                "TidegaugeDriver", "TidegaugeHangs", "StillingWellSync", "TidegaugeTrialRunner", "TidegaugeTrial",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ], plugins: ["TidegaugeEmbedTexts"]),
@@ -229,13 +233,17 @@ let package = Package(
             dependencies: ["StillingWellSeededRandom", "StillingWellSync", "TypedNotifications"]),
         .testTarget(
             name: "StillingWellSyncTests",
-            dependencies: ["StillingWellBasis", "CStillingWellPlatform", "StillingWellTestThreads", "StillingWellSync"]),
+            dependencies: [
+                "StillingWellBasis", "CStillingWellPlatform", "StillingWellTestThreads", "StillingWellSync",
+                "TidegaugeHangs",
+            ]),
         .testTarget(
             name: "StillingWellTests",
             dependencies: [
                 "CStillingWellEngine", "CStillingWellLMDB", "CStillingWellPlatform", "StillingWell",
                 "StillingWellFixtures", "StillingWellTree",
-                "StillingWellSeededRandom", "StillingWellTestThreads", "StillingWellSync", "stillingwell-fixture",
+                "StillingWellSeededRandom", "StillingWellTestThreads", "StillingWellSync", "TidegaugeHangs",
+                "stillingwell-fixture",
                 "stillingwell-notes", "stillingwell-todo",
             ]),
         .testTarget(
@@ -349,7 +357,7 @@ let package = Package(
             name: "StillingWellStress",
             dependencies: [
                 "CStillingWellPlatform", "StillingWell", "StillingWellFixtures", "StillingWellSeededRandom",
-                "StillingWellTortureSupport", "StillingWellSync",
+                "StillingWellTortureSupport", "StillingWellSync", "TidegaugeHangs",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -1,6 +1,6 @@
 // A wake-up for one run loop. `RunLoop.perform` from another thread does not wake the loop on Linux, so this is a
 // CFRunLoopSource, signalled and followed by an explicit wake-up. On a thread whose schedule is being explored it is an
-// entry in the list of that thread's `ExploredLoop` instead.
+// entry in the list of that thread's `ControlledLoop` instead.
 //
 // CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are documented as safe from any thread. The lock is held while
 // the loop is woken, never while a handler runs or is released.
@@ -19,7 +19,7 @@ public final class RunLoopSignal: Sendable {
     private let threadEnd = ThreadEnd.ofThisThread
     /// Nil once the signal is invalidated, and where schedules are explored.
     private let attached = PlainMutex<Attached?>(nil)
-    private let explored: (loop: ExploredLoop, source: ExploredLoop.Source)?
+    private let explored: (loop: any ControlledLoop, source: any LoopSource)?
 
     /// Core Foundation allows what is called of both from any thread.
     private struct Attached: Sendable {
@@ -45,7 +45,7 @@ public final class RunLoopSignal: Sendable {
                 "no descriptors are left for the run loop of '\(name)': close files, or raise the limit of open files (ulimit -n)"
             )
         }
-        if let explored = ExploredLoop.ofThisThread {
+        if let explored = Tracing.exploration?.loop {
             self.explored = (explored, explored.add(handler))
             return
         }

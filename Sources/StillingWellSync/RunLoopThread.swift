@@ -49,7 +49,7 @@ public final class RunLoopThread: Sendable {
         let number = cp_thread_number()
         Self.running.with { _ = $0.insert(number) }
         defer { Self.running.with { _ = $0.remove(number) } }
-        let explored = ScheduleControl.makeLoopOfThisThread()
+        let explored = Tracing.exploration?.makeLoop()
         let handOff = RunLoopHandOff(name)
         let end = RunLoopSignal(name) { [unowned self] in endLoop() }
         state.withLock {
@@ -70,7 +70,7 @@ public final class RunLoopThread: Sendable {
 
     /// Ends the innermost loop, and then those it runs in.
     private func endLoop() {
-        if let explored = ExploredLoop.ofThisThread { return explored.stop() }
+        if let explored = Tracing.exploration?.loop { return explored.stop() }
         CFRunLoopStop(CFRunLoopGetCurrent())
         state.withLock { $0.end }?.signal()
     }

@@ -3,14 +3,14 @@ import CStillingWellPlatform
 import Glibc
 
 /// What a new thread is handed.
-final class ThreadStart {
+package final class ThreadStart {
     private let name: String
     private let body: () -> Void
 
     private init(_ name: String, _ body: @escaping () -> Void) { (self.name, self.body) = (name, body) }
 
     /// - Returns: the thread, and the system's error number; 0 where it was started.
-    static func start(_ name: String, _ body: @escaping () -> Void) -> (handle: pthread_t, error: Int32) {
+    package static func start(_ name: String, _ body: @escaping () -> Void) -> (handle: pthread_t, error: Int32) {
         let start = Unmanaged.passRetained(ThreadStart(name, body))
         var handle = pthread_t()
         let error = pthread_create(

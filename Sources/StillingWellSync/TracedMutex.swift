@@ -52,23 +52,24 @@ public class TracedMutex: @unchecked Sendable {
     @usableFromInline
     @inline(never)
     final func lockTraced(_ place: SourcePlace) {
-        let trace = ThreadTrace.current
-        if let control = ScheduleControl.ofThisThread {
-            control.acquire(resource)
+        let hook = Tracing.hook
+        if let control = hook?.control {
+            control.acquire(resource, isReentrant: false)
             pthread_mutex_lock(mutex)
         } else if pthread_mutex_trylock(mutex) != 0 {
-            trace.willWait(resource, place)
+            hook?.note(.willWait, resource, place)
             pthread_mutex_lock(mutex)
         }
-        trace.acquired(resource, place)
+        hook?.note(.acquired, resource, place)
     }
 
     @usableFromInline
     @inline(never)
     final func unlockTraced() {
-        ThreadTrace.current.released(resource)
+        let hook = Tracing.hook
+        hook?.note(.released, resource, SourcePlace())
         pthread_mutex_unlock(mutex)
-        ScheduleControl.ofThisThread?.release(resource)
+        hook?.control?.release(resource)
     }
 }
 
@@ -157,22 +158,21 @@ public final class TracedCondition: Sendable {
         untilNs deadlineNs: Int64? = nil, for cause: TracedResource? = nil, _ file: StaticString = #fileID,
         _ line: UInt = #line
     ) -> Bool {
-        guard Tracing.isOn else { return waitUntraced(deadlineNs) }
+        guard Tracing.isOn, let hook = Tracing.hook else { return waitUntraced(deadlineNs) }
         let place = SourcePlace(file, line)
-        let trace = ThreadTrace.current
         let reason = cause ?? resource
-        trace.released(mutex.resource)
-        trace.willWait(reason, place)
+        hook.note(.released, mutex.resource, place)
+        hook.note(.willWait, reason, place)
         let inTime: Bool
-        if let control = ScheduleControl.ofThisThread {
+        if let control = hook.control {
             pthread_mutex_unlock(mutex.mutex)
             inTime = control.wait(on: resource, giving: mutex.resource, mayTimeOut: deadlineNs != nil)
             pthread_mutex_lock(mutex.mutex)
         } else {
             inTime = waitUntraced(deadlineNs)
         }
-        trace.gaveUp(reason)
-        trace.acquired(mutex.resource, place)
+        hook.note(.gaveUp, reason, place)
+        hook.note(.acquired, mutex.resource, place)
         return inTime
     }
 
@@ -189,6 +189,6 @@ public final class TracedCondition: Sendable {
 
     public func broadcast() {
         pthread_cond_broadcast(condition)
-        if Tracing.isOn { ScheduleControl.ofThisThread?.broadcast(resource) }
+        if Tracing.isOn { Tracing.hook?.control?.broadcast(resource) }
     }
 }

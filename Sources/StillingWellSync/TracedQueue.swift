@@ -29,7 +29,7 @@ public final class TracedQueue: Sendable {
     }
 
     /// That of the queue whose block the caller is.
-    static var currentResource: TracedResource? { DispatchQueue.getSpecific(key: key) }
+    package static var currentResource: TracedResource? { DispatchQueue.getSpecific(key: key) }
 
     public func async(_ block: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line) {
         let place = SourcePlace(file, line)

@@ -26,7 +26,7 @@ public struct TracedResource: Sendable, Hashable {
     }
 
     /// One that this process has not made: known by its address.
-    init(_ kind: Kind, _ name: String, address: UInt64) {
+    package init(_ kind: Kind, _ name: String, address: UInt64) {
         id = address | 1 << 63
         (self.kind, self.name, servedBy) = (kind, name, 0)
     }

@@ -43,7 +43,7 @@ public final class TracedThread: Sendable {
     ) throws(ThreadError) {
         let resource = TracedResource(.thread, name)
         let place = SourcePlace(file, line)
-        let control = Tracing.isOn ? ScheduleControl.ofThisThread : nil
+        let control = Tracing.isOn ? Tracing.hook?.control : nil
         let number = control?.register(name) ?? -1
         let (handle, error) = ThreadStart.start(name) {
             control?.begin(number)
@@ -70,10 +70,11 @@ public final class TracedThread: Sendable {
             return
         }
         let place = SourcePlace(file, line)
-        ThreadTrace.current.willWait(resource, place)
-        if let control = ScheduleControl.ofThisThread, controlled >= 0 { control.join(controlled) }
+        let hook = Tracing.hook
+        hook?.note(.willWait, resource, place)
+        if controlled >= 0 { hook?.control?.join(controlled) }
         pthread_join(handle, nil)
-        ThreadTrace.current.gaveUp(resource)
+        hook?.note(.gaveUp, resource, place)
     }
 
     /// Waits for the body to return, unless this is the thread itself: then it is freed when its body returns.

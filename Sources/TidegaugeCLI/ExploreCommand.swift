@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
+import TidegaugeHangs
 import TidegaugeMeasure
 import TidegaugeRun
 import TidegaugeTrialRunner

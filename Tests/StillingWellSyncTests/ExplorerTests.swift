@@ -3,6 +3,7 @@
 import Testing
 
 @testable import StillingWellSync
+@testable import TidegaugeHangs
 
 /// Shared between threads under control, of which one runs at a time.
 private final class Shared: @unchecked Sendable {

@@ -6,6 +6,7 @@ import StillingWellTestThreads
 import Testing
 
 @testable import StillingWellSync
+@testable import TidegaugeHangs
 
 /// Polls until the condition holds. Returns false after 300 s.
 func waitUntil(_ isSo: () -> Bool) -> Bool {

@@ -3,6 +3,7 @@ import StillingWellBasis
 import Testing
 
 @testable import StillingWellSync
+@testable import TidegaugeHangs
 
 @Suite("Wait-for graph")
 struct WaitForGraphTests {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TidegaugeStructureTests {
     /// Most files in one circle. `Sources/` elsewhere: `others`.
     private static let circles = [
-        "StillingWell": 10, "StillingWellSync": 9, "TidegaugeReport": 6,
+        "StillingWell": 10, "TidegaugeReport": 6,
     ]
     private static let others = 3
 

@@ -1,6 +1,7 @@
 // Describes a hang from the waits in a process: traces of locks if they are traced, the kernel's view of futexes
 // otherwise, and stacks obtained by signals. Runs on a thread that takes no part in the load.
 import StillingWellSync
+import TidegaugeHangs
 import TidegaugeMeasure
 
 package enum HangReport {

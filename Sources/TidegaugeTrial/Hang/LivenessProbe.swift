@@ -3,6 +3,7 @@
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync
+import TidegaugeHangs
 import TidegaugeMeasure
 
 package enum LivenessProbe {

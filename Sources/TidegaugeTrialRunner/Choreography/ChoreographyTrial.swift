@@ -3,6 +3,7 @@
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
+import TidegaugeHangs
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial

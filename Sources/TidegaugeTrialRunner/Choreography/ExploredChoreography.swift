@@ -3,6 +3,7 @@
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
+import TidegaugeHangs
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial

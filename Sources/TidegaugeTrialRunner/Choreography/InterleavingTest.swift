@@ -5,6 +5,7 @@
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
+import TidegaugeHangs
 import TidegaugeMeasure
 import TidegaugeSpec
 

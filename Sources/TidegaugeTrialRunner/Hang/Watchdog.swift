@@ -1,6 +1,7 @@
 // Detects deadlocks (cycles of waits) and standstill from a thread that takes no part. A cycle counts after 100 ms
 // without change, because waits come and go and a snapshot is not instantaneous.
 import StillingWellSync
+import TidegaugeHangs
 import TidegaugeMeasure
 import TidegaugeTrial
 

@@ -5,6 +5,7 @@ import CStillingWellPlatform
 import Foundation
 import StillingWellSync
 import Testing
+import TidegaugeHangs
 
 @testable import StillingWell
 

@@ -5,6 +5,7 @@
 import StillingWell
 import StillingWellSeededRandom
 import StillingWellSync
+import TidegaugeHangs
 
 final class ForeignWriters: @unchecked Sendable {
     private let load: Load

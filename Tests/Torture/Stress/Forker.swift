@@ -7,6 +7,7 @@ import Foundation
 import StillingWell
 import StillingWellSeededRandom
 import StillingWellSync
+import TidegaugeHangs
 
 /// `fork` of the C library, whose header hides it from Swift.
 @_silgen_name("fork")

@@ -4,6 +4,7 @@ import Foundation
 import StillingWell
 import StillingWellSync
 import Synchronization
+import TidegaugeHangs
 
 final class Monitor: Sendable {
     private static let periodUs = 50_000

@@ -6,6 +6,7 @@ import StillingWell
 import StillingWellSync
 import StillingWellTortureSupport
 import Synchronization
+import TidegaugeHangs
 
 struct Outcome: Sendable {
     let isClean: Bool

@@ -5,6 +5,7 @@
 import CStillingWellPlatform
 import Glibc
 import StillingWellBasis
+import StillingWellSync
 import Synchronization
 
 final class ThreadTrace: Sendable {
@@ -163,47 +164,4 @@ final class ThreadTrace: Sendable {
     }
 
     static func everyone() -> [ThreadTrace] { all.with { $0 } }
-}
-
-/// A mutex that is not traced, and what it guards.
-///
-/// Unchecked because `guarded` changes: whoever touches it holds the lock.
-final class PlainMutex<State>: @unchecked Sendable {
-    /// A state without a size would lie where the object begins, and its change be a race, to ThreadSanitizer, with whoever
-    /// reads the object's class before the lock. So it is never alone.
-    private struct Guarded {
-        var state: State
-        var filler: UInt8 = 0
-    }
-
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    /// Only touched while the mutex is held, so a check at run time would find nothing.
-    @exclusivity(unchecked) private var guarded: Guarded
-
-    init(_ state: sending State) {
-        guarded = Guarded(state: state)
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
-    }
-
-    deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
-    }
-
-    func with<Result>(_ body: (inout sending State) throws -> sending Result) rethrows -> sending Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return try body(&guarded.state)
-    }
-}
-
-/// The name of the calling thread, as the kernel has it: 15 bytes.
-enum ThreadName {
-    static var current: String {
-        var bytes = [CChar](repeating: 0, count: 16)
-        cp_get_thread_name(&bytes)
-        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
 }

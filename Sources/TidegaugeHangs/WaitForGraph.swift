@@ -4,6 +4,7 @@
 // nothing, everybody who can be helped is taken away; who remains is deadlocked. So a resource that several may hold (a
 // pool) is right too: a waiter is stuck only if all holders are. What nobody is known to hold is taken for harmless: a
 // condition may be signalled by anybody.
+import StillingWellSync
 
 /// The edges of a snapshot: a thread, what it waits for, who holds it.
 public struct WaitForGraph: Sendable {

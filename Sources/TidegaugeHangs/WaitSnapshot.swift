@@ -3,6 +3,7 @@
 
 import Glibc
 import StillingWellBasis
+import StillingWellSync
 
 /// The threads of a process and what they hold and wait for.
 public struct WaitSnapshot: Sendable {

@@ -1,5 +1,6 @@
 // In which order lock classes are taken, whoever takes them: two that are taken in both orders can deadlock some day,
 // even if nothing hung today.
+import StillingWellSync
 
 /// What happened once: `taken` was asked for while `held` was held.
 public struct LockOrderWitness: Sendable {
@@ -104,9 +105,4 @@ extension TracedResource {
         case .thread: name.hasPrefix("thread ") ? name : "thread \(name)"
         }
     }
-}
-
-extension Tracing {
-    /// Lock classes that have been taken in contradictory orders since `start()`. Any thread.
-    public static func inversions() -> [LockInversion] { LockOrder.shared.inversions() }
 }

@@ -1,6 +1,7 @@
 // The search for a schedule under which a program goes wrong, and for the shortest such schedule. One search at a time in a
 // process. A run that hangs leaves its threads asleep for good, so a search ends with the first failure and its shrinking.
 import StillingWellBasis
+import StillingWellSync
 
 /// A program whose interleavings are searched.
 public struct ExploredProgram: Sendable {

@@ -3,9 +3,10 @@
 //
 // Handlers run without the lock, on the loop's thread.
 import CStillingWellPlatform
+import StillingWellSync
 
-final class ExploredLoop: Sendable {
-    final class Source: Sendable {
+final class ExploredLoop: ControlledLoop {
+    final class Source: LoopSource {
         /// Called on the loop's thread alone.
         nonisolated(unsafe) let handler: () -> Void
 
@@ -25,26 +26,20 @@ final class ExploredLoop: Sendable {
 
     init() { changed = TracedCondition("explored run loop", state) }
 
-    /// The loop of the calling thread, where it has one: only between `run` and its end.
-    static var ofThisThread: ExploredLoop? {
-        guard Tracing.isExploring, let control = ScheduleControl.ofThisThread else { return nil }
-        return control.loopOfThisThread
-    }
-
-    func add(_ handler: @escaping () -> Void) -> Source {
+    func add(_ handler: @escaping () -> Void) -> any LoopSource {
         let source = Source(handler)
         state.withLock { $0.sources.append(source) }
         return source
     }
 
-    func signal(_ source: Source) {
+    func signal(_ source: any LoopSource) {
         state.withLock { state in
             if state.sources.contains(where: { $0 === source }) { state.signalled.insert(ObjectIdentifier(source)) }
             changed.broadcast()
         }
     }
 
-    func remove(_ source: Source) {
+    func remove(_ source: any LoopSource) {
         state.withLock {
             $0.signalled.remove(ObjectIdentifier(source))
             $0.sources.removeAll { $0 === source }

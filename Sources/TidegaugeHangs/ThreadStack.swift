@@ -3,6 +3,7 @@
 import CStillingWellPlatform
 import Glibc
 import StillingWellBasis
+import StillingWellSync
 
 public enum ThreadStack {
     private static let turn = PlainMutex(())

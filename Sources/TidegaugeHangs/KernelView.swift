@@ -4,6 +4,7 @@
 import CStillingWellPlatform
 import Foundation
 import StillingWellBasis
+import StillingWellSync
 
 public enum KernelView {
     /// One thread as the kernel sees it.

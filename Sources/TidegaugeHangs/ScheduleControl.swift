@@ -6,6 +6,7 @@
 // started by threads under control are under control. Real locks are taken too, once the model says that they are free.
 import CStillingWellPlatform
 import Glibc
+import StillingWellSync
 
 /// Which of the threads that can go on does.
 public protocol ScheduleStrategy: AnyObject {
@@ -28,7 +29,7 @@ public enum ScheduleEnd: Sendable {
 /// Runs the threads under control, one at a time.
 ///
 /// Unchecked because `mutex` guards everything that changes: each thread waits for its turn on a condition of its own.
-public final class ScheduleControl: @unchecked Sendable {
+public final class ScheduleControl: ThreadControl, @unchecked Sendable {
     private enum State {
         case ready
         case wants(TracedResource, isReentrant: Bool)
@@ -129,22 +130,18 @@ public final class ScheduleControl: @unchecked Sendable {
     /// That of the calling thread, while it is under control.
     static var ofThisThread: ScheduleControl? { membership?.control }
 
-    @usableFromInline
-    static func stepOfThisThread() { ofThisThread?.step() }
-
     private var me: Int { Self.membership!.number }
 
-    static func makeLoopOfThisThread() -> ExploredLoop? {
-        guard Tracing.isExploring, let control = ofThisThread else { return nil }
+    package func makeLoop() -> any ControlledLoop {
         let loop = ExploredLoop()
-        control.locked { control.threads[control.me].loop = loop }
+        locked { threads[me].loop = loop }
         return loop
     }
 
-    var loopOfThisThread: ExploredLoop? { locked { threads[me].loop } }
+    package var loop: (any ControlledLoop)? { locked { threads[me].loop } }
 
     /// A number for a thread about to be started.
-    func register(_ name: String) -> Int {
+    package func register(_ name: String) -> Int {
         locked {
             threads.append(Thread(name))
             return threads.count - 1
@@ -152,7 +149,7 @@ public final class ScheduleControl: @unchecked Sendable {
     }
 
     /// First of all on the new thread: it waits for its turn.
-    func begin(_ number: Int) {
+    package func begin(_ number: Int) {
         cp_set_trace_slot(1, Unmanaged.passRetained(Membership(self, number)).toOpaque())
         locked {
             threads[number].tid = cp_thread_id()
@@ -162,7 +159,7 @@ public final class ScheduleControl: @unchecked Sendable {
     }
 
     /// Last of all on the thread.
-    func end() {
+    package func end() {
         let membership = Self.membership!
         locked {
             threads[membership.number].state = .ended
@@ -172,10 +169,10 @@ public final class ScheduleControl: @unchecked Sendable {
         cp_set_trace_slot(1, nil)
     }
 
-    func step() { locked { pass(.ready) } }
+    package func step() { locked { pass(.ready) } }
 
     /// - Parameter isReentrant: its owner may ask again, and is told something by the resource itself.
-    func acquire(_ resource: TracedResource, isReentrant: Bool = false) {
+    package func acquire(_ resource: TracedResource, isReentrant: Bool) {
         locked {
             let number = me
             if isReentrant, owners[resource] == number { depths[resource, default: 0] += 1 }
@@ -184,7 +181,7 @@ public final class ScheduleControl: @unchecked Sendable {
         }
     }
 
-    func release(_ resource: TracedResource) {
+    package func release(_ resource: TracedResource) {
         locked {
             guard owners[resource] == me else { return }
             if let depth = depths[resource], depth > 0 { depths[resource] = depth - 1 } else { owners[resource] = nil }
@@ -192,7 +189,7 @@ public final class ScheduleControl: @unchecked Sendable {
     }
 
     /// - Returns: false where it timed out.
-    func wait(on condition: TracedResource, giving lock: TracedResource, mayTimeOut: Bool) -> Bool {
+    package func wait(on condition: TracedResource, giving lock: TracedResource, mayTimeOut: Bool) -> Bool {
         locked {
             let number = me
             owners[lock] = nil
@@ -202,7 +199,7 @@ public final class ScheduleControl: @unchecked Sendable {
         }
     }
 
-    func broadcast(_ condition: TracedResource) {
+    package func broadcast(_ condition: TracedResource) {
         locked {
             for thread in threads {
                 if case .waits(condition, let lock, let mayTimeOut, _) = thread.state {
@@ -212,11 +209,11 @@ public final class ScheduleControl: @unchecked Sendable {
         }
     }
 
-    func wait(for resource: TracedResource, mayTimeOut: Bool, until isDone: @escaping () -> Bool) {
+    package func wait(for resource: TracedResource, mayTimeOut: Bool, until isDone: @escaping () -> Bool) {
         locked { pass(.until(resource, mayTimeOut: mayTimeOut, isDone)) }
     }
 
-    func join(_ number: Int) { locked { pass(.joins(number)) } }
+    package func join(_ number: Int) { locked { pass(.joins(number)) } }
 
     // MARK: Choosing; all of it under `lock`
 
