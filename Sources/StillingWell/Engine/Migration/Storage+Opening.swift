@@ -12,8 +12,9 @@ extension Storage {
     ) throws -> Storage {
         func open(tables: UInt32) throws -> Storage {
             try Storage(
-                folder, durability: durability, mapBytes: mapBytes, schema: schema, flushes: flushes, tables: tables,
-                limit: limit)
+                folder, durability: durability, mapBytes: mapBytes, schemaVersion: schema.version, flushes: flushes,
+                tables: tables, limit: limit
+            ) { storage, deadlineNs in try storage.openTables(schema, deadlineNs: deadlineNs) }
         }
         let few = schema.mostTables + FilePages.tables(in: folder.path)
         if few >= LMDB.maxTables { return try open(tables: LMDB.maxTables) }
@@ -25,7 +26,7 @@ extension Storage {
         }
     }
 
-    func openTables(_ request: SchemaRequest, deadlineNs: Int64) throws {
+    private func openTables(_ request: SchemaRequest, deadlineNs: Int64) throws {
         if try openUnchanged(request) { return }
         _ = try writeLock.lock(TimeLimit(untilNs: deadlineNs))
         defer {

@@ -327,12 +327,6 @@ public final class RowBuffer {
         wastedBytes = 0
     }
 
-    /// Error if the row cannot be stored, or nil.
-    func error(_ table: TableSchema) -> StoreError? {
-        refusedBytes == 0
-            ? nil : .valueTooLong(table: table.name, bytes: refusedBytes, limit: LargeValue.mostBytes)
-    }
-
     /// Brings the row of an object into its stored form: appends the columns of large values and sets the checksum.
     func seal(_ table: UInt32, _ id: UInt64) {
         if large != 0 {

@@ -2,13 +2,14 @@
 
 /// Store and class of an object. Any thread.
 struct ObjectHome: Sendable {
-    let storage: Storage
+    /// Storage of the object, to compare by identity.
+    let storage: any AnyObject & Sendable
     /// Path with which the store was opened.
     let path: String
     /// Name of the class and of its table.
     let type: String
 
-    init(storage: Storage, path: String, type: String) {
+    init(storage: any AnyObject & Sendable, path: String, type: String) {
         self.storage = storage
         self.path = path
         self.type = type

@@ -82,16 +82,17 @@ final class Storage: @unchecked Sendable {
     /// - Parameters:
     ///   - tables: maximum number of LMDB tables.
     ///   - limit: how long to wait for other processes.
+    ///   - openTables: opens the tables of the storage before a deadline in ns.
     init(
-        _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest, flushes: FlushPlan,
-        tables: UInt32, limit: TimeLimit
+        _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schemaVersion: UInt64, flushes: FlushPlan,
+        tables: UInt32, limit: TimeLimit, openTables: (Storage, Int64) throws -> Void
     ) throws {
         directory = folder.path
         ownsFolder = folder.isOwn
         modes = folder.modes
         self.durability = durability
         self.mapBytes = mapBytes
-        schemaVersion = schema.version
+        self.schemaVersion = schemaVersion
         let deadlineNs = limit.deadlineNs
         page = try SharedPage(directory, modes, deadlineNs: deadlineNs)
         writeLock = WriteLock(page)
@@ -132,7 +133,7 @@ final class Storage: @unchecked Sendable {
                 flushes)
         }
         do {
-            try openTables(schema, deadlineNs: deadlineNs)
+            try openTables(self, deadlineNs)
         } catch StoreError.writeTimedOut {
             throw StoreError.cannotOpen(
                 path: directory,
