@@ -115,7 +115,7 @@ struct Module {
     }
 
     /// For each file, the others that declare types which it names.
-    private var references: [Set<Int>] {
+    var references: [Set<Int>] {
         var owners: [String: [Int]] = [:]
         for (index, file) in files.enumerated() {
             for type in file.types { owners[type, default: []].append(index) }
