@@ -36,7 +36,7 @@ public struct RunLoopClock: SchedulerClock {
 
 /// A timer of a run loop, in its common modes. The loop retains it until `end()`.
 private final class RunLoopAlarm: SchedulerAlarm {
-    /// Interval of the timer. It repeats, because a timer that does not is invalid after it has fired.
+    /// Interval of the timer in s. It repeats, because a timer that does not is invalid after it has fired.
     private static let neverS = 1e10
 
     private let clock: RunLoopClock

@@ -95,8 +95,8 @@ public final class Migration {
         return new.reference
     }
 
-    /// Deletes a row. Links to it become nil, and lists lose it. Does nothing if it is already deleted. O(log n). The
-    /// first deletion also scans the rows that may link there.
+    /// Deletes a row. Links to it become nil, and lists lose it. Does nothing if it is already deleted. O(log n). One
+    /// scan of the rows that may link to deleted ones follows after the block.
     /// - Throws: `migrationMisuse` for a row of a table that has been deleted.
     public func delete(_ row: MigrationReference) throws {
         try checkOpen()
