@@ -1,9 +1,9 @@
-// Blocks that wait for a run loop, first in, first out. Plain data; whoever shares it guards it.
+// A first-in, first-out queue of blocks for a run loop. Plain data; its owner guards it.
 
 struct BlockQueue {
     private var blocks: [(@Sendable () -> Void)?] = []
     private var head = 0
-    /// How many have been added, ever.
+    /// Number of blocks ever added.
     private(set) var addedCount = 0
 
     var isEmpty: Bool { head == blocks.count }
@@ -14,7 +14,7 @@ struct BlockQueue {
         addedCount += 1
     }
 
-    /// Removes and returns the first of those that were added before `end`, counted from the first one ever. O(1).
+    /// Removes and returns the first block if its number is below `end`. Numbers count all blocks ever added. O(1).
     mutating func takeFirst(before end: Int) -> (@Sendable () -> Void)? {
         guard !isEmpty, addedCount - (blocks.count - head) < end else { return nil }
         let block = blocks[head].take()

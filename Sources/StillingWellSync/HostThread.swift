@@ -1,13 +1,13 @@
-// A thread that runs blocks for others, one at a time, while their callers wait: for what belongs to the thread that did it, such as the
-// ownership of a mutex, and must outlast any thread of the caller's.
+// A thread that runs blocks for others, one at a time, while their callers wait. For state that belongs to the thread
+// that made it, such as the ownership of a mutex, and must outlive any thread of the caller.
 //
-// It is not traced. A caller that may wait reports for what, as if it ran the block itself. While schedules are explored, the caller alone
-// is under control.
+// It is not traced. A caller that may wait reports its waits as if it ran the block itself. While schedules are
+// explored, only the caller is controlled.
 import Glibc
 
 /// Runs blocks for one caller at a time. Ends with `end()`.
 public final class HostThread: Sendable {
-    /// The caller has set `block`; the thread has run it.
+    /// Signalled by the caller after it has set `block`. `done` is signalled by the thread after it has run it.
     private let asked = PlainSemaphore()
     private let done = PlainSemaphore()
     /// Set by the caller before `asked`, and taken by the thread after it. Nil ends the thread.
@@ -27,7 +27,7 @@ public final class HostThread: Sendable {
         pthread_detach(handle)
     }
 
-    /// Runs `body` on the thread and waits for it. Any thread but this one.
+    /// Runs `body` on the thread and waits for it. Any thread except this one.
     public func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         var result: Swift.Result<Result, Failure>?
         withoutActuallyEscaping({ result = Swift.Result(catching: body) }) { escaping in
@@ -38,7 +38,7 @@ public final class HostThread: Sendable {
         return try result!.get()
     }
 
-    /// Runs the block, and has released it when this returns: it must not outlive the call that it belongs to.
+    /// Runs the block and releases it before returning, because it must not outlive its call. Returns false at the end.
     @inline(never)
     private func runBlock() -> Bool {
         guard let block = block.take() else { return false }

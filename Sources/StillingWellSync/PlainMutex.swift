@@ -5,8 +5,8 @@ import Glibc
 ///
 /// Unchecked because `guarded` changes: whoever touches it holds the lock.
 package final class PlainMutex<State>: @unchecked Sendable {
-    /// A state without a size would lie where the object begins, and its change be a race, to ThreadSanitizer, with whoever
-    /// reads the object's class before the lock. So it is never alone.
+    /// A state of size zero would be at the object's start, and ThreadSanitizer would report a race between its changes
+    /// and reads of the object's class before the lock. The filler prevents that.
     private struct Guarded {
         var state: State
         var filler: UInt8 = 0

@@ -1,18 +1,18 @@
-// The way to a run loop for blocks, from any thread: to have one run there, and to wait until it has.
+// Runs blocks on a run loop from any thread, with or without waiting for them.
 //
-// The lock of `inbox` is a leaf; blocks run, and are released, on the loop without it.
+// The lock of `inbox` is a leaf. Blocks run, and are released, on the loop without it.
 
-/// Has blocks run on the run loop that it was made on, in order. Any thread.
+/// Runs blocks in order on the run loop of the thread that made it. Any thread.
 ///
-/// A block may run the loop again: what waits goes on there, and its order is kept. What blocks add waits for the loop to
-/// come round.
+/// A block may run the loop itself. That pass then runs the waiting blocks in order. Blocks added by blocks wait for
+/// the next pass.
 public final class RunLoopHandOff: Sendable {
     private struct Inbox {
         var blocks = BlockQueue()
-        /// The loop will come here without being asked once more.
+        /// Whether the loop has been signalled and will call `drain`.
         var isSignalled = false
 
-        /// Whether the loop has to be asked to come, which it then counts as asked.
+        /// Returns whether the loop must be signalled, and marks it as signalled.
         mutating func shouldSignal() -> Bool {
             if isSignalled || blocks.isEmpty { return false }
             isSignalled = true
@@ -24,16 +24,16 @@ public final class RunLoopHandOff: Sendable {
     /// Set by `init`, before anybody else has the object.
     nonisolated(unsafe) private var signal: RunLoopSignal?
 
-    /// On the run loop's thread.
+    /// Makes a hand-off to the current thread's run loop.
     public init(_ name: String) { signal = RunLoopSignal(name) { [weak self] in self?.drain() } }
 
-    /// The run loop, as reports of waits name it.
+    /// Run loop, as reports of waits name it.
     public var resource: TracedResource { signal!.resource }
 
     /// Whether the caller is on the run loop's thread.
     public var isCurrent: Bool { signal!.isCurrent }
 
-    /// Has a block run there some time.
+    /// Runs a block on the loop later.
     public func perform(_ block: @escaping @Sendable () -> Void) {
         let mustSignal = inbox.withLock {
             $0.blocks.append(block)
@@ -42,7 +42,7 @@ public final class RunLoopHandOff: Sendable {
         if mustSignal { signal!.signal() }
     }
 
-    /// Has a block run there and waits for it; on the very thread, for ever.
+    /// Runs a block on the loop and waits for it. Deadlocks on the loop's own thread.
     public func performAndWait(
         _ block: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
     ) {
@@ -58,7 +58,7 @@ public final class RunLoopHandOff: Sendable {
         isDone.wait(for: finished, from: resource, file, line) { $0 }
     }
 
-    /// Nothing runs any more, and what waits is let go of. Any thread.
+    /// Ends the hand-off and releases waiting blocks. Any thread.
     public func invalidate() {
         signal!.invalidate()
         let dropped = inbox.withLock { inbox in
@@ -68,13 +68,13 @@ public final class RunLoopHandOff: Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Runs what waits. On the run loop's thread.
+    /// Runs the waiting blocks. On the run loop's thread.
     func drain() {
         let end = inbox.withLock {
             $0.isSignalled = false
             return $0.blocks.addedCount
         }
-        // One at a time, and the loop is asked to come here for the others: a block may run it before it returns.
+        // One at a time, with the loop signalled for the rest: a block may run the loop before it returns.
         while let block = takeFirst(before: end) { block() }
     }
 

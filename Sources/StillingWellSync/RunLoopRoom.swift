@@ -1,10 +1,11 @@
-// Whether a thread can have a run loop. Core Foundation takes descriptors for a thread's run loop when that is first asked for, and
-// ends the process if there are none.
+// Whether a thread can have a run loop. Core Foundation opens descriptors when a thread's run loop is first requested,
+// and ends the process if there are none.
 import Foundation
 import Glibc
 
 public enum RunLoopRoom {
-    /// Descriptors of a run loop: for waking it, for its timers and for waiting on both. One more is left to other threads.
+    /// Descriptors that must be free: three for a run loop (wake-up, timers, waiting on both) and one for other
+    /// threads.
     private static let descriptors = 4
     private static let key = "StillingWellSync.RunLoopRoom"
 
@@ -17,7 +18,7 @@ public enum RunLoopRoom {
         return true
     }
 
-    /// Whether there are descriptors for the run loop of a further thread.
+    /// Whether there are descriptors for the run loop of another thread.
     public static var hasDescriptors: Bool {
         var opened: [Int32] = []
         defer { for file in opened { close(file) } }

@@ -1,23 +1,23 @@
-// A wake-up for one run loop. `RunLoop.perform` from another thread does not wake the loop on Linux, so this is a
+// A wake-up for one run loop. `RunLoop.perform` from another thread does not wake the loop on Linux. So this is a
 // CFRunLoopSource, signalled and followed by an explicit wake-up. On a thread whose schedule is being explored it is an
-// entry in the list of that thread's `ControlledLoop` instead.
+// entry of that thread's `ControlledLoop` instead.
 //
-// CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are documented as safe from any thread. The lock is held while
-// the loop is woken, never while a handler runs or is released.
+// CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are documented as safe from any thread. The lock
+// is held while the loop is woken, never while a handler runs or is released.
 import CStillingWellPlatform
 import CoreFoundation
 import Foundation
 import StillingWellBasis
 
-/// Calls a handler on the run loop it was made on, soon after `signal()`. Signals that come before the handler starts
-/// are one call. A signal ends with its thread: until then the loop, and its three descriptors, stay with it.
+/// Calls a handler on the run loop it was made on, soon after `signal()`. Signals before the handler starts are
+/// coalesced. A signal ends with its thread. Until then the loop, with its three descriptors, stays alive.
 public final class RunLoopSignal: Sendable {
-    /// The run loop: all signals of one speak of the same.
+    /// Run loop, shared by all signals of one loop.
     public let resource: TracedResource
-    /// The loop's thread.
+    /// Number of the loop's thread (`cp_thread_number`).
     private let thread = cp_thread_number()
     private let threadEnd = ThreadEnd.ofThisThread
-    /// Nil once the signal is invalidated, and where schedules are explored.
+    /// Source and loop. nil once the signal is invalidated, and while schedules are explored.
     private let attached = PlainMutex<Attached?>(nil)
     private let explored: (loop: any ControlledLoop, source: any LoopSource)?
 
@@ -34,10 +34,11 @@ public final class RunLoopSignal: Sendable {
         init(_ resource: TracedResource, _ body: @escaping () -> Void) { (self.resource, self.body) = (resource, body) }
     }
 
-    /// Attaches to the current thread's run loop. Ends the process, saying why, if the thread has none and no descriptors are left for one.
+    /// Attaches to the current thread's run loop. Ends the process with a message if the thread has none and no
+    /// descriptors are left for one.
     /// - Parameters:
-    ///   - name: who is called, for people.
-    ///   - mode: the handler is called while the loop is in this mode; by default in any of the common ones.
+    ///   - name: receiver of the signal, for messages.
+    ///   - mode: mode of the loop in which the handler is called; by default all common modes.
     public init(_ name: String, mode: RunLoop.Mode = .common, handler: @escaping () -> Void) {
         resource = TracedResource.runLoopOfThisThread()
         if !RunLoopRoom.isThere {
@@ -64,29 +65,29 @@ public final class RunLoopSignal: Sendable {
         }
         let source = CFRunLoopSourceCreate(kCFAllocatorDefault, 0, &context)!
         CFRunLoopAddSource(loop, source, mode.asCFRunLoopMode)
-        held.release()  // the source has its own reference
+        held.release()  // The source has its own reference.
         explored = nil
         let new = Attached(source: source, loop: loop)
         attached.with { $0 = new }
-        // The closure does not name the signal: an object that has been referred to weakly is slower to retain.
+        // The closure does not capture the signal: an object with weak references is slower to retain.
         threadEnd.add(ObjectIdentifier(self)) { [attached] in Self.detach(attached) }
     }
 
     deinit { threadEnd.remove(ObjectIdentifier(self)) }
 
-    /// Any thread.
+    /// Signals the handler. Any thread.
     public func signal() {
         if let explored { return explored.loop.signal(explored.source) }
         if Tracing.isOn { Tracing.report(.enqueued, resource, SourcePlace()) }
         attached.with { attached in
-            // Used in place: a copy would retain and release both.
+            // Used in place, because a copy would retain and release both.
             guard attached != nil else { return }
             CFRunLoopSourceSignal(attached!.source)
             CFRunLoopWakeUp(attached!.loop)
         }
     }
 
-    /// Detaches; the handler is not called again once a call that is running has returned. Any thread.
+    /// Detaches. No call of the handler starts after this returns. Any thread.
     public func invalidate() {
         if let explored { return explored.loop.remove(explored.source) }
         Self.detach(attached)
@@ -98,11 +99,11 @@ public final class RunLoopSignal: Sendable {
             return attached
         }
         guard let taken else { return }
-        // The source refers to the loop, and does not keep it.
+        // The source refers to the loop without retaining it.
         withExtendedLifetime(taken.loop) { CFRunLoopSourceInvalidate(taken.source) }
     }
 
-    /// Whether the loop is in a mode in which the handler may be called.
+    /// Whether the loop runs in a mode in which the handler is called.
     public var isServed: Bool {
         if explored != nil { return true }
         return attached.with { attached in
@@ -118,14 +119,14 @@ public final class RunLoopSignal: Sendable {
 extension TracedResource {
     private static let runLoops = PlainMutex<[Int32: TracedResource]>([:])
 
-    /// The run loop of the calling thread: one resource for all who signal it.
+    /// Returns the resource of the calling thread's run loop, shared by all its signals.
     static func runLoopOfThisThread() -> TracedResource {
         let tid = cp_thread_id()
         let name = ThreadName.current
         return runLoops.with { runLoops in
             if let known = runLoops[tid], known.name == name { return known }
             let new = TracedResource(.runLoop, name, servedBy: tid)
-            // The kernel gives the number to another thread some day.
+            // Removed with the thread, because the kernel reuses thread ids.
             if runLoops.updateValue(new, forKey: tid) == nil {
                 ThreadEnd.ofThisThread.add { Self.runLoops.with { $0[tid] = nil } }
             }
@@ -135,7 +136,7 @@ extension TracedResource {
 }
 
 extension RunLoop.Mode {
-    /// The same mode for Core Foundation, which Linux does not bridge.
+    /// Same mode for Core Foundation, which Linux does not bridge.
     public var asCFRunLoopMode: CFRunLoopMode {
         switch self {
         case .common: kCFRunLoopCommonModes

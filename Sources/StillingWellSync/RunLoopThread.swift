@@ -1,5 +1,5 @@
-// A thread with a run loop of its own, kept alive until `stop()`: the place where things that need a run loop (live
-// objects, notifications) can live off the main thread.
+// A thread with its own run loop, which runs until `stop()`. For objects that need a run loop, such as live objects,
+// off the main thread.
 //
 // Blocks run, and are released, on the thread without the lock.
 import CStillingWellPlatform
@@ -8,10 +8,10 @@ import Foundation
 import Glibc
 import StillingWellBasis
 
-/// Performs blocks, in order, on a run loop of its own. One that runs the loop again has those that wait run meanwhile.
+/// Runs blocks, in order, on its own run loop. A block that runs the loop itself runs the waiting blocks meanwhile.
 public final class RunLoopThread: Sendable {
     private struct State {
-        /// The way to the loop; nil before it runs and after it has ended.
+        /// Hand-off to the loop. nil before it runs and after it has ended.
         var handOff: RunLoopHandOff?
         var end: RunLoopSignal?
         var isStopped = false
@@ -22,13 +22,14 @@ public final class RunLoopThread: Sendable {
     /// Set by `init`, before anybody else has the object, and taken away by `stop`, after which nobody may use it.
     nonisolated(unsafe) private var thread: TracedThread?
 
-    /// Starts the thread and returns once its run loop accepts blocks. Ends the process where the system starts none.
+    /// Starts the thread and returns once its run loop accepts blocks. Ends the process if the thread cannot be
+    /// started.
     public convenience init(_ name: String) {
         do { try self.init(starting: name) } catch { stopProgram("\(error)") }
     }
 
     /// Starts the thread and returns once its run loop accepts blocks.
-    /// - Throws: `ThreadError` where the system has no room for another thread, or no descriptors for its run loop.
+    /// - Throws: `ThreadError` if the system has no room for another thread, or no descriptors for its run loop.
     public init(starting name: String) throws(ThreadError) {
         if !RunLoopRoom.hasDescriptors { throw ThreadError(name: name, code: EMFILE) }
         changed = TracedCondition("run-loop thread start", state)
@@ -36,10 +37,10 @@ public final class RunLoopThread: Sendable {
         state.wait(for: changed) { $0.handOff != nil }
     }
 
-    /// The threads of this kind that run, as `cp_thread_number` has them.
+    /// Numbers (`cp_thread_number`) of all running threads of this type.
     private static let running = PlainMutex<Set<UInt64>>([])
 
-    /// Whether the calling thread is one of this kind, whichever it is.
+    /// Whether the calling thread is a `RunLoopThread`.
     public static var isAnyCurrent: Bool {
         let number = cp_thread_number()
         return running.with { $0.contains(number) }
@@ -60,7 +61,7 @@ public final class RunLoopThread: Sendable {
         if let explored {
             explored.run()
         } else {
-            // Runs until it is stopped. `RunLoop.run(mode:before:)` would leave and enter the loop for every source.
+            // Runs until stopped. `RunLoop.run(mode:before:)` would leave and re-enter the loop for every source.
             while !state.withLock({ $0.isStopped }) { CFRunLoopRun() }
         }
         handOff.drain()
@@ -68,14 +69,14 @@ public final class RunLoopThread: Sendable {
         end.invalidate()
     }
 
-    /// Ends the innermost loop, and then those it runs in.
+    /// Ends the innermost run of the loop, then the runs around it.
     private func endLoop() {
         if let explored = Tracing.exploration?.loop { return explored.stop() }
         CFRunLoopStop(CFRunLoopGetCurrent())
         state.withLock { $0.end }?.signal()
     }
 
-    /// Queues `block`; any thread. Blocks queued after `stop()` has been called may never run.
+    /// Queues `block`. Any thread. Blocks queued after `stop()` has been called may never run.
     public func perform(_ block: @escaping @Sendable () -> Void) { state.withLock { $0.handOff }?.perform(block) }
 
     /// Runs `block` on the thread and returns its result. On the thread itself it runs at once.
@@ -96,10 +97,10 @@ public final class RunLoopThread: Sendable {
         return try outcome.withLock(after: finished, for: loop, file, line, once: { $0 != nil }) { $0! }.get()
     }
 
-    /// The run loop, as reports of waits name it.
+    /// Run loop, as reports of waits name it. nil when it does not run.
     public var resource: TracedResource? { state.withLock { $0.handOff }?.resource }
 
-    /// Ends the run loop after the blocks queued so far and waits for the thread. Once, and not on the thread itself.
+    /// Ends the run loop after the queued blocks and waits for the thread. Call once, and not on the thread itself.
     public func stop() {
         stopUnless(!isCurrent, "a run-loop thread cannot wait for its own end: call stop() from another thread")
         let end = state.withLock {
@@ -109,7 +110,7 @@ public final class RunLoopThread: Sendable {
         end?.signal()
         thread?.join()
         thread = nil
-        // With them goes the run loop, and the kernel's three descriptors of one.
+        // Releases the run loop, which holds three descriptors.
         let ended = state.withLock { state in
             defer { (state.handOff, state.end) = (nil, nil) }
             return (state.handOff, state.end)

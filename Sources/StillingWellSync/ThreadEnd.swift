@@ -1,9 +1,10 @@
 // Actions that run on a thread when it ends, for objects that belong to the thread and may outlive it.
 //
-// The lock guards the list alone. Actions run, and are released, without it.
+// The lock guards only the list. Actions run, and are released, without it.
 import CStillingWellPlatform
 
-/// The actions of one thread. They run as a destructor of thread-specific data, while the run loop of the thread still exists.
+/// The actions of one thread. They run in a destructor of thread-specific data, while the thread's run loop still
+/// exists.
 public final class ThreadEnd: Sendable {
     private struct Action {
         let key: ObjectIdentifier?
@@ -34,13 +35,13 @@ public final class ThreadEnd: Sendable {
 
     /// Adds an action. On the thread itself.
     /// - Parameters:
-    ///   - key: the object that the action is for, by which it is removed.
-    ///   - body: refers to that object weakly.
+    ///   - key: the object that the action is for, to remove it by.
+    ///   - body: must refer to that object weakly.
     public func add(_ key: ObjectIdentifier? = nil, _ body: @escaping @Sendable () -> Void) {
         actions.with { $0.append(Action(key: key, body: body)) }
     }
 
-    /// Removes an action, unless it runs already. Any thread.
+    /// Removes an action, unless it is already running. Any thread.
     public func remove(_ key: ObjectIdentifier) {
         let removed = actions.with { actions in
             actions.lastIndex { $0.key == key }.map { actions.remove(at: $0) }
@@ -48,6 +49,6 @@ public final class ThreadEnd: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// The last one added runs first.
+    /// Runs the actions, the last one added first.
     private func run() { while let last = actions.with({ $0.popLast() }) { last.body() } }
 }

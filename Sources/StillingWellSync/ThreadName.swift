@@ -1,7 +1,7 @@
 // The name of a thread.
 import CStillingWellPlatform
 
-/// The name of the calling thread, as the kernel has it: 15 bytes.
+/// Name of the calling thread in the kernel, at most 15 bytes.
 package enum ThreadName {
     package static var current: String {
         var bytes = [CChar](repeating: 0, count: 16)

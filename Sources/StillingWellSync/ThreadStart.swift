@@ -1,15 +1,15 @@
-// The system's call for a new thread, with a closure and a name.
+// Starts system threads with a closure and a name.
 import CStillingWellPlatform
 import Glibc
 
-/// What a new thread is handed.
+/// The argument of a new thread.
 package final class ThreadStart {
     private let name: String
     private let body: () -> Void
 
     private init(_ name: String, _ body: @escaping () -> Void) { (self.name, self.body) = (name, body) }
 
-    /// - Returns: the thread, and the system's error number; 0 where it was started.
+    /// - Returns: the thread, and the system's error number; 0 on success.
     package static func start(_ name: String, _ body: @escaping () -> Void) -> (handle: pthread_t, error: Int32) {
         let start = Unmanaged.passRetained(ThreadStart(name, body))
         var handle = pthread_t()

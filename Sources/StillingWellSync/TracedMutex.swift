@@ -1,8 +1,8 @@
-// A pthread mutex (ThreadSanitizer understands it, its owner can be read from outside, about 6 ns) with a name, by itself and
-// with the state that it guards, and a condition on the monotonic clock. `Synchronization.Mutex` is neither TSan-clean nor
-// does it hang where it deadlocks: it traps.
+// Named pthread mutexes, with or without the state that they guard, and a condition on the monotonic clock.
+// ThreadSanitizer understands pthread mutexes, their owner can be read from outside, and they take about 6 ns.
+// `Synchronization.Mutex` is not supported by ThreadSanitizer, and it traps instead of hanging in a deadlock.
 //
-// Untraced operations are inlined where they are used: one load of the trace mode, then the system's call.
+// Untraced operations are inlined at their use: one load of the trace mode, then the system's call.
 import CStillingWellPlatform
 import Glibc
 import StillingWellBasis
@@ -15,7 +15,7 @@ public class TracedMutex: @unchecked Sendable {
     public final let resource: TracedResource
     @usableFromInline final let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    /// - Parameter name: the lock's class in reports, such as `mailbox`.
+    /// - Parameter name: class of the lock in reports, such as `mailbox`.
     public init(_ name: String) {
         resource = TracedResource(.mutex, name)
         mutex = .allocate(capacity: 1)
@@ -29,7 +29,7 @@ public class TracedMutex: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` holding the lock. No code of a user's may run in it, and nothing a user made may be released in it.
+    /// Runs `body` holding the lock. No user code may run, and no user objects may be released, in it.
     @inlinable
     public final func withLock<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result, file: StaticString = #fileID, line: UInt = #line
@@ -80,14 +80,14 @@ public final class Guarded<State>: TracedMutex, @unchecked Sendable {
     /// Without the runtime's check of exclusive access: it is the lock that excludes, and who takes it twice hangs.
     @exclusivity(unchecked) @usableFromInline var state: State
 
-    /// - Parameter name: the lock's class in reports, such as `mailbox`.
+    /// - Parameter name: class of the lock in reports, such as `mailbox`.
     public init(_ name: String, _ state: sending State) {
         self.state = state
         super.init(name)
     }
 
-    /// Runs `body` on the state, holding the lock. No code of a user's may run in it, and nothing a user made may be released
-    /// in it. It must not wait for a condition: what it was given is its own until it returns.
+    /// Runs `body` on the state, holding the lock. No user code may run, and no user objects may be released, in it. It
+    /// must not wait for a condition, because it has exclusive access to the state until it returns.
     @inlinable
     public func withLock<Result, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Result, file: StaticString = #fileID,
@@ -98,11 +98,11 @@ public final class Guarded<State>: TracedMutex, @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Waits until the state `isReady`, and then runs `body` on it without giving the lock up in between.
+    /// Waits until `isReady` is true, and then runs `body` without releasing the lock in between.
     /// - Parameters:
-    ///   - condition: what whoever changes the state broadcasts; made with this mutex.
-    ///   - deadlineNs: on the monotonic clock; once it has passed `body` runs all the same. nil waits for ever.
-    ///   - cause: what the caller really waits for, where that is known: the thread, queue or run loop that will signal.
+    ///   - condition: condition made with this mutex, broadcast by code that changes the state.
+    ///   - deadlineNs: time on the monotonic clock after which `body` runs in any case; nil waits without limit.
+    ///   - cause: the thread, queue or run loop that will signal the condition, if known.
     public func withLock<Result, Failure: Error>(
         after condition: TracedCondition, untilNs deadlineNs: Int64? = nil, for cause: TracedResource? = nil,
         _ file: StaticString = #fileID, _ line: UInt = #line, once isReady: (State) -> Bool,
@@ -110,12 +110,12 @@ public final class Guarded<State>: TracedMutex, @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         lock(file, line)
         defer { unlock() }
-        // Each look at the state is an access of its own, so nothing of it is carried over the wait.
+        // Each test of the state is a separate access, so that none extends over the wait.
         while !isReady(state), condition.wait(untilNs: deadlineNs, for: cause, file, line) {}
         return try body(&state)
     }
 
-    /// Waits until the state `isReady`.
+    /// Waits until `isReady` is true.
     public func wait(
         for condition: TracedCondition, from cause: TracedResource? = nil, _ file: StaticString = #fileID,
         _ line: UInt = #line, until isReady: (State) -> Bool
@@ -124,7 +124,7 @@ public final class Guarded<State>: TracedMutex, @unchecked Sendable {
     }
 }
 
-/// A condition variable; used with one mutex, which the caller holds around every call.
+/// A condition variable of one mutex, which the caller holds around every call.
 public final class TracedCondition: Sendable {
     public let resource: TracedResource
     private let mutex: TracedMutex
@@ -148,11 +148,11 @@ public final class TracedCondition: Sendable {
         condition.deallocate()
     }
 
-    /// Gives the mutex up, waits, takes it again. May wake for no reason: test in a loop.
+    /// Releases the mutex, waits and takes it again. May wake spuriously: test in a loop.
     /// - Parameters:
-    ///   - deadlineNs: on the monotonic clock, one that has passed included; nil waits for ever.
-    ///   - cause: what the caller really waits for, where that is known: the thread, queue or run loop that will signal.
-    /// - Returns: false once the deadline has passed.
+    ///   - deadlineNs: time on the monotonic clock, which may be past; nil waits without limit.
+    ///   - cause: the thread, queue or run loop that will signal the condition, if known.
+    /// - Returns: false if the deadline has passed.
     @discardableResult
     public func wait(
         untilNs deadlineNs: Int64? = nil, for cause: TracedResource? = nil, _ file: StaticString = #fileID,
@@ -181,7 +181,7 @@ public final class TracedCondition: Sendable {
             pthread_cond_wait(condition, mutex.mutex)
             return true
         }
-        // A point in time before the clock began is no error: it has passed.
+        // A negative deadline is valid: it has passed.
         let atNs = max(0, deadlineNs)
         var deadline = timespec(tv_sec: Int(atNs / 1_000_000_000), tv_nsec: Int(atNs % 1_000_000_000))
         return pthread_cond_timedwait(condition, mutex.mutex, &deadline) != ETIMEDOUT

@@ -1,5 +1,5 @@
-// A serial dispatch queue whose hand-offs are visible, and which can say whether the caller runs on it. What stands for
-// the queue in traces is kept on the queue itself: all who watch one queue speak of one resource.
+// A serial dispatch queue whose hand-offs are traced, and which can tell whether the caller runs on it. Its resource is
+// stored in the queue itself, so that all wrappers of a queue share it.
 import CStillingWellPlatform
 import Foundation
 
@@ -9,26 +9,26 @@ public final class TracedQueue: Sendable {
     public let queue: DispatchQueue
 
     private static let key = DispatchSpecificKey<TracedResource>()
-    /// Two who come upon a new queue at a time are to agree.
+    /// Held while a queue's resource is looked up or stored, so that two threads agree on it.
     private static let marking = PlainMutex(())
 
-    /// Makes a new serial queue.
+    /// Makes a serial queue.
     public convenience init(_ name: String) { self.init(DispatchQueue(label: name)) }
 
-    /// Watches a queue made elsewhere, which must be serial.
+    /// Wraps an existing queue, which must be serial.
     public init(_ queue: DispatchQueue) {
         self.queue = queue
         resource = Self.marking.with { _ in
             if let known = queue.getSpecific(key: Self.key) { return known }
             let isMain = queue === DispatchQueue.main || queue.label == "com.apple.main-thread"
-            // The main queue is served by the thread the process began with, and by no other.
+            // The main queue is served only by the thread that the process began with.
             let new = TracedResource(.queue, isMain ? "main" : queue.label, servedBy: isMain ? getpid() : 0)
             queue.setSpecific(key: Self.key, value: new)
             return new
         }
     }
 
-    /// That of the queue whose block the caller is.
+    /// Resource of the queue whose block the caller runs, or nil.
     package static var currentResource: TracedResource? { DispatchQueue.getSpecific(key: key) }
 
     public func async(_ block: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line) {
@@ -42,7 +42,7 @@ public final class TracedQueue: Sendable {
         }
     }
 
-    /// Waits for its turn, and for the block.
+    /// Runs a block on the queue and waits for it.
     public func sync<Result>(
         _ block: () throws -> Result, file: StaticString = #fileID, line: UInt = #line
     ) rethrows -> Result {

@@ -1,23 +1,23 @@
-// What a thread can hold or wait for, as reports name it. A value without state.
+// Resources that a thread can hold or wait for, as reports name them. A value without state.
 import CStillingWellPlatform
 import Synchronization
 
-/// Something a thread can hold or wait for.
+/// A resource that a thread can hold or wait for.
 public struct TracedResource: Sendable, Hashable {
     public enum Kind: String, Sendable, Codable {
         case mutex, condition, queue, runLoop, thread, fileLock
-        /// Several may hold it at a time, and any of them lets one more in.
+        /// Several threads may hold it at a time, and each of them can admit another.
         case pool
-        /// What nobody holds: whoever waits for it can only be helped by somebody who is not known.
+        /// Nobody holds it. The thread that will signal it is unknown.
         case signal
     }
 
-    /// Unique in the process.
+    /// Id, unique in the process.
     public let id: UInt64
     public let kind: Kind
-    /// The lock class: instances made at one place share it, such as `store write lock`.
+    /// Lock class, shared by instances made at one place, such as `store write lock`.
     public let name: String
-    /// The only thread that can serve it (of a run loop, its own), by kernel id; 0 where there is none.
+    /// Kernel id of the only thread that can serve it, such as a run loop's thread. 0 if there is none.
     public let servedBy: Int32
 
     public init(_ kind: Kind, _ name: String, servedBy: Int32 = 0) {
@@ -25,7 +25,7 @@ public struct TracedResource: Sendable, Hashable {
         (self.kind, self.name, self.servedBy) = (kind, name, servedBy)
     }
 
-    /// One that this process has not made: known by its address.
+    /// Makes a resource that was found by its address and not made by this process.
     package init(_ kind: Kind, _ name: String, address: UInt64) {
         id = address | 1 << 63
         (self.kind, self.name, servedBy) = (kind, name, 0)
@@ -37,14 +37,14 @@ public struct TracedResource: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// A line of source, for reports.
+/// A line of source code, for reports.
 public struct SourcePlace: Sendable, CustomStringConvertible {
     let file: StaticString
     let line: UInt
 
     public init(_ file: StaticString = #fileID, _ line: UInt = #line) { (self.file, self.line) = (file, line) }
 
-    /// `Mailbox.swift:105`, the module being no help to anybody who reads it.
+    /// File and line without the module, such as `Mailbox.swift:105`.
     public var description: String {
         let path = "\(file)"
         return "\(path.split(separator: "/").last ?? ""):\(line)"

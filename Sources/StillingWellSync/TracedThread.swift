@@ -1,11 +1,11 @@
-// A named thread that can be joined, which Foundation's cannot. The body is released on the new thread.
+// A named thread that can be joined, unlike Foundation's. The body is released on the new thread.
 import Glibc
 import StillingWellBasis
 
-/// A thread that the system did not start.
+/// The error of a thread that could not be started.
 public struct ThreadError: Error, Sendable, CustomStringConvertible {
     public let name: String
-    /// The system's error number.
+    /// Error number of the system.
     public let code: Int32
 
     public var description: String {
@@ -19,15 +19,15 @@ public struct ThreadError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// A thread running one closure. Joined or detached once.
+/// A thread that runs one closure. Must be joined or detached once.
 public final class TracedThread: Sendable {
     public let resource: TracedResource
     private let handle: pthread_t
-    /// Under which number schedules know it; -1 where they do not.
+    /// Number of the thread in explored schedules. -1 if it is not controlled.
     private let controlled: Int
 
-    /// Starts the thread, or ends the process: for programs that cannot do without it.
-    /// - Parameter name: as the kernel shows it; only its first 15 bytes are kept there.
+    /// Starts the thread, or ends the process if that fails.
+    /// - Parameter name: name in the kernel, which keeps the first 15 bytes.
     public convenience init(
         _ name: String, _ body: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
     ) {
@@ -35,8 +35,8 @@ public final class TracedThread: Sendable {
     }
 
     /// Starts the thread.
-    /// - Parameter name: as the kernel shows it; only its first 15 bytes are kept there.
-    /// - Throws: `ThreadError` where the system has no room for another thread.
+    /// - Parameter name: name in the kernel, which keeps the first 15 bytes.
+    /// - Throws: `ThreadError` if the system has no room for another thread.
     public init(
         starting name: String, _ body: @escaping @Sendable () -> Void, file: StaticString = #fileID,
         line: UInt = #line
@@ -56,7 +56,7 @@ public final class TracedThread: Sendable {
         (self.handle, self.resource, controlled) = (handle, resource, number)
     }
 
-    /// Whether the system starts another thread now. Takes as long as starting one.
+    /// Whether the system can start another thread now. Takes as long as starting one.
     public static var canStart: Bool {
         let (handle, error) = ThreadStart.start("probe") {}
         if error == 0 { pthread_join(handle, nil) }
@@ -77,12 +77,12 @@ public final class TracedThread: Sendable {
         hook?.note(.gaveUp, resource, place)
     }
 
-    /// Waits for the body to return, unless this is the thread itself: then it is freed when its body returns.
+    /// Waits for the body to return. On the thread itself, detaches it instead.
     public func joinOrDetach() {
         if isCurrent { pthread_detach(handle) } else { join() }
     }
 
-    /// Has the thread freed when its body returns; nobody waits for it.
+    /// Detaches the thread, which is freed when its body returns.
     public func detach() { pthread_detach(handle) }
 
     /// Whether the calling thread is this one.

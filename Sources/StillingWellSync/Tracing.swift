@@ -1,6 +1,7 @@
-// The switch. Off, an operation of this module pays one relaxed load and nothing else; on, the hook is told of it (`TracingHook`).
+// The tracing switch. If off, an operation of this module pays one relaxed load. If on, it is reported to the hook
+// (`TracingHook`).
 //
-// The mode is one word of `CStillingWellPlatform`, so that it is read where the operation is inlined.
+// The mode is a word of `CStillingWellPlatform`, so that it is read where operations are inlined.
 import CStillingWellPlatform
 
 public enum Tracing {
@@ -10,18 +11,18 @@ public enum Tracing {
         package static let exploring: UInt32 = 2
     }
 
-    /// Whether anything is looked at.
+    /// Whether tracing is on in any mode.
     @inlinable
     public static var isOn: Bool {
         @inline(__always) get { cp_trace_mode() != 0 }
     }
 
-    /// Whether schedules are being explored, so that real time means nothing to threads under control.
+    /// Whether schedules are being explored. Real time then means nothing to controlled threads.
     public static var isExploring: Bool { cp_trace_mode() == Mode.exploring }
 
     // MARK: Resources of other modules
 
-    /// Reports for a resource this module does not implement itself, such as a lock shared between processes.
+    /// Reports an event of a resource that this module does not implement, such as a lock shared between processes.
     @inlinable
     @inline(__always)
     public static func note(
@@ -45,7 +46,7 @@ public enum Tracing {
         hook.note(event, resource, place)
     }
 
-    /// A place where another thread may step in that takes no lock: an atomic that several threads decide by.
+    /// Marks a point where another thread may run although no lock is taken: an atomic on which several threads decide.
     @inlinable
     @inline(__always)
     public static func step() {
@@ -55,9 +56,9 @@ public enum Tracing {
     @usableFromInline
     static func stepOfThisThread() { control?.step() }
 
-    /// While schedules are explored: waits until something that no traced operation announces has happened.
-    /// - Parameter mayTimeOut: it goes on all the same when nobody else can.
-    /// - Returns: false where the caller has to wait by itself, because its thread is not under control.
+    /// While schedules are explored: waits for an event that no traced operation announces.
+    /// - Parameter mayTimeOut: whether the thread continues if no other thread can.
+    /// - Returns: false if the thread is not controlled. The caller must then wait itself.
     public static func wait(for resource: TracedResource, mayTimeOut: Bool, until isDone: @escaping () -> Bool) -> Bool
     {
         guard let control else { return false }
@@ -66,15 +67,15 @@ public enum Tracing {
     }
 }
 
-/// What happens between a thread and a resource.
+/// An event between a thread and a resource.
 public enum TracedEvent: UInt8, Sendable {
-    /// The thread is about to wait; also sent where the wait turns out to be none.
+    /// The thread is about to wait. Also sent if it then need not wait.
     case willWait
-    /// The thread holds the resource (a queue or run loop: it starts to run a block of it).
+    /// The thread holds the resource. For a queue or run loop: it starts to run a block.
     case acquired
-    /// The thread gave up waiting: a time-out or an error.
+    /// The thread stopped waiting because of a time-out or an error.
     case gaveUp
     case released
-    /// Work was handed to a queue or a run loop.
+    /// Work was queued on a queue or run loop.
     case enqueued
 }

@@ -1,16 +1,17 @@
-// The hook of this module: an object that is told what threads hold and wait for, and may choose which thread goes on. A program
-// without one, such as an application that embeds the store, pays for the test of the trace mode alone.
+// The hook of this module: an object that receives the locks that threads hold and wait for, and may choose which
+// thread continues. A program without one, such as an application that embeds the store, only pays for testing the
+// trace mode.
 import Synchronization
 
 /// Receives events while the trace mode is not off. Any thread.
 package protocol TracingHook: AnyObject, Sendable {
     /// Records an event of the calling thread.
     func note(_ event: TracedEvent, _ resource: TracedResource, _ place: SourcePlace)
-    /// Control of the calling thread, or nil if the thread goes on by itself.
+    /// Control of the calling thread, or nil if the thread is not controlled.
     var control: (any ThreadControl)? { get }
 }
 
-/// Decides when threads go on whose interleavings are explored. Called by threads under control, except for `register`.
+/// Schedules the threads whose interleavings are explored. Called by controlled threads, except `register`.
 package protocol ThreadControl: AnyObject, Sendable {
     /// - Parameter isReentrant: the owner may acquire it again.
     func acquire(_ resource: TracedResource, isReentrant: Bool)
@@ -24,7 +25,7 @@ package protocol ThreadControl: AnyObject, Sendable {
 
     /// The number of a thread about to be started.
     func register(_ name: String) -> Int
-    /// First call of the new thread. Returns when the thread may go on.
+    /// First call of the new thread. Returns when the thread may run.
     func begin(_ number: Int)
     /// Last call of a thread.
     func end()
@@ -36,7 +37,7 @@ package protocol ThreadControl: AnyObject, Sendable {
     var loop: (any ControlledLoop)? { get }
 }
 
-/// A run loop of a thread under control, in place of Core Foundation's. Any thread but for `run`.
+/// A run loop of a controlled thread, in place of Core Foundation's. Any thread, except `run`.
 package protocol ControlledLoop: AnyObject, Sendable {
     func add(_ handler: @escaping () -> Void) -> any LoopSource
     func signal(_ source: any LoopSource)

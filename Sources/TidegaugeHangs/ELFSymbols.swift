@@ -1,5 +1,5 @@
-// The symbol table of a program's own file, which the dynamic linker does not load: so that the frames of a stack have
-// names. Read once, when the first stack is shown.
+// The symbol table of the program's own file, which the dynamic linker does not load. Names the frames of a stack. Read
+// once, when the first stack is shown.
 import Foundation
 import StillingWellBasis
 
@@ -20,15 +20,15 @@ struct ELFSymbols: Sendable {
         static let function: UInt8 = 2
     }
 
-    /// Of the running program.
+    /// Symbols of the running program.
     static let ofThisProgram = ELFSymbols("/proc/self/exe")
 
-    /// Mapped, not read.
+    /// Content of the file, memory-mapped.
     private let bytes: Data
     private var symbols: [Symbol] = []
     private var strings = 0
 
-    /// Without symbols where the file is none, or has none.
+    /// Reads the symbols of a file. Has none if the file is not an ELF file or has none.
     init(_ path: String) {
         bytes = (try? Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)) ?? Data()
         guard bytes.count > 64, bytes.starts(with: Layout.magic) else { return }
@@ -58,7 +58,7 @@ struct ELFSymbols: Sendable {
         bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Value.self) }
     }
 
-    /// The function at an offset from where the program was loaded. O(log n).
+    /// Returns the function at an offset from the program's load address, or nil. O(log n).
     func name(at offset: UInt64) -> String? {
         let next = symbols.partitioningIndex { $0.start > offset }
         guard next > 0 else { return nil }

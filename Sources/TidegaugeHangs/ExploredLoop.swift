@@ -1,5 +1,5 @@
-// A run loop for threads whose schedule is being explored: sources and a traced condition instead of Core Foundation's
-// file descriptors, of which no schedule could be chosen.
+// A run loop for threads whose schedule is being explored. It uses sources and a traced condition, because waits on
+// Core Foundation's descriptors cannot be scheduled.
 //
 // Handlers run without the lock, on the loop's thread.
 import CStillingWellPlatform
@@ -14,9 +14,9 @@ final class ExploredLoop: ControlledLoop {
     }
 
     private struct State {
-        /// In the order they were added.
+        /// Sources in the order in which they were added.
         var sources: [Source] = []
-        /// Of these.
+        /// Sources that have been signalled.
         var signalled: Set<ObjectIdentifier> = []
         var isStopped = false
     }

@@ -1,42 +1,43 @@
-// The search for a schedule under which a program goes wrong, and for the shortest such schedule. One search at a time in a
-// process. A run that hangs leaves its threads asleep for good, so a search ends with the first failure and its shrinking.
+// Searches a schedule under which a program fails, and then a shortest one. One search at a time per process. A run
+// that hangs leaves its threads asleep for good, so a search ends with the first failure and its shrinking.
 import StillingWellBasis
 import StillingWellSync
 
 /// A program whose interleavings are searched.
 public struct ExploredProgram: Sendable {
-    /// Runs it on a thread under control; what it starts by `TracedThread` or `RunLoopThread` is under control too.
-    /// - Returns: what went wrong, or nil.
+    /// The program, run on a controlled thread. Threads that it starts by `TracedThread` or `RunLoopThread` are
+    /// controlled too.
+    /// - Returns: the failure, or nil.
     public var body: @Sendable () -> String?
 
     public init(_ body: @escaping @Sendable () -> String?) { self.body = body }
 }
 
-/// A schedule under which a program went wrong.
+/// A schedule under which a program fails.
 public struct FoundSchedule: Sendable {
     public var schedule: Schedule
-    /// A sentence.
+    /// Description of the failure.
     public var reason: String
-    /// Of a hang: who waits for whom; `thread>resource` each.
+    /// Wait cycle of a hang, as `thread>resource` links.
     public var cycle: [String]
-    /// Schedules tried up to this one, it included.
+    /// Number of schedules tried, including this one.
     public var tried: Int
-    /// Which strategy came upon it.
+    /// Strategy that found the schedule.
     public var strategy: String
-    /// Nobody could go on, or it did not come to an end; otherwise a promise was broken.
+    /// Whether the program hung or did not end. Otherwise it broke a promise.
     public var isHang = true
 }
 
 public struct Explorer {
     public var program: ExploredProgram
-    /// How long a run is, in steps: the longest seen.
+    /// Steps of the longest run so far.
     public private(set) var longestRun = 1
     public private(set) var tried = 0
     private let maximumShrinks = 150
 
     public init(_ program: ExploredProgram) { self.program = program }
 
-    /// What one schedule does; nil where all goes well.
+    /// Runs one schedule. Returns its failure, or nil.
     public mutating func run(_ strategy: any ScheduleStrategy, _ name: String) -> FoundSchedule? {
         let complaint = PlainMutex<String?>(nil)
         let program = program
@@ -64,8 +65,8 @@ public struct Explorer {
         return found
     }
 
-    /// Tries the default schedule, then random ones and ones by PCT of depth 2 and 3, by turns.
-    /// - Parameter progress: called after each schedule with how many there were.
+    /// Tries the default schedule, then in turn random ones and ones by PCT of depth 2 and 3.
+    /// - Parameter progress: called after each schedule with the number tried.
     public mutating func search(schedules: Int, seed: UInt64, progress: (Int) -> Void = { _ in }) -> FoundSchedule? {
         if let found = run(ReplayedSchedule(Schedule()), "default") { return found }
         var random = SplitMix64(seed: seed)
@@ -83,8 +84,8 @@ public struct Explorer {
         return nil
     }
 
-    /// Takes out of a schedule every switch that it goes wrong without: halves first, then one by one (delta debugging,
-    /// Zeller and Hildebrandt 2002).
+    /// Removes from a schedule every switch that the failure does not need: halves first, then single ones (delta
+    /// debugging, Zeller and Hildebrandt 2002).
     public mutating func shrink(_ found: FoundSchedule) -> FoundSchedule {
         var best = found
         var size = max(1, best.schedule.switches.count / 2)

@@ -1,36 +1,36 @@
-// What the kernel knows of the waits in a process, whether or not its locks are traced: which futex each thread sleeps
-// on, and, because glibc keeps the owner's thread id behind the lock word of a mutex, who holds it. Read from /proc and
-// from the process's memory, its own or a child's. Racy by nature: two looks that agree are worth something, one is not.
+// The kernel's view of a process's waits, also of untraced locks: the futex that each thread sleeps on, and the owner
+// of a mutex, which glibc stores behind the lock word. Read from /proc and from the memory of this process or a child.
+// Racy: only two equal reads are evidence.
 import CStillingWellPlatform
 import Foundation
 import StillingWellBasis
 import StillingWellSync
 
 public enum KernelView {
-    /// One thread as the kernel sees it.
+    /// A thread as the kernel sees it.
     public struct Thread: Sendable {
         public var tid: Int32
         public var name: String
-        /// `R` runs, `S` sleeps, `D` waits for a device, …
+        /// State letter: `R` running, `S` sleeping, `D` waiting for a device, …
         public var state: Character
-        /// The address of the futex it sleeps on.
+        /// Address of the futex that it sleeps on, or nil.
         public var futex: UInt64?
-        /// The thread that holds that futex, where it is a mutex's.
+        /// Thread that holds the mutex of that futex. nil if unknown or not a mutex.
         public var owner: Int32?
-        /// CPU time so far, in the kernel's ticks.
+        /// CPU time so far, in kernel ticks.
         public var cpuTicks: Int
     }
 
     private enum Layout {
-        /// `FUTEX_WAIT` and `FUTEX_WAIT_BITSET`, flags taken off.
+        /// `FUTEX_WAIT` and `FUTEX_WAIT_BITSET`, without flags.
         static let waits: Set<UInt64> = [0, 9]
         static let commandMask: UInt64 = 0x7F
-        /// A mutex with waiters that is not robust.
+        /// Lock word of a mutex with waiters that is not robust.
         static let contended: UInt32 = 2
         static let tidMask: UInt32 = 0x3FFF_FFFF
     }
 
-    /// All threads of a process. Any thread; a process of one's own, or a child.
+    /// Returns all threads of this process or of a child. Any thread.
     public static func threads(of pid: Int32 = getpid()) -> [Thread] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
         let tids = entries.compactMap { Int32($0) }.sorted()
@@ -57,21 +57,21 @@ public enum KernelView {
         return thread
     }
 
-    /// Who holds the mutex whose lock word a thread sleeps on; nil where it is no mutex (a condition, a bell).
+    /// Returns the holder of the mutex with this lock word. nil if it is not a mutex, but a condition or another futex.
     private static func owner(_ pid: Int32, _ address: UInt64, expected: UInt32, _ known: Set<Int32>) -> Int32? {
-        // The lock word, a count, the owner, …: `struct __pthread_mutex_s`.
+        // Lock word, count, owner, …: `struct __pthread_mutex_s`.
         var words: [UInt32] = [0, 0, 0, 0]
         let read = words.withUnsafeMutableBytes { cp_read_memory(pid, address, $0.baseAddress!, UInt($0.count)) }
         guard read == 16 else { return nil }
         let owner = Int32(bitPattern: words[2])
         if words[0] == Layout.contended, expected == Layout.contended, known.contains(owner) { return owner }
-        // A robust mutex has its owner in the lock word itself, and that may belong to another process.
+        // A robust mutex has its owner in the lock word, which may be a thread of another process.
         let robust = words[0] & Layout.tidMask
         if robust > Layout.contended, owner == Int32(bitPattern: robust) { return owner }
         return nil
     }
 
-    /// The waits for mutexes that are held, as a snapshot.
+    /// Returns the waits for held mutexes as a snapshot.
     public static func snapshot(of pid: Int32 = getpid()) -> WaitSnapshot {
         let threads = threads(of: pid)
         var result = threads.map { WaitSnapshot.Thread(tid: $0.tid, name: $0.name) }
@@ -84,7 +84,7 @@ public enum KernelView {
                     result[holder].holds.append(.init(resource))
                 }
             } else {
-                // Another process: it has no thread here, and whether it goes on nobody can see from here.
+                // A process that has no thread here. Whether it can continue cannot be seen from here.
                 result.append(.init(tid: owner, name: "process of thread \(owner)", holds: [.init(resource)]))
             }
         }

@@ -1,8 +1,7 @@
-// In which order lock classes are taken, whoever takes them: two that are taken in both orders can deadlock some day,
-// even if nothing hung today.
+// The orders in which lock classes are taken. Two classes taken in both orders can deadlock, even if nothing hung yet.
 import StillingWellSync
 
-/// What happened once: `taken` was asked for while `held` was held.
+/// An observed pair: `taken` was requested while `held` was held.
 public struct LockOrderWitness: Sendable {
     public var thread: String
     public var held: String
@@ -11,12 +10,12 @@ public struct LockOrderWitness: Sendable {
     public var takenAt: SourcePlace
 }
 
-/// Lock classes that were taken in a circle of orders. A warning: it takes several threads, at the wrong time, to hang.
+/// Lock classes that were taken in circular order. A warning: a hang takes several threads at the wrong time.
 public struct LockInversion: Sendable {
-    /// Each is held while the next is taken, and the last while the first is.
+    /// Observed pairs. The lock taken in each is held in the next; that of the last is held in the first.
     public var witnesses: [LockOrderWitness]
 
-    /// The classes, as a cycle that starts with the first by name.
+    /// Lock classes, as a cycle that starts with the first by name.
     public var classes: [String] { witnesses.map(\.held) }
 
     public var sentence: String {
@@ -38,10 +37,10 @@ final class LockOrder: Sendable {
     private let edges = PlainMutex<[Pair: LockOrderWitness]>([:])
 
     func add(_ held: [ThreadTrace.Entry], _ resource: TracedResource, _ place: SourcePlace) {
-        // A condition is no lock: its mutex is given back before the wait.
+        // A condition is not a lock: its mutex is released before the wait.
         guard resource.kind != .condition, resource.kind != .signal, !held.isEmpty else { return }
         edges.with { edges in
-            // Instances of one label are the same kind of lock.
+            // Instances with one label are of the same class.
             for entry in held where entry.resource.label != resource.label && entry.resource.kind != .thread {
                 let pair = Pair(held: entry.resource.label, taken: resource.label)
                 if edges[pair] != nil { continue }
@@ -54,7 +53,7 @@ final class LockOrder: Sendable {
 
     func forget() { edges.with { $0 = [:] } }
 
-    /// Every circle that is not made of smaller ones, the shortest first. O(classes · edges).
+    /// Returns every shortest cycle, the shortest first. O(classes · edges).
     func inversions() -> [LockInversion] {
         let edges = edges.with { $0 }
         var next: [String: [String]] = [:]
@@ -96,7 +95,7 @@ final class LockOrder: Sendable {
 }
 
 extension TracedResource {
-    /// As it stands in reports and in scenario files: the name, with the kind where the name alone would not say it.
+    /// Label in reports and scenario files: the name, with the kind if the name does not tell it.
     public var label: String {
         switch kind {
         case .mutex, .fileLock, .pool, .signal, .condition: name

@@ -1,15 +1,16 @@
-// An interleaving as a value: whoever runs goes on for as long as it can, and then the first that can, but for the steps
-// named here. So the text of a schedule is short, and taking a switch out of it leaves a schedule.
+// An interleaving as a value. By default the running thread continues as long as it can, and then the first that can.
+// Only departures from that are listed, so that texts are short and a schedule without one of its switches is a
+// schedule.
 import StillingWellBasis
 
-/// Where an interleaving departs from the default.
+/// The departures of an interleaving from the default.
 public struct Schedule: Sendable, Equatable, CustomStringConvertible {
-    /// By step: the thread that goes on there.
+    /// Thread that continues, by step.
     public var switches: [Int: Int] = [:]
 
     public init() {}
 
-    /// Reads what `description` gives; nil where it is none.
+    /// Parses a `description`. Returns nil if it is malformed.
     public init?(_ text: String) {
         if text == "-" { return }
         for part in text.split(separator: ",") {
@@ -22,7 +23,7 @@ public struct Schedule: Sendable, Equatable, CustomStringConvertible {
         if switches.isEmpty { return nil }
     }
 
-    /// `12:2,40:0`: at step 12 thread 2 goes on, at step 40 thread 0; `-` where nothing departs from the default.
+    /// Text such as `12:2,40:0`: thread 2 continues at step 12, thread 0 at step 40. `-` for the default schedule.
     public var description: String {
         if switches.isEmpty { return "-" }
         return switches.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: ",")
@@ -33,7 +34,7 @@ public struct Schedule: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A schedule again.
+/// A strategy that repeats a schedule.
 public final class ReplayedSchedule: ScheduleStrategy {
     private let schedule: Schedule
 
@@ -45,7 +46,7 @@ public final class ReplayedSchedule: ScheduleStrategy {
     }
 }
 
-/// Any of those that can go on, at every step.
+/// A strategy that chooses any enabled thread at random at every step.
 public final class RandomSchedule: ScheduleStrategy {
     private var random: SplitMix64
 
@@ -54,17 +55,17 @@ public final class RandomSchedule: ScheduleStrategy {
     public func choose(_ enabled: [Int], current: Int, step: Int) -> Int { enabled[random.below(enabled.count)] }
 }
 
-/// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010): threads have random
-/// priorities, the highest that can goes on, and at d − 1 random steps the running thread's becomes the lowest. A run of n
-/// threads and k steps meets a bug of depth d with a probability of 1/(n·k^(d−1)) at least.
+/// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010). Threads have random
+/// priorities and the highest enabled one runs. At d − 1 random steps the running thread gets the lowest priority. A
+/// run of n threads and k steps meets a bug of depth d with a probability of at least 1/(n·k^(d−1)).
 public final class PCTSchedule: ScheduleStrategy {
     private var random: SplitMix64
     private var priorities: [Int: Int] = [:]
-    /// Steps at which a priority drops, to what.
+    /// New priorities of the running thread, by step.
     private var drops: [Int: Int] = [:]
     private let depth: Int
 
-    /// - Parameter steps: how long a run is, about.
+    /// - Parameter steps: approximate length of a run.
     public init(depth: Int, steps: Int, seed: UInt64) {
         self.depth = depth
         random = SplitMix64(seed: seed)

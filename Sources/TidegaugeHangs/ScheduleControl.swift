@@ -1,28 +1,29 @@
-// Threads that run one at a time, and a strategy that says which: every traced operation of a thread under control is a
-// place where another one may go on. What a thread waits for is modelled here, so it is known at every step who can go
-// on; when nobody can, the schedule has found a hang.
+// Runs controlled threads one at a time, as a strategy chooses. Another thread may be chosen at every traced operation.
+// Waits are modelled here, so that the enabled threads are known at every step. If there are none, the schedule has
+// found a hang.
 //
-// `lock` guards everything mutable; a thread that is not its turn sleeps on its own condition. Only threads that were
-// started by threads under control are under control. Real locks are taken too, once the model says that they are free.
+// `mutex` guards all mutable state. A thread that is not chosen sleeps on its own condition. Only threads started by
+// controlled threads are controlled. Real locks are taken too, once they are free in the model.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync
 
-/// Which of the threads that can go on does.
+/// A strategy that chooses one of the enabled threads.
 public protocol ScheduleStrategy: AnyObject {
+    /// Chooses the next thread.
     /// - Parameters:
-    ///   - enabled: numbers of threads, ascending, never empty.
-    ///   - current: the one that ran last, whether it can go on or not.
-    ///   - step: counted from 0.
+    ///   - enabled: numbers of the enabled threads, ascending, never empty.
+    ///   - current: the thread that ran last, which need not be enabled.
+    ///   - step: number of the step, from 0.
     func choose(_ enabled: [Int], current: Int, step: Int) -> Int
 }
 
-/// How an explored run ended.
+/// The end of an explored run.
 public enum ScheduleEnd: Sendable {
     case completed
-    /// Nobody could go on.
+    /// No thread could continue.
     case stuck(WaitSnapshot)
-    /// More steps than a run may take.
+    /// The run exceeded its number of steps.
     case tooLong
 }
 
@@ -54,7 +55,8 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
         }
     }
 
-    /// A wait that may time out goes on when nobody else can, and so often in a row without anybody else.
+    /// Limit of consecutive time-outs without other progress. A wait with a time-out ends if no other thread can
+    /// continue.
     private static let maximumIdleTimeOuts = 12
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -63,15 +65,15 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
     private let maximumSteps: Int
     private var threads: [Thread] = []
     private var owners: [TracedResource: Int] = [:]
-    /// How often its owner has asked again for what it has.
+    /// Number of nested requests of an owner for a resource that it holds.
     private var depths: [TracedResource: Int] = [:]
     private var running = 0
     private var idleTimeOuts = 0
-    /// Who went on last because its time was over.
+    /// Thread that last continued because of a time-out.
     private var lateThread = -1
     private var outcome: ScheduleEnd?
     private var isChoosing = false
-    /// Steps so far at which more than one thread could go on, and where another one was chosen than by default.
+    /// Number of steps at which there was a choice. `schedule` has those at which the default was not chosen.
     private var steps = 0
     private var schedule = Schedule()
 
@@ -85,9 +87,9 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
 
     // MARK: From outside
 
-    /// Runs `body` on a thread under control, with all threads it starts, until all have ended or nobody can go on. Threads
-    /// that are stuck stay, and sleep. One run at a time in a process; the caller is not under control.
-    /// - Returns: how it ended, the schedule that replays it, and at how many steps there was a choice.
+    /// Runs `body` on a controlled thread, with all threads it starts, until all have ended or none can continue. Stuck
+    /// threads stay asleep. One run at a time per process; the caller is not controlled.
+    /// - Returns: how it ended, the schedule that replays it, and the number of steps with a choice.
     public static func run(
         _ strategy: any ScheduleStrategy, maximumSteps: Int = 20_000, _ body: @escaping @Sendable () -> Void
     ) -> (end: ScheduleEnd, schedule: Schedule, steps: Int) {
@@ -105,17 +107,18 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
         return (control.outcome!, control.schedule, control.steps)
     }
 
-    /// From here on the strategy is asked; before, whoever runs goes on for as long as it can. A thread under control.
+    /// Lets the strategy choose from here on. Before, the running thread continues as long as it can. On a controlled
+    /// thread.
     public static func beginChoosing() { choose(true) }
 
-    /// The strategy is not asked any more. A thread under control.
+    /// Stops asking the strategy. On a controlled thread.
     public static func endChoosing() { choose(false) }
 
     private static func choose(_ isChoosing: Bool) {
         if let control = ofThisThread { control.locked { control.isChoosing = isChoosing } }
     }
 
-    // MARK: The threads
+    // MARK: Threads
 
     private final class Membership {
         let control: ScheduleControl
@@ -127,7 +130,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
         cp_trace_slot(1).map { Unmanaged<Membership>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// That of the calling thread, while it is under control.
+    /// Control of the calling thread, or nil if it is not controlled.
     static var ofThisThread: ScheduleControl? { membership?.control }
 
     private var me: Int { Self.membership!.number }
@@ -140,7 +143,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
 
     package var loop: (any ControlledLoop)? { locked { threads[me].loop } }
 
-    /// A number for a thread about to be started.
+    /// Returns a number for a thread about to be started.
     package func register(_ name: String) -> Int {
         locked {
             threads.append(Thread(name))
@@ -148,17 +151,17 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
         }
     }
 
-    /// First of all on the new thread: it waits for its turn.
+    /// Enters control on a new thread, and waits until it is chosen. First call on the thread.
     package func begin(_ number: Int) {
         cp_set_trace_slot(1, Unmanaged.passRetained(Membership(self, number)).toOpaque())
         locked {
             threads[number].tid = cp_thread_id()
-            // The first thread there is runs; others wait until they are chosen.
+            // The first thread runs at once. Others wait until they are chosen.
             if threads.count > 1 || running != number { sleepUntilChosen(number) }
         }
     }
 
-    /// Last of all on the thread.
+    /// Leaves control. Last call on the thread.
     package func end() {
         let membership = Self.membership!
         locked {
@@ -171,7 +174,8 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
 
     package func step() { locked { pass(.ready) } }
 
-    /// - Parameter isReentrant: its owner may ask again, and is told something by the resource itself.
+    /// - Parameter isReentrant: whether the owner may request the resource again; the resource itself then handles
+    ///   that.
     package func acquire(_ resource: TracedResource, isReentrant: Bool) {
         locked {
             let number = me
@@ -188,7 +192,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
         }
     }
 
-    /// - Returns: false where it timed out.
+    /// - Returns: false after a time-out.
     package func wait(on condition: TracedResource, giving lock: TracedResource, mayTimeOut: Bool) -> Bool {
         locked {
             let number = me
@@ -215,7 +219,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
 
     package func join(_ number: Int) { locked { pass(.joins(number)) } }
 
-    // MARK: Choosing; all of it under `lock`
+    // MARK: Choosing (all under `mutex`)
 
     private func locked<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
@@ -223,7 +227,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
         return body()
     }
 
-    /// The calling thread is in a state, and goes on once it is chosen.
+    /// Puts the calling thread into a state. Returns once it is chosen.
     private func pass(_ state: State) {
         let number = me
         threads[number].state = state
@@ -268,7 +272,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
             enabled = [lateThread]
             threads[lateThread].timedOut = true
         } else if enabled != [lateThread] {
-            // What one that woke for the time does by itself is no progress.
+            // A step of the thread that timed out alone is not progress.
             idleTimeOuts = 0
         }
         let next: Int
@@ -292,7 +296,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
         pthread_cond_broadcast(finished)
     }
 
-    /// Who stands where, by the model.
+    /// Returns the model's holds and waits, completed by recorded places.
     private func snapshot() -> WaitSnapshot {
         var result = threads.map { WaitSnapshot.Thread(tid: $0.tid, name: $0.name) }
         for (resource, owner) in owners { result[owner].holds.append(.init(resource)) }
@@ -317,7 +321,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
                 }
             }
         }
-        // Without a time: nothing here is as long as it would be, and two runs of one schedule are to say the same.
+        // Without a time: durations mean nothing here, and two runs of one schedule must have the same report.
         return WaitSnapshot(threads: result.filter { $0.tid != 0 })
     }
 }

@@ -1,7 +1,7 @@
-// What one thread holds, waits for and has done last. Written by the thread, read by whoever takes a snapshot.
+// The locks that a thread holds, waits for and used last. Written by the thread, read by snapshots.
 //
-// Each trace has a mutex of its own, which only a snapshot ever contends. Neither that nor the list's is traced: they would
-// report themselves.
+// Each trace has its own mutex, contended only by snapshots. Neither it nor the list's mutex is traced: they would
+// trace themselves.
 import CStillingWellPlatform
 import Glibc
 import StillingWellBasis
@@ -9,14 +9,14 @@ import StillingWellSync
 import Synchronization
 
 final class ThreadTrace: Sendable {
-    /// What is kept of the past.
+    /// Number of last events kept.
     static let eventCapacity = 64
 
     struct Entry {
         var resource: TracedResource
         var place: SourcePlace
         var sinceNs: Int64
-        /// Of a wait: the queue whose block waits.
+        /// Queue whose block waits, for an entry of a wait.
         var queue: TracedResource?
     }
 
@@ -30,7 +30,7 @@ final class ThreadTrace: Sendable {
     private struct Record {
         var name = ThreadName.current
         var holds: [Entry] = []
-        /// The innermost is the one the thread stands at; a queue's wait may have a mutex's inside.
+        /// Current waits. The last is the innermost: a wait for a queue may contain one for a mutex.
         var waits: [Entry] = []
         var events: [Event] = []
         var nextEvent = 0
@@ -57,13 +57,13 @@ final class ThreadTrace: Sendable {
     let tid = cp_thread_id()
     private let record = PlainMutex(Record())
 
-    // MARK: The thread itself
+    // MARK: On the thread
 
     func willWait(_ resource: TracedResource, _ place: SourcePlace) {
         let nowNs = MonotonicClock.nowNs()
-        // A block that came to a queue by other ways than `TracedQueue` occupies it all the same.
+        // A block that was queued by other means than `TracedQueue` occupies the queue too.
         let queue = TracedQueue.currentResource
-        // Whoever sees this wait, in a circle for instance, finds the order it was asked for in as well.
+        // Recorded before the wait, so that a reader who sees the wait also finds its lock order.
         let held = record.with { $0.holds }
         LockOrder.shared.add(held, resource, place)
         record.with {
@@ -92,7 +92,7 @@ final class ThreadTrace: Sendable {
 
     func released(_ resource: TracedResource) {
         record.with { record in
-            // What was taken before recording began is not known here.
+            // A resource that was taken before recording began has no entry.
             if let index = record.holds.lastIndex(where: { $0.resource == resource }) { record.holds.remove(at: index) }
             record.keep(Event(kind: .released, resource: resource, place: nil, atNs: MonotonicClock.nowNs()))
         }
@@ -104,10 +104,10 @@ final class ThreadTrace: Sendable {
 
     func rename(_ newName: String) { record.with { $0.name = newName } }
 
-    // MARK: Anybody
+    // MARK: Any thread
 
-    /// Element by element: an array that is shared would be read without the mutex, and changed in place once it is shared no more. That
-    /// is no race, but ThreadSanitizer does not see the counts that tell.
+    /// Returns a copy of the record. Arrays are copied by element: a shared array would be read without the mutex and
+    /// later changed in place. That is no race, but ThreadSanitizer does not see the reference counts that order it.
     func copy() -> (name: String, holds: [Entry], wait: Entry?, events: [Event]) {
         record.with {
             let ordered = ($0.events[$0.nextEvent...] + $0.events[..<$0.nextEvent]).map { $0 }
@@ -115,12 +115,12 @@ final class ThreadTrace: Sendable {
         }
     }
 
-    // MARK: All of them
+    // MARK: All threads
 
     private static let all = PlainMutex<[ThreadTrace]>([])
-    /// Traces of an earlier recording are not those of this one.
+    /// Number of the current recording. Traces of earlier ones are discarded.
     private static let newest = Atomic<Int>(0)
-    /// The thread's own.
+    /// Number of the recording that this trace belongs to.
     private let generation = Atomic<Int>(0)
 
     static func prepare() {

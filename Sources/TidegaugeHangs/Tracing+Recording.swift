@@ -3,7 +3,7 @@ import CStillingWellPlatform
 import Dispatch
 import StillingWellSync
 
-/// Keeps events in the `ThreadTrace` of the calling thread. Threads under control are those of `ScheduleControl`.
+/// Records events in the `ThreadTrace` of the calling thread. Controlled threads are those of `ScheduleControl`.
 private final class Recorder: TracingHook {
     var control: (any ThreadControl)? { ScheduleControl.ofThisThread }
 
@@ -20,8 +20,8 @@ private final class Recorder: TracingHook {
 }
 
 extension Tracing {
-    /// Starts recording: who holds what, who waits for what, in what order lock classes are taken. What was taken before
-    /// is not known. There is one recording, or exploration, at a time: waits for another to stop. Any thread.
+    /// Starts recording of holders, waits and lock orders. Locks that are already held have no entry. Only one
+    /// recording or exploration runs at a time: waits until another one has stopped. Any thread.
     public static func start() { begin(Mode.recording) }
 
     private static let turn = DispatchSemaphore(value: 1)
@@ -33,7 +33,7 @@ extension Tracing {
         cp_set_trace_mode(mode)
     }
 
-    /// Stops recording, and forgets. A thread that is inside an operation may still finish its entry.
+    /// Stops recording and discards the records. A thread inside an operation may still finish its entry.
     public static func stop() {
         cp_set_trace_mode(Mode.off)
         ThreadTrace.forgetAll()
@@ -41,6 +41,6 @@ extension Tracing {
         turn.signal()
     }
 
-    /// Lock classes that have been taken in contradictory orders since `start()`. Any thread.
+    /// Returns the lock classes taken in contradictory orders since `start()`. Any thread.
     public static func inversions() -> [LockInversion] { LockOrder.shared.inversions() }
 }

@@ -1,15 +1,15 @@
-// Who waits for whom. Pure: made from a snapshot, it finds the threads that can never go on, and says why in a sentence.
+// A wait-for graph. Pure: made from a snapshot, it finds the threads that can never continue and describes why.
 //
-// A thread that waits can go on once somebody who holds what it waits for can. Starting from the threads that wait for
-// nothing, everybody who can be helped is taken away; who remains is deadlocked. So a resource that several may hold (a
-// pool) is right too: a waiter is stuck only if all holders are. What nobody is known to hold is taken for harmless: a
-// condition may be signalled by anybody.
+// A waiting thread can continue once a holder of its resource can. Starting from threads that wait for nothing, all
+// threads that can continue are removed; the rest is deadlocked. A resource with several holders (a pool) blocks a
+// waiter only if all holders are stuck. A resource without a known holder counts as harmless: any thread may signal a
+// condition.
 import StillingWellSync
 
-/// The edges of a snapshot: a thread, what it waits for, who holds it.
+/// The edges of a snapshot: threads, the resources they wait for, and their holders.
 public struct WaitForGraph: Sendable {
     private let snapshot: WaitSnapshot
-    /// By resource: the threads that hold it.
+    /// Threads that hold each resource.
     private var holders: [TracedResource: [Int]] = [:]
 
     public init(_ snapshot: WaitSnapshot) {
@@ -19,7 +19,7 @@ public struct WaitForGraph: Sendable {
                 if holders[hold.resource]?.contains(index) != true { holders[hold.resource, default: []].append(index) }
             }
         }
-        // A run loop is served by its thread alone, whether that is in a handler of it or not.
+        // A run loop is served by its thread only, whether or not that runs a handler of it.
         let served = snapshot.threads.compactMap { $0.wait?.resource }.filter { $0.servedBy != 0 }
         for resource in Set(served) {
             guard let index = snapshot.threads.firstIndex(where: { $0.tid == resource.servedBy }) else { continue }
@@ -27,7 +27,7 @@ public struct WaitForGraph: Sendable {
         }
     }
 
-    /// Threads that can never go on, by their place in the snapshot.
+    /// Indices in the snapshot of the threads that can never continue.
     public var stuck: Set<Int> {
         var waiting = Set(snapshot.threads.indices.filter { snapshot.threads[$0].wait != nil })
         var hasChanged = true
@@ -44,7 +44,7 @@ public struct WaitForGraph: Sendable {
         return waiting
     }
 
-    /// The closed circles among threads that can never go on, each once.
+    /// Cycles among the threads that can never continue, each once.
     public var cycles: [WaitCycle] {
         let stuck = stuck
         var found: [WaitCycle] = []
@@ -53,7 +53,7 @@ public struct WaitForGraph: Sendable {
             var next = start
             while !path.contains(next) {
                 path.append(next)
-                // Of a pool, somebody else's share before one's own.
+                // For a pool, another holder is preferred to the thread itself.
                 let owners = holders[snapshot.threads[next].wait!.resource]!
                 next = owners.first { stuck.contains($0) && $0 != next } ?? next
             }
@@ -70,9 +70,9 @@ public struct WaitForGraph: Sendable {
     }
 }
 
-/// Threads that wait for one another in a circle.
+/// Threads that wait for one another in a cycle.
 public struct WaitCycle: Sendable {
-    /// One thread, what it holds, and what it waits for, which the next one holds.
+    /// A thread, what it holds, and what it waits for, which the next thread holds.
     public struct Link: Sendable {
         public var tid: Int32
         public var thread: String
@@ -83,17 +83,17 @@ public struct WaitCycle: Sendable {
     public var links: [Link]
     public var atNs: Int64
 
-    /// Which threads, waiting for what since when: equal only while nothing has moved.
+    /// Threads with their waits and when they began. Equal only while nothing has moved.
     public var identity: Set<String> { Set(links.map { "\($0.tid) \($0.waits.resource.id) \($0.waits.sinceNs)" }) }
 
-    /// `thread>resource`, one per link, beginning with the first by name.
+    /// Links as `thread>resource`, beginning with the first by name.
     public var edges: [String] {
         let all = links.map { "\($0.thread)>\($0.waits.resource.label)" }
         let first = all.indices.min { all[$0] < all[$1] } ?? 0
         return Array(all[first...] + all[..<first])
     }
 
-    /// Who waits for whom, for people: one clause per thread.
+    /// Description with one clause per thread.
     public var sentence: String {
         let clauses = links.indices.map { index -> String in
             let link = links[index]
@@ -125,7 +125,7 @@ public struct WaitCycle: Sendable {
 }
 
 extension WaitSnapshot {
-    /// For people: closed circles first, then a line per thread that holds or waits for something.
+    /// Text for people: cycles first, then a line per thread that holds or waits for something.
     public var report: String {
         let lines = threads.compactMap { thread -> String? in
             if thread.holds.isEmpty, thread.wait == nil { return nil }

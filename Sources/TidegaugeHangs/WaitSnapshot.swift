@@ -1,18 +1,18 @@
-// Who holds what and who waits for what at one moment: a value, from the traces of this process, from the kernel's view of
-// any process, or from a test.
+// The locks held and waited for at one moment: a value made from the traces of this process, from the kernel's view of
+// a process, or by a test.
 
 import Glibc
 import StillingWellBasis
 import StillingWellSync
 
-/// The threads of a process and what they hold and wait for.
+/// The threads of a process, with the resources they hold and wait for.
 public struct WaitSnapshot: Sendable {
     /// A resource that a thread holds or waits for.
     public struct Stake: Sendable {
         public var resource: TracedResource
-        /// Where it was taken, or asked for; empty where nobody knows.
+        /// Source location where it was taken or requested. Empty if unknown.
         public var place: String
-        /// On the monotonic clock; 0 where nobody knows.
+        /// Nanoseconds on the monotonic clock. 0 if unknown.
         public var sinceNs: Int64
 
         public init(_ resource: TracedResource, at place: String = "", sinceNs: Int64 = 0) {
@@ -21,10 +21,10 @@ public struct WaitSnapshot: Sendable {
     }
 
     public struct Thread: Sendable {
-        /// The kernel's id.
+        /// Kernel id.
         public var tid: Int32
         public var name: String
-        /// In the order they were taken.
+        /// Resources held, in the order they were taken.
         public var holds: [Stake]
         public var wait: Stake?
 
@@ -38,7 +38,7 @@ public struct WaitSnapshot: Sendable {
 
     public init(threads: [Thread], atNs: Int64 = 0) { (self.threads, self.atNs) = (threads, atNs) }
 
-    /// What this process has recorded since `Tracing.start()`. Any thread.
+    /// Returns the locks recorded in this process since `Tracing.start()`. Any thread.
     public static func recorded() -> WaitSnapshot {
         let nowNs = MonotonicClock.nowNs()
         let threads = ThreadTrace.everyone().map { trace in
@@ -47,7 +47,7 @@ public struct WaitSnapshot: Sendable {
             if let queue = copy.wait?.queue, !holds.contains(where: { $0.resource == queue }) {
                 holds.insert(Stake(queue, sinceNs: copy.wait?.sinceNs ?? 0), at: 0)
             }
-            // A worker of libdispatch is nobody but the queue whose block it runs.
+            // A worker of libdispatch is named by the queue whose block it runs.
             let isSomebody = trace.tid == getpid() || holds.contains { $0.resource.kind == .thread }
             let queue = isSomebody ? nil : holds.last { $0.resource.kind == .queue }
             return Thread(
@@ -57,7 +57,7 @@ public struct WaitSnapshot: Sendable {
         return WaitSnapshot(threads: threads.sorted { $0.tid < $1.tid }, atNs: nowNs)
     }
 
-    /// This one, and what another view knows of threads that do not wait here.
+    /// Returns this snapshot with the waits and holds that another view knows of threads that do not wait here.
     public func completed(by other: WaitSnapshot) -> WaitSnapshot {
         var result = self
         for thread in other.threads {
@@ -70,7 +70,7 @@ public struct WaitSnapshot: Sendable {
                 known.wait = thread.wait
                 known.holds += thread.holds
             }
-            // Who owns what only the other view knows of may well wait here.
+            // A thread that waits here may hold a resource that only the other view knows.
             known.holds += thread.holds.filter { hold in !known.holds.contains { $0.resource == hold.resource } }
             result.threads[index] = known
         }
@@ -78,7 +78,7 @@ public struct WaitSnapshot: Sendable {
     }
 }
 
-/// One event of a thread's last ones.
+/// One of the last events of a thread.
 public struct TracedMoment: Sendable {
     public var kind: TracedEvent
     public var resource: TracedResource
@@ -87,7 +87,7 @@ public struct TracedMoment: Sendable {
 }
 
 extension Tracing {
-    /// The last events of each thread, at most 64, oldest first. Any thread.
+    /// Returns the last events of each thread, at most 64, oldest first. Any thread.
     public static func lastEvents() -> [(tid: Int32, name: String, moments: [TracedMoment])] {
         ThreadTrace.everyone().map { trace in
             let copy = trace.copy()
@@ -101,12 +101,12 @@ extension Tracing {
         }
     }
 
-    /// What the calling thread holds, in the order it was taken. Any thread.
+    /// Returns the resources that the calling thread holds, in the order they were taken. Any thread.
     public static func heldByThisThread() -> [TracedResource] {
         isOn ? ThreadTrace.current.copy().holds.map(\.resource) : []
     }
 
-    /// Whether a thread that was traced waits for something now, and for what. Any thread.
+    /// Returns what the traced thread of this name waits for, or nil. Any thread.
     public static func wait(ofThread name: String) -> WaitSnapshot.Stake? {
         WaitSnapshot.recorded().threads.first { $0.name == name && $0.wait != nil }?.wait
     }
