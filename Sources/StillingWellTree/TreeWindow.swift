@@ -8,7 +8,8 @@ package struct TreeWindow: Sendable, Equatable {
     @usableFromInline package var upper: SortKeyBound?
     /// Number of rows shown, from the first one; nil for all.
     @usableFromInline package var limit: Int?
-    /// Section keys of the query's rows. A row whose section changes is reported as moved.
+    /// Structure of the section key at the start of sort keys; nil without sections. A row whose section changes is
+    /// reported as moved.
     package var sections: SortKeyPrefix?
 
     /// Window with every row.
