@@ -1,5 +1,5 @@
-// `tidegauge list`: lists scenarios, drivers, metrics or keys. Tab-separated, one per line; as a fitting table on a
-// terminal; or as JSON.
+// `tidegauge list`: lists scenarios, drivers, metrics or keys. Tab-separated, one per line; a fitting table on a
+// terminal; or JSON.
 import ArgumentParser
 import Foundation
 import TidegaugeDriver

@@ -22,8 +22,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// Sets the planned time of the remaining trials. The time left is estimated from it and from the real time of
-    /// past trials.
+    /// Sets the planned time of the remaining trials. The time left follows from it and the real time of past trials.
     func planned(leftNs: Int64) { line.withLock { $0.planned(leftNs: leftNs) } }
 
     func progressed(_ progress: TrialProgress) {

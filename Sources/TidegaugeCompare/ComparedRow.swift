@@ -16,11 +16,10 @@ public struct ComparedRow: Codable, Sendable, Equatable {
     /// Medians of both sides over the pairs.
     public var base: Double?
     public var head: Double?
-    /// Whether change, interval, threshold and detectable effect are differences in `unit`, because values ≤ 0 have
-    /// no ratio.
+    /// Whether change, interval, threshold and detectable effect are differences in `unit`, as values ≤ 0 have no
+    /// ratio.
     public var isDifference: Bool
-    /// Change of the figure: 0.05 is 5 % more or, for a difference, 0.05 of the unit. `low` and `high` are its
-    /// interval.
+    /// Change of the figure: 0.05 is 5 % more or, for a difference, 0.05 of the unit. `low` to `high` is its interval.
     public var change: Double?
     public var low: Double?
     public var high: Double?

@@ -35,8 +35,7 @@ public struct ComparisonEngine: Sendable {
     private var isSettled = false
     /// Order of the sides in the next pairs, per subject.
     private var orders: [[Bool]]
-    /// Whether a subject is served first by a budget. Gates that counts already decide wait until all others are
-    /// done.
+    /// Whether a subject is served first by a budget. Gates that counts already decide wait until all others are done.
     private let isInFront: [Bool]
 
     /// - Parameter counted: figures counted before the first pair.
@@ -82,7 +81,7 @@ public struct ComparisonEngine: Sendable {
     }
 
     /// Estimated time of the remaining pairs, from past pairs of their subject, or the rest of the budget. Nil before
-    /// the first pair.
+    /// any pair.
     public var secondsLeft: Double? {
         let known = tracks.filter { $0.attempts > 0 }
         guard let meanSeconds = mean(known.map(\.secondsPerPair)) else { return nil }
@@ -95,8 +94,7 @@ public struct ComparisonEngine: Sendable {
 
     private var hasTime: Bool { plan.budgetSeconds.map { spentSeconds < $0 } ?? true }
 
-    /// Time for confirmation is reserved. Without candidates, screening continues as long as one gate could still be
-    /// confirmed.
+    /// Time for confirmation is reserved. Without candidates, screening continues while one gate could be confirmed.
     private var isScreeningOver: Bool {
         guard !isConfirming, let budget = plan.budgetSeconds else { return false }
         switch split {

@@ -57,8 +57,7 @@ public struct OneSided: Codable, Sendable, Equatable {
 }
 
 public struct ComparisonPlan: Codable, Sendable, Equatable {
-    /// Version, raised when the order of pairs or the void rule changes: journals of other versions cannot be
-    /// replayed.
+    /// Version, raised when the order of pairs or the void rule changes: journals of other versions cannot be replayed.
     public static let currentVersion = 4
 
     public var version = ComparisonPlan.currentVersion

@@ -6,8 +6,7 @@ extension ComparisonPlan {
     /// Whether no pairs are run.
     public var isCountedOnly: Bool { pairs == 0 }
 
-    /// Names of the points that have a counted form but are missing in `counted`, after a failed trial or an
-    /// interruption.
+    /// Names of the points that have a counted form but are missing in `counted`, after a failure or an interruption.
     public func uncounted(by counted: [CountedRow]) -> [String] {
         subjects.flatMap { subject in
             subject.points.filter { point in

@@ -55,8 +55,7 @@ public struct GateTrack: Sendable {
         isCutShort = false
     }
 
-    /// - Parameter planned: planned number of pairs of a stage, so that a few void pairs at its start are not a large
-    ///   share.
+    /// - Parameter planned: planned number of pairs of a stage, so that void pairs at its start are not a large share.
     mutating func take(_ record: PairRecord, _ rule: VoidRule, planned: Int) {
         if !record.failures.isEmpty {
             failed.append(record)

@@ -3,8 +3,8 @@ import TidegaugeSpec
 
 extension ComparedSubject {
     /// Returns whether every point of the subject was counted with a verdict, and the gate measures instructions.
-    /// Counts do not include waiting, so latency, rate and staleness are never decided. Bytes and events are left to
-    /// a few pairs.
+    /// Counts do not include waiting, so latency, rate and staleness are never decided. Bytes and events need a few
+    /// pairs.
     func isTold(by counted: [CountedRow]) -> Bool {
         // Service time is mostly CPU time but also includes waiting for a lock and a disk.
         guard let gate = Metric(rawValue: gate), gate.entry.kind == .processor, gate != .writeServiceTime else {

@@ -1,5 +1,5 @@
-// Void pairs: rules fixed in advance that use only the machine's noise. A pair is never dropped for its measured
-// values. Pure.
+// Void pairs: rules fixed in advance that use only the machine's noise. No pair is dropped for its measured values.
+// Pure.
 import TidegaugeMeasure
 import TidegaugeStatistics
 

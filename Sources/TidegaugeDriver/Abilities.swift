@@ -53,8 +53,8 @@ public protocol SiteForgetting: DrivenStore {
 
 /// Rows can hold text and bytes and can have counterparts in further tables (`StoreConfiguration.rows`).
 public protocol WholeRowStore: DrivenStore {
-    /// Calls `body` with each row of `contents(of:)`, in the same order and with all values. Any thread; `body` runs
-    /// on the calling thread.
+    /// Calls `body` with each row of `contents(of:)`, in the same order and with all values. Any thread, which also
+    /// runs `body`.
     func forEachRow(of query: Query, _ body: (WholeRow) -> Void) throws
 }
 
@@ -114,8 +114,8 @@ public struct LateOrder: Sendable {
 
 /// Part of the work is done in server processes, whose cost is counted too.
 public protocol ServedStore: DrivenStore {
-    /// Returns the CPU time in ns so far by kind of server process, or nil if they cannot be inspected (on another
-    /// machine). Any thread.
+    /// Returns the CPU time in ns so far by kind of server process; nil if it is unknown (on another machine). Any
+    /// thread.
     func serverCPU() -> [String: Int64]?
 }
 
@@ -123,8 +123,7 @@ public protocol ServedStore: DrivenStore {
 public protocol ReachableStore: DrivenStore {
     /// Value of `StoreConfiguration.address` with which another process opens this store. Without a password.
     var address: String { get }
-    /// Value of `StoreConfiguration.secret` for the other process; nil: none is needed, or the process has it
-    /// already.
+    /// Value of `StoreConfiguration.secret` for the other process; nil: none is needed, or the process has it already.
     var secret: String? { get }
     /// Returns why a process there cannot reach the store and what to do, or nil if no obstacle is known.
     func obstacle(from place: ProcessPlace) -> String?
@@ -139,8 +138,7 @@ public enum ProcessPlace: Sendable, CaseIterable {
     case otherMachine
 }
 
-/// Has its own server, into which faults can be injected. On the thread that opened the store, unless a method says
-/// otherwise.
+/// Has its own server, into which faults can be injected. On the thread that opened the store, unless noted otherwise.
 public protocol HarmableServer: DrivenStore {
     /// Shuts the server down and starts it again with its data. Returns when the server accepts connections.
     func restartServer() throws

@@ -1,5 +1,5 @@
-// A store that wraps another store and its writers and sinks. It conforms to each ability protocol that the wrapped
-// store conforms to.
+// A store that wraps another store and its writers and sinks. It conforms to each of the wrapped store's ability
+// protocols.
 import Foundation
 
 public final class ForwardingStore<Base: DrivenStore>: DrivenStore {

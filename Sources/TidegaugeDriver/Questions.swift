@@ -1,6 +1,5 @@
 // Reads that an application makes in its callbacks besides the delivery itself: rows, their sum or number, or one row
-// by its key. Each answer is a number that follows from the rows of one version, so that a model can check it. Values
-// only.
+// by its key. Each answer is a number that follows from the rows of one version, which a model can check. Values only.
 
 /// A question to an `AnsweringSubscription` about the rows of its query.
 public enum ReadQuestion: Sendable, Equatable {

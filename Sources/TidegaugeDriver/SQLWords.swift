@@ -1,5 +1,4 @@
-// SQL for the table of items and for queries, shared by the drivers of relational engines so that all use the same
-// schema and indexes.
+// SQL for the table of items and for queries, shared by drivers of relational engines: one schema, the same indexes.
 
 /// Schema and statements of the table of items.
 public enum ItemTable {
@@ -60,8 +59,7 @@ public enum ItemTable {
 }
 
 extension Query {
-    /// Returns a `SELECT` of `columns` from the table of items. Numbers come from the harness, so they are part of
-    /// the text.
+    /// Returns a `SELECT` of `columns` from the table of items. Numbers are part of the text.
     public func select(_ columns: String) -> String {
         var conditions: [String] = []
         if let group { conditions.append("grp = \(group)") }

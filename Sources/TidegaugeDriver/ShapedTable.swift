@@ -1,5 +1,4 @@
-// SQL for rows that hold more than numbers: the table of `ItemTable` with two more columns, and the tables of
-// counterparts.
+// SQL for rows that hold more than numbers: the table of `ItemTable` with two more columns, and counterpart tables.
 import Foundation
 
 /// A value bound to a statement.

@@ -13,8 +13,7 @@ public final class SiteMap<Value>: Sendable {
     /// - Parameter name: name of the lock in reports of waits.
     public init(_ name: String) { values = Guarded(name, [:]) }
 
-    /// Returns the site's value and creates it on first use. On the site, so that no other thread creates it
-    /// concurrently.
+    /// Returns the site's value and creates it on first use. On the site, so that no other thread creates it.
     public func value(at site: DeliverySite, make: () throws -> Value) rethrows -> Value {
         let key = site.identity
         if let known = values.withLock({ $0[key] }) { return known.value }

@@ -2,8 +2,7 @@
 // its own model and query language.
 import Foundation
 
-/// One row of the table that every scenario observes: the four numbers that the harness uses. `RowShape` defines its
-/// other values.
+/// One row of the table that every scenario observes: the four numbers that the harness uses. `RowShape` has the rest.
 public struct Item: BitwiseCopyable, Sendable, Equatable {
     /// Primary key.
     public var key: Int64
@@ -30,8 +29,7 @@ public struct Change: Sendable, Equatable {
         case touch
         /// Deletes the row with `item.key`.
         case delete
-        /// Moves the row with `item.key` to the front of the list and sets its `stamp`. Only if
-        /// `EngineFacts.hasLists`.
+        /// Moves the row with `item.key` to the front of the list and sets its `stamp`. Only if `EngineFacts.hasLists`.
         case moveToFront
     }
 
@@ -117,8 +115,7 @@ public struct ServerConfiguration: Sendable, Equatable {
     public var url: String?
     /// Transport to the store's own server.
     public var transport = Transport.unix
-    /// Host name or address of this machine for TCP connections from other hosts; nil: not reachable from other
-    /// hosts.
+    /// Host name or address of this machine for TCP connections from other hosts; nil: not reachable from other hosts.
     public var reachedAt: String?
     /// Number of processes on other hosts that will open the store.
     public var guests = 0
@@ -139,8 +136,7 @@ public struct StoreConfiguration: Sendable {
     public var directory: String
     public var durability: DurabilityLevel
     public var keys: KeyKind
-    /// Number of links between the rows that queries find and the rows that writers change; 0: they are the same
-    /// rows.
+    /// Number of links between the rows that queries find and the rows that writers change; 0: they are the same rows.
     public var links: Int
     /// Whether rows of group 0 are also kept in a list.
     public var hasList: Bool

@@ -50,8 +50,8 @@ public struct CPUProbe: Sendable {
         return CPUSnapshot(processNs: Self.processNs(), threads: known)
     }
 
-    /// Ends the window of `start`. Reads the clocks first, for the threads known at the start, so that the reading
-    /// itself hardly counts.
+    /// Ends the window of `start`. Reads the clocks first, for the threads known at the start, so that this hardly
+    /// counts.
     public func delta(since start: CPUSnapshot) -> CPUDelta {
         let processNs = Self.processNs()
         let mineNs = Self.currentThreadNs()

@@ -19,7 +19,6 @@ public struct Figure: Codable, Sendable, Equatable {
         (self.n, self.censored, self.flags) = (n, censored, flags)
     }
 
-    /// Whether a value in a file is plausible. Ratios, squares and sums of plausible values are finite and have
-    /// logarithms.
+    /// Whether a value in a file is plausible. Ratios, squares and sums of such values are finite and have logarithms.
     public static func isPlausible(_ value: Double) -> Bool { value == 0 || 1e-30...1e18 ~= abs(value) }
 }

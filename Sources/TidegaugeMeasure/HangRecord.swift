@@ -1,5 +1,4 @@
-// A hang as reported in `hangs.csv`, on the page and in the trace of the last events. Plain values, part of a trial's
-// result.
+// A hang as reported in `hangs.csv`, on the page and in the trace of the last events. Plain values of a trial's result.
 
 /// A hang, or a possible one.
 public struct HangRecord: Codable, Sendable, Equatable {

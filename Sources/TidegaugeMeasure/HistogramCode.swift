@@ -1,5 +1,5 @@
-// HdrHistogram's V2 encoding, compressed and in base64. Used for logs and for results of child processes. Pure; not
-// used while recording.
+// HdrHistogram's V2 encoding, compressed and in base64. Used for logs and for results of child processes. Pure; not for
+// recording.
 import Foundation
 
 /// Encodes samples by bucket, in the layout of three significant digits from 1 up, as V2 text.

@@ -17,8 +17,8 @@ public struct HistogramRecord: Codable, Sendable, Equatable {
     public var negatedMax: Int64?
     /// Bounds of the censored samples, or nil.
     public var bounds: String?
-    /// The slowest sample of each moment, and the faster of each two overlapping ones (`StallAccount`). Nil for
-    /// samples without times.
+    /// The slowest sample of each moment, and the faster of each two overlapping ones (`StallAccount`). Nil without
+    /// times.
     public var slowest: String?
     public var joined: String?
 
@@ -71,8 +71,7 @@ public struct ValueDistribution: Sendable, Equatable {
         total = sum
     }
 
-    /// Number of samples in buckets that lie entirely beyond a bound, so that rounding cannot place a sample beyond
-    /// it.
+    /// Number of samples in buckets that lie entirely beyond a bound, so that rounding cannot place a sample beyond it.
     public func count(beyond isBeyond: (Int64) -> Bool) -> Int {
         counts.reduce(0) { sum, entry in
             let magnitude = entry.key >= 0 ? entry.key : -1 - entry.key

@@ -5,8 +5,7 @@ import Glibc
 
 /// Source of instruction counts.
 public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
-    /// The processor's counter via the kernel (`perf_event_open`), without overhead. Often missing in virtual
-    /// machines.
+    /// The processor's counter via the kernel (`perf_event_open`), without overhead. Often missing in virtual machines.
     case hardware
     /// valgrind, which executes the program itself, one thread at a time.
     case callgrind

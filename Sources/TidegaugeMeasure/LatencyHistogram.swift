@@ -5,7 +5,7 @@ import Histogram
 import TidegaugeSpec
 
 /// Counts samples in buckets of at most 0.1 % of their value. Recording is O(1), and allocates only for values beyond
-/// all earlier ones.
+/// all others.
 public struct LatencyHistogram: Sendable {
     /// Samples with known values.
     private(set) var complete = SignedHistogram()
@@ -112,8 +112,7 @@ extension LatencyHistogram {
         return everything
     }
 
-    /// Returns percentiles, min, max, mean and count. Values that censored samples may raise have the flag
-    /// `at_least`.
+    /// Returns percentiles, min, max, mean and count. Values that censored samples may raise have the flag `at_least`.
     /// - Parameter flags: flags of every figure.
     public func figures(for metric: Metric, flags: [FigureFlag] = []) -> [Figure] {
         let isCensored = censoredCount > 0

@@ -9,8 +9,7 @@ public enum Pacing {
     /// idle core (about 50 µs in a virtual machine).
     public static let spinWindowNs: Int64 = 150_000
 
-    /// Clock reads of a spinning thread are tens of ns apart. After a longer gap the thread was not running, and the
-    /// gap is not CPU time.
+    /// Clock reads of a spinning thread are tens of ns apart. A longer gap is not CPU time: the thread was not running.
     static let preemptedGapNs: Int64 = 10_000
 
     /// Lets sleeps of the calling thread end as precisely as the timer allows (default slack: 50 µs). Called at the

@@ -1,12 +1,11 @@
-// Reads run times and waiting times of threads from /proc. Costs the caller about 40 µs per thread: call outside the
-// window.
+// Reads run times and waiting times of threads from /proc. Costs about 40 µs per thread: call outside the window.
 import Foundation
 import Glibc
 
 public enum RunQueueProbe {
     /// Returns nil if the kernel keeps no such statistics.
-    /// - Parameter isOwn: returns whether a thread of this process, given by ID and name, belongs to the trial and
-    ///   not to the harness.
+    /// - Parameter isOwn: returns whether a thread of this process, given by ID and name, belongs to the trial, not the
+    ///   harness.
     public static func read(isOwn: (Int32, String) -> Bool) -> RunQueueReading? {
         let ticksPerSecond = Int64(sysconf(Int32(_SC_CLK_TCK)))
         guard let machineNs = ProcFile.text("/proc/stat").flatMap({ parseBusyNs($0, ticksPerSecond: ticksPerSecond) })

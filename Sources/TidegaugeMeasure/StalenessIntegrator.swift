@@ -2,8 +2,7 @@
 // Between events an age grows by 1 ns per ns, and the whole ramp is added to the distribution. The only error is the
 // bucket width (at most 1/1,024 of the value; the mean is exact).
 
-/// Builds the time-weighted distributions of `staleness` and `version_lag` over a window, for any number of
-/// observers.
+/// Builds the time-weighted distributions of `staleness` and `version_lag` over a window, for any number of observers.
 public struct StalenessIntegrator: Sendable {
     /// A commit that affects the observer's query.
     public struct Commit: Sendable, Equatable {
@@ -60,8 +59,7 @@ public struct StalenessIntegrator: Sendable {
 
     private func isInWindow(_ timeNs: Int64) -> Bool { timeNs >= startNs && timeNs < endNs }
 
-    /// Time from the return of a commit to its covering. Empty (`untilNs == fromNs`) if it was covered before it
-    /// returned.
+    /// Time from the return of a commit to its covering. Empty (`untilNs == fromNs`) if it was covered before.
     private struct Span {
         var fromNs: Int64
         var untilNs: Int64

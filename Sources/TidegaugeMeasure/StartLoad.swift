@@ -12,8 +12,7 @@ public struct StartLoad: Codable, Sendable, Equatable {
     /// Share of processor time from which the machine counts as busy.
     public static let mostBusyShare = 0.25
 
-    /// Share of non-idle processor time at the start of the run, to three decimals; nil if the kernel does not report
-    /// it.
+    /// Share of non-idle processor time at the start of the run, to three decimals; nil if it is unknown.
     public var busyShareAtFirst: Double?
     /// The same share right before the first trial.
     public var busyShare: Double?

@@ -148,8 +148,7 @@ public final class Subprocess {
         if exit == nil { kill() }
     }
 
-    /// Adds standard input, which must have been kept open. Writes what fits into the pipe; `advance` writes the
-    /// rest.
+    /// Adds standard input, which must have been kept open. Writes what fits into the pipe; `advance` writes the rest.
     public func write(_ data: Data) {
         unwritten += data
         writeInput()

@@ -1,5 +1,4 @@
-// Reads bytes line by line and token by token. Profiles have millions of lines, too many to allocate a String for
-// each.
+// Reads bytes line by line and token by token. Profiles have millions of lines, too many to allocate a String for each.
 
 struct ByteLines {
     private let bytes: [UInt8]

@@ -89,8 +89,8 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
     public var exclusiveByFunction: [Cost] { exclusive { _ in false } }
 
     /// Returns the exclusive cost of each function including that of helpers called on its behalf, in the order of
-    /// `functions`. A helper's cost is attributed to the nearest caller that is not a helper, or to itself without
-    /// one. O(n · depth).
+    /// `functions`. A helper's cost is attributed to the nearest caller that is not a helper, else to itself. O(n ·
+    /// depth).
     public func exclusive(attributing isHelper: (String) -> Bool) -> [Cost] {
         let helpers = functions.map(isHelper)
         var sums = [Cost](repeating: .zero, count: functions.count)

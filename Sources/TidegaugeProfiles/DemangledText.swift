@@ -1,9 +1,8 @@
 // Parses demangled Swift names as far as needed: brackets, arguments and their context. Pure.
 
 enum DemangledText {
-    /// Removes generic arguments and constraints, discriminators of private names, modules of extensions and
-    /// suffixes: `(extension in M):Swift.Array< where A: P>.(f in _0A1B)<B>(B) -> ()` becomes `Swift.Array.f(B) ->
-    /// ()`.
+    /// Removes generic arguments and constraints, discriminators of private names, modules of extensions and suffixes:
+    /// `(extension in M):Swift.Array< where A: P>.(f in _0A1B)<B>(B) -> ()` becomes `Swift.Array.f(B) -> ()`.
     static func plain(_ text: Substring) -> Substring {
         let bytes = Array(before(" with unmangled suffix ", in: text).utf8)
         var kept: [UInt8] = []

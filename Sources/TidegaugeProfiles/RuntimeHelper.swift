@@ -1,5 +1,4 @@
-// Functions that source code does not call by name. Their cost is attributed to the function that made the compiler
-// call them.
+// Functions that source code does not call by name. Their cost belongs to the function that uses them.
 
 public enum RuntimeHelper {
     /// Returns whether a function (`FunctionName.short`) is a helper: reference counting, accesses, casts and

@@ -1,12 +1,10 @@
-// Tests a limit on a percentile by the number of samples beyond it, which is more reliable than the percentile
-// itself. Pure.
+// Tests a limit on a percentile by the number of samples beyond it, which is more reliable. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 
 extension Limit {
-    /// Share of samples that may lie on the wrong side of the bound: 0.01 for `p99 < 5 ms`. Nil if the limit is not
-    /// on a percentile.
+    /// Share of samples that may lie on the wrong side of the bound: 0.01 for `p99 < 5 ms`. Nil without a percentile.
     var allowedShare: Double? {
         guard let denominator = Statistic(rawValue: statistic)?.tailDenominator else { return nil }
         return switch comparison {

@@ -1,5 +1,4 @@
-// Rendezvous of the two sides of an interleaved pair before each of their trials. Time slices are useful only while
-// both sides run.
+// Rendezvous of the two sides of an interleaved pair before each of their trials. Time slices need both to run.
 import StillingWellSync
 
 public final class Rendezvous: Sendable {

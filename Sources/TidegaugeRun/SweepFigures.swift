@@ -95,8 +95,7 @@ struct SweepFigures {
         }
     }
 
-    /// Theil–Sen line: `value` is ns of process CPU per observer and commit, `low` the cost of a commit without
-    /// observers.
+    /// Theil–Sen line: `value` is ns of process CPU per observer and commit, `low` that of a commit without observers.
     private func fanoutCost(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let (x, y) = Self.medians(x, points, \.record.processCPUPerCommitNs)
         let line = TheilSen.fit(x: x, y: y)

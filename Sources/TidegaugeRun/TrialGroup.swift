@@ -1,6 +1,5 @@
 // A measured trial and the companions that its figures need: the same trial without observers (cost of subscriptions)
-// and on the no-op driver (cost of the harness). The order alternates, so that drift of the machine cancels over
-// trials.
+// and on the no-op driver (cost of the harness). The order alternates, so that drift cancels over trials.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial

@@ -1,5 +1,4 @@
-// Access to the files that a scenario may name: traces and extended scenarios. The caller that reads files provides
-// it.
+// Access to the files that a scenario may name: traces and extended scenarios. The caller that reads files provides it.
 
 /// Files around a scenario.
 public struct NamedFiles {

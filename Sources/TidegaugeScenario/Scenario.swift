@@ -1,5 +1,5 @@
-// A scenario: one question to all stores. Parsed strictly from a file into a pure value, from which sweep points and
-// trials are made.
+// A scenario: one question to all stores. Parsed strictly from a file into a pure value, the source of sweep points and
+// trials.
 import StillingWellBasis
 import TidegaugeSpec
 
@@ -19,8 +19,8 @@ public struct Scenario: Sendable {
     /// Reported metrics, in the written order.
     public let measure: [Metric]
     public let limits: [Limit]
-    /// Metric that comparisons judge. Default: the first measured metric that can compare commits, else the first
-    /// measured one.
+    /// Metric that comparisons judge. Default: the first measured one that can compare commits, else the first measured
+    /// one.
     public let gate: Metric
     /// Whether the file names the gate.
     public let namesGate: Bool

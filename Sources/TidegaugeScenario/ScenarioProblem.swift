@@ -27,8 +27,7 @@ public struct ScenarioProblem: Sendable, Hashable, CustomStringConvertible {
 
     public init(_ place: Place, _ message: String) { (self.place, self.message) = (place, message) }
 
-    /// Text such as `Scenarios/latency/commit-latency.yaml:14:9: unknown key 'obsrevers' (did you mean
-    /// 'observers'?)`.
+    /// Text such as `Scenarios/latency/commit-latency.yaml:14:9: unknown key 'obsrevers' (did you mean 'observers'?)`.
     public var description: String { "\(place): \(message)" }
 }
 
@@ -42,8 +41,7 @@ public struct ScenarioErrors: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// Collects up to 100 problems of a file and the files that it extends. A problem at several profiles or points is
-/// kept once.
+/// Collects up to 100 problems of a file and the files that it extends. One at several profiles or points is kept once.
 struct ProblemList {
     /// Path of the file, then of the file that it extends, and so on; indexed by `Position.file`.
     private(set) var paths: [String]

@@ -12,7 +12,7 @@ struct SettingsLayer {
 
     init(_ layer: GivenValue.Layer) { self.layer = layer }
 
-    /// Marks the setting or section that a misspelt key probably meant as refused, so that it is not reported as
+    /// Marks the setting or section that a misspelt key probably meant as refused, so that it does not count as
     /// missing.
     mutating func refuse(_ key: String?, in section: String?) {
         guard let key else { return }

@@ -19,8 +19,7 @@ struct ScenarioReader {
         (self.problems, self.knownDrivers) = (problems, knownDrivers)
     }
 
-    /// Returns the scenario as far as it could be read, or nil if too little is valid. Check `problems` in either
-    /// case.
+    /// Returns the scenario as far as it could be read, or nil if too little is valid. Check `problems` in either case.
     mutating func read(_ root: YAMLNode, sha256: String) -> Scenario? {
         guard let entries = entries(of: root, "expects a map that starts with 'purpose: …'") else { return nil }
         func entry(_ key: FileKey) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }

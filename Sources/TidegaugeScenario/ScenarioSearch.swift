@@ -125,8 +125,7 @@ struct ScenarioSearch {
 
     // MARK: What files hold
 
-    /// Reads a file from disk or from the embedded ones. Reads one byte more than allowed, to detect files that are
-    /// too long.
+    /// Reads a file from disk or from the embedded ones. Reads one byte too many, to detect files that are too long.
     func contents(
         of path: String, atMost maximumBytes: Int = YAMLText.maximumBytes,
         _ kind: String = "a scenario is a *.yaml file"

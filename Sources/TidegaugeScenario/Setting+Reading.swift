@@ -87,8 +87,8 @@ extension Setting {
 extension Setting {
     private static let protocols = ["postgres://", "postgresql://"]
 
-    /// Parses a server URL. Rejects passwords, because settings appear in reports and journals; error messages never
-    /// repeat the input.
+    /// Parses a server URL. Rejects passwords, because settings appear in reports; error messages never repeat the
+    /// input.
     private static func url(from text: String) throws(ValueFault) -> String {
         guard let start = protocols.first(where: text.hasPrefix), text.utf8.count <= 1_000,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })

@@ -5,8 +5,7 @@ import TidegaugeSpec
 struct SettingRow: Sendable {
     /// Kind of values that may be written.
     let kind: SettingKind
-    /// Value without any setting. Nil for required keys, keys that follow from others, and keys that need a
-    /// companion.
+    /// Value without any setting. Nil for required keys, keys that follow from others, and keys that need a companion.
     let defaultValue: SettingValue?
     /// Whether a sweep may vary it. Durations and numbers of repetitions cannot be swept.
     let isSwept: Bool

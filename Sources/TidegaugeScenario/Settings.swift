@@ -17,8 +17,7 @@ struct Settings {
     private(set) var given: [Setting: GivenValue] = [:]
     /// Settings that were given but refused when read. Rules do not report them again.
     var refused: Set<Setting> = []
-    /// Values in force as a sweep point. Settings without value or default are 0 or empty; rules report them before
-    /// use.
+    /// Values in force as a sweep point. Settings without value or default are 0 or empty; rules report them first.
     private(set) var point = SweepPoint.defaults
 
     subscript(setting: Setting) -> GivenValue? { given[setting] }

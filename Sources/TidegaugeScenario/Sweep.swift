@@ -1,5 +1,4 @@
-// A sweep: the points at which a scenario is measured. A map is a cartesian product, a list of maps their union.
-// Pure.
+// A sweep: the points at which a scenario is measured. A map is a cartesian product, a list of maps their union. Pure.
 import TidegaugeSpec
 
 struct Sweep {

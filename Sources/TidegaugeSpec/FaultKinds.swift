@@ -1,5 +1,4 @@
-// Properties of each kind of fault: its settings, its needs and a summary. Rules, drivers and the reference read them
-// here.
+// Properties of each kind of fault: its settings, its needs and a summary. Used by rules, drivers and the reference.
 
 extension FaultSpec {
     /// All settings that a kind of fault may take.

@@ -1,5 +1,4 @@
-// Faults that a trial injects: `FaultSpec` as a spec stores them, `Injection` as the code that injects them reads
-// them.
+// Faults that a trial injects: `FaultSpec` as a spec stores them, `Injection` as the code that injects them reads them.
 
 /// A fault as stored in a spec. Fields that its kind does not take stay 0.
 public struct FaultSpec: Codable, Sendable, Equatable {

@@ -19,8 +19,7 @@ public enum Statistic: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// Number of samples that a percentile requires: 10 must lie beyond it. With fewer, a single sample can move the
-    /// figure.
+    /// Number of samples that a percentile requires: 10 must lie beyond it. With fewer, one sample can move it.
     public var neededSamples: UInt64? { tailDenominator.map { 10 * $0 } }
 }
 

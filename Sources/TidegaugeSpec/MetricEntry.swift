@@ -25,8 +25,7 @@ public struct MetricEntry: Sendable {
         public var isRate: Bool { rawValue.hasSuffix("/s") }
     }
 
-    /// Kind of quantity. It decides whether a disturbed machine may change the value, and the difference that
-    /// matters.
+    /// Kind of quantity. It decides whether a disturbed machine may change the value, and the difference that matters.
     public enum Kind: Sendable {
         /// Events that a store must or must not cause, judged in every trial.
         case event
@@ -68,8 +67,8 @@ public struct MetricEntry: Sendable {
     }
 
     public enum Shape: Sendable {
-        /// Samples are recorded one by one (over time for `staleness` and `version_lag`). The result is percentiles,
-        /// no single `value`.
+        /// Samples are recorded one by one (over time for `staleness` and `version_lag`). The result is percentiles, no
+        /// `value`.
         case distribution(of: Samples)
         case number
         /// An interval from `low` to `high`.

@@ -172,8 +172,7 @@ package enum Quantity {
         return result
     }
 
-    /// Removes leading ASCII digits, with single underscores between them, and returns them. Returns nil if there are
-    /// none.
+    /// Removes leading ASCII digits, with single underscores between them, and returns them. Nil if there are none.
     private static func digits(_ text: inout Substring) -> String? {
         var result = ""
         while let character = text.first {

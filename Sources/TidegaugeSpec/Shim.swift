@@ -3,8 +3,7 @@
 
 /// The cost that a shim adds to each commit or delivery.
 public struct Shim: Codable, Sendable, Equatable {
-    /// Additional CPU time of each commit, as a share of the commit's own. 0 costs only the shim itself, as the
-    /// control side.
+    /// Additional CPU time of each commit, as a share of the commit's own. 0: only the shim itself, as control.
     public var spinShare: Double = 0
     /// Additional wait of each commit without CPU time, as a share of the commit's own time; nil: none. Clocks see
     /// it, counters do not. Sleeps overrun, so later sleeps are shortened. Commits of about 1 ms sleep each, so all

@@ -34,8 +34,7 @@ public struct TurnsSpec: Codable, Sendable, Equatable {
         return (earliestNs - offsetNs + everyNs - 1) / everyNs * everyNs + offsetNs
     }
 
-    /// Returns the start of this process's next slice. Returns nil during its own slice and if the load ended at
-    /// `endNs`.
+    /// Returns the start of this process's next slice. Nil during its own slice and if the load ended at `endNs`.
     public func nextNs(after nowNs: Int64, before endNs: Int64 = .max) -> Int64? {
         guard nowNs < endNs else { return nil }
         let inCycleNs = (nowNs - offsetNs) % cycleNs

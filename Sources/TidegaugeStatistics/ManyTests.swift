@@ -1,5 +1,4 @@
-// Correction for many tests at once, with a bounded share of false alarms. Y. Benjamini, Y. Hochberg, JRSS B 1995.
-// Pure.
+// Correction for many tests at once with a bounded share of false alarms. Y. Benjamini, Y. Hochberg, JRSS B 1995. Pure.
 
 public enum ManyTests {
     /// Returns adjusted p-values in the given order. Of the tests below q, at most the share q is expected to be a

@@ -6,8 +6,7 @@ import Glibc
 public struct SamplesBeyond: Sendable, Equatable {
     public var samples: Int
     public var beyond: Int
-    /// Number of stalls that the samples beyond the bound belong to. Samples in progress at the same time share a
-    /// stall.
+    /// Number of stalls that the samples beyond the bound belong to. Overlapping samples share a stall.
     public var stalls: Int
 
     public init(samples: Int, beyond: Int, stalls: Int) {

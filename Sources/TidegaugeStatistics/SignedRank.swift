@@ -58,14 +58,13 @@ public struct SignedRank: Sendable, Equatable {
     }
 }
 
-/// Confidence interval of the location of paired differences: Walsh averages at exact quantiles of the signed-rank
-/// distribution.
+/// Confidence interval of the location of paired differences: Walsh averages at exact signed-rank quantiles.
 public struct LocationInterval: Sendable, Equatable {
     public var low: Double
     public var high: Double
 
-    /// Returns an interval that contains the location with at least `confidence`, or `nil` if there are too few
-    /// values. O(n² log n).
+    /// Returns an interval that contains the location with at least `confidence`, `nil` for too few values. O(n² log
+    /// n).
     public static func twoSided(_ values: [Double], confidence: Double) -> LocationInterval? {
         let tail = (1 - confidence) / 2
         guard let place = place(values.count, tail: tail) else { return nil }

@@ -1,5 +1,5 @@
-// Checks whether a driver can run a trial. The parent lists trials that cannot run as skipped; the child checks again
-// and refuses them.
+// Checks whether a driver can run a trial. The parent skips trials that cannot run; the child checks again and refuses
+// them.
 import TidegaugeDriver
 import TidegaugeSpec
 

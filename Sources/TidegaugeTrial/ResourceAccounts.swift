@@ -99,8 +99,7 @@ public struct CountAccount: Codable, Sendable, Equatable {
         (self.counter, self.commits, self.affectingCommits, self.rests) = (counter, commits, affectingCommits, rests)
     }
 
-    /// Adds callgrind's counts, read by the parent. Callgrind does not list threads that did nothing, so they count
-    /// as 0.
+    /// Adds callgrind's counts, read by the parent. Callgrind omits threads that did nothing; they count as 0.
     public mutating func add(inCommits: [String: Amounts], atRest: [String: Amounts]) {
         func join(_ seen: inout [String: Amounts], _ counted: [String: Amounts]) {
             let nothing = Amounts(allocations: 0, systemCalls: 0, reads: 0)

@@ -1,5 +1,4 @@
-// A store with a log of all commits and one connection per site. Its opener determines how subscriptions learn of
-// commits.
+// A store with a log of all commits and one connection per site. Its opener selects how subscriptions learn of them.
 //
 // Members of `subscriptions` are used on their sites only.
 import FetchedResults

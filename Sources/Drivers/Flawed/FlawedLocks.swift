@@ -1,5 +1,4 @@
-// The locks of a flawed store: traced locks, a pool of permits, and system mutexes for the flaw that tracing cannot
-// see.
+// The locks of a flawed store: traced locks, a pool of permits, and system mutexes for the flaw that is not traced.
 import Glibc
 import StillingWellSync
 

@@ -2,9 +2,8 @@
 // another thread. The lock is held while user code runs and while a thread waits for another. Every deadlock in the
 // history of such controllers was of this kind:
 //
-// a background thread commits, takes `serial`, waits for the delegate's thread
-// the delegate's thread meanwhile commits, fetches again, ends the controller or requests all deliveries,
-// each of which waits for `serial`
+// a background thread commits, takes `serial`, waits for the delegate's thread the delegate's thread meanwhile commits,
+// fetches again, ends the controller or requests all deliveries, each of which waits for `serial`
 //
 // `serial` guards `told` and `hasFailed` of all observers; `shown` belongs to the site.
 import FetchedResults

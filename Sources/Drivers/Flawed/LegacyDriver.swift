@@ -1,5 +1,5 @@
 // A store that delivers like RBQFetchedResultsController (`LegacyDelivery`), on StillingWell and its change logger.
-// It is the only flawed store on StillingWell's rows.
+// Unlike the other stores of this target, it keeps rows.
 import TidegaugeDriver
 import TidegaugeFetchedResultsDriver
 

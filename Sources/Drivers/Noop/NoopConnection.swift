@@ -1,5 +1,4 @@
-// Pending deliveries for one site, and the signal that wakes it. The signal is raised once until the site has taken
-// everything.
+// Pending deliveries for one site, and the signal that wakes it. It is raised once until the site has taken them.
 //
 // The store's lock guards the inbox. `subscribers` and all other delivery state belong to the site.
 import TidegaugeDriver
@@ -9,8 +8,7 @@ import TidegaugeDriver
 /// Unchecked because the store's lock guards the inbox, and the site has all the rest.
 final class NoopConnection: @unchecked Sendable {
     var inbox = NoopInbox()
-    // Weak, like the signal's reference to the connection, because the site may run while another thread closes the
-    // store.
+    // Weak, like the signal's reference to the connection, as another thread may close the store meanwhile.
     private weak var store: NoopStore?
     private var signal: SiteSignal?
     /// The current deliveries; kept to reuse their memory. Used on the site.

@@ -1,5 +1,5 @@
-// Notifies observers on a thread that a query's rows have changed, with Foundation's queue or the typed one. Used on
-// the thread.
+// Notifies observers on a thread that a query's rows have changed, by Foundation's queue or the typed one. On the
+// thread.
 import Foundation
 import TypedNotifications
 

@@ -1,7 +1,7 @@
 // The observed model: all rows in a dictionary, and a static index of the queries that a row affects.
 //
-// `writeLock` is held by one commit at a time; the writer's `locked` hook is called under it. Nothing is called under
-// the lock of `model`.
+// `writeLock` is held by one commit at a time; the writer's `locked` hook is called under it. The lock of `model` is a
+// leaf.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver

@@ -4,8 +4,7 @@ import Glibc
 import StillingWellSync
 import TidegaugeDriver
 
-/// A transaction on a socket: the number of changes, and the changes in their memory layout, since both ends are the
-/// same program.
+/// A transaction on a socket: the number of changes, then their memory layout (both ends are one program).
 enum ChangeFrame {
     static func write(_ changes: UnsafeBufferPointer<Change>, into frame: inout [UInt8]) {
         frame.removeAll(keepingCapacity: true)

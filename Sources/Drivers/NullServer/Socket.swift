@@ -1,5 +1,4 @@
-// Sockets on one machine, reduced to the needs of an echo server. A socket is used by its owner only, except for
-// `shutDown`.
+// Sockets on one machine, as far as an echo server needs them. Only its owner uses a socket, except for `shutDown`.
 import CStillingWellPlatform
 import Glibc
 import TidegaugeDriver

@@ -1,5 +1,4 @@
-// The order of commits as the deliveries of a process show it. Deliveries have either snapshots (Snapshots.swift) or
-// positions in a stream.
+// The order of commits as the deliveries of a process show it. Each has a snapshot or a stream position.
 import Foundation
 import StillingWellBasis
 import StillingWellSync
@@ -44,8 +43,7 @@ extension ShownSnapshots: DeliveryOrder {
 }
 
 /// Commits in the order of the server's log, as its stream sent them. A restart of the stream also has a position,
-/// which stands for everything committed until then. The token of a delivery is the last position that it includes,
-/// counted from 1.
+/// which stands for everything committed until then. A delivery's token is its last position, counted from 1.
 final class ShownStream: DeliveryOrder, Sendable {
     private struct State: Codable {
         var places: Int64 = 0

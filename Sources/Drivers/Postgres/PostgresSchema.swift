@@ -121,8 +121,7 @@ struct PostgresSchema: Sendable {
             """)
     }
 
-    /// The trigger numbers every written row in a separate table, in order of the statements, which is not commit
-    /// order.
+    /// The trigger numbers every written row in a separate table, in statement order, which is not commit order.
     private func number(_ connection: PostgresConnection) throws {
         try connection.execute(
             """

@@ -1,13 +1,11 @@
 // A server of the trial's own: a cluster in the trial's folder, reached by a socket there. It ends with the trial,
-// however the trial ends. It needs no root. If the trial runs as root, which PostgreSQL refuses, the server runs as
-// the user `postgres`.
+// however the trial ends. It needs no root. PostgreSQL refuses root, so under root it runs as user `postgres`.
 import CTidegaugePostgres
 import Foundation
 import StillingWellBasis
 import TidegaugeDriver
 
-/// Started by `init`, ended by `stop()`. Used by one thread at a time. The server ends with the thread that started
-/// it.
+/// Started by `init`, ended by `stop()`. Used by one thread at a time. The server ends with the thread that started it.
 final class PostgresServer {
     private static let startSeconds = 30.0
     private static let stopSeconds = 5.0
@@ -80,8 +78,7 @@ final class PostgresServer {
     private static let loopback = "127.0.0.1"
     private static let socketPort: UInt16 = 5432
 
-    /// Returns a port that is free now. If another process takes it before the server starts, the server reports
-    /// that.
+    /// Returns a port that is free now. If another process takes it before the server starts, the server reports that.
     private static func freePort() throws -> UInt16 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(socket) }

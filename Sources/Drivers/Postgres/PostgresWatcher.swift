@@ -1,6 +1,5 @@
-// Keeps the queries of a process up to date and gives each site its changed rows. Its thread queries again after a
-// time or a notification (WatchRounds.swift), or receives every change (StreamRounds.swift). Other threads use
-// `orders`.
+// Keeps the queries of a process up to date and gives each site its changed rows. Its thread queries again after a time
+// or a notification (WatchRounds.swift), or receives every change (StreamRounds.swift). Other threads use `orders`.
 import StillingWellSync
 import TidegaugeDriver
 

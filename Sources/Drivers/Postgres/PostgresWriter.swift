@@ -30,8 +30,7 @@ final class PostgresWriter: StoreWriter {
     }
 
     /// Commits. It conflicts with other writers only on locks of its rows, which no other writer changes.
-    /// - Throws: `PostgresError`. If it reports a lost connection, `commit` may be called again with the same
-    ///   changes.
+    /// - Throws: `PostgresError`. If it reports a lost connection, `commit` may be called again with the same changes.
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
         do {
             let connection = try connected()

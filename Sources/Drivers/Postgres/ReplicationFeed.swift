@@ -78,16 +78,14 @@ final class ReplicationFeed {
         }
     }
 
-    /// Reports the processed position, so that the server can discard its log. It does so after a commit, on request,
-    /// and every second.
+    /// Reports the processed position after commits, on request and every second; the server then discards its log.
     func answer(_ nowNs: Int64) throws {
         guard owesAnswer || nowNs - toldNs >= Int64(PostgresWay.answerEveryMs) * 1_000_000 else { return }
         (owesAnswer, toldNs) = (false, nowNs)
         try connection.sendCopied(Self.status(received))
     }
 
-    /// A status message: written, flushed and applied up to a position, without a time and without a request to
-    /// answer.
+    /// A status message: written, flushed and applied up to a position, without a time and without a request to answer.
     static func status(_ position: LogPosition) -> [UInt8] {
         let place = withUnsafeBytes(of: position.bigEndian) { Array($0) }
         return [UInt8(ascii: "r")] + place + place + place + Array(repeating: 0, count: 9)

@@ -53,8 +53,7 @@ final class ServerCompany: Sendable {
             })
     }
 
-    /// Starts the standby. From here on a commit returns, and becomes visible, only after the standby has
-    /// acknowledged it.
+    /// Starts the standby. From here on commits return, and become visible, only after its acknowledgement.
     private func makeStandby(_ delayNs: Int64, _ schema: PostgresSchema) throws {
         // The thread's own from here on.
         nonisolated(unsafe) let standby = try Standby(schema, delayNs)

@@ -15,8 +15,7 @@ final class ServerProcesses: Sendable {
 
     private struct State {
         var server: Int32 = 0
-        /// Processes that serve writers on hosts. `endedBeforeNs` is the CPU time of processes that had ended before
-        /// these were known.
+        /// Processes that serve writers on hosts. `endedBeforeNs` is the CPU time of processes that had ended before.
         var guests: Set<Int32> = []
         var endedBeforeNs: Int64 = 0
         var known: [Int32: Kind] = [:]
@@ -33,8 +32,7 @@ final class ServerProcesses: Sendable {
 
     func known(_ kind: Kind) -> [Int32] { state.withLock { $0.known.filter { $0.value == kind }.map(\.key) } }
 
-    /// Records the CPU time of a process. Call it before its connection is closed, because an ended process cannot be
-    /// read.
+    /// Records the CPU time of a process. Call it before closing its connection: an ended process cannot be read.
     func end(_ process: Int32) {
         let timeNs = Self.cpuNs(of: process) ?? 0
         state.withLock { state in
@@ -56,8 +54,7 @@ final class ServerProcesses: Sendable {
         }
     }
 
-    /// Returns CPU times by kind. Processes that have ended count as a separate kind, with the kernel's resolution of
-    /// 10 ms.
+    /// Returns CPU times by kind. Ended processes are a separate kind, with the kernel's resolution of 10 ms.
     func cpu() -> [String: Int64]? {
         let (server, known, done, guests, endedBeforeNs) = state.withLock {
             ($0.server, $0.known, $0.done, $0.guests, $0.endedBeforeNs)

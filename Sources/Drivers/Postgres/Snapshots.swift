@@ -69,8 +69,7 @@ final class ShownSnapshots: Sendable {
 
     var list: [PostgresSnapshot] { all.withLock { $0 } }
 
-    /// Returns the place of a snapshot that was added after the order was computed: before the first commit that it
-    /// does not see.
+    /// Returns the place of a snapshot that was added after the order was computed: before the first unseen commit.
     func standing(_ token: Int64, behind commits: [Int64]) -> Int64 {
         let list = list
         guard list.indices.contains(Int(token) - 1) else { return 0 }

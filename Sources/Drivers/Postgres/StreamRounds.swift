@@ -67,8 +67,7 @@ final class StreamRounds: WatcherRounds {
         }
     }
 
-    /// Makes the slot first, then the copy at its beginning, and then reads the later changes. So nothing is missed
-    /// or received twice.
+    /// Makes the slot, then the copy at its beginning, then reads later changes, so none is missed or received twice.
     /// - Returns: nil while there are no queries.
     private func connect() throws -> ReplicationFeed? {
         if waiting.isEmpty, live.isEmpty { return nil }

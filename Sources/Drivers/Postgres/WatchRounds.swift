@@ -76,8 +76,7 @@ final class WatchRounds: WatcherRounds {
                 }
                 patience.found()
                 try begin()
-                // Notifications that came during the fetch are in the connection's buffer and do not make the socket
-                // readable.
+                // Notifications from the fetch are in the connection's buffer; the socket is not readable for them.
                 let hasHeard = try hears()
                 let isDue = way.pollMs != nil && MonotonicClock.nowNs() >= nextNs
                 if hasHeard || isDue {

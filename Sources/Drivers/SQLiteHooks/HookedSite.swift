@@ -32,8 +32,7 @@ final class HookedSite: Sendable {
     /// Any thread. No delivery starts afterwards.
     func end() { observers?.end() }
 
-    /// Fetches all affected queries in one transaction, so that they have one version, and then calls their sinks
-    /// outside it.
+    /// Fetches all affected queries in one transaction, so that they have one version, then calls their sinks outside.
     private func look(_ all: [HookedSubscription]) {
         let rows = touched.replace(with: TouchedRows())
         do {
@@ -53,8 +52,7 @@ final class HookedSite: Sendable {
         var keys: [(HookedSubscription, [Int64])]
     }
 
-    /// Reads the latest version, as an application would. It advances nothing, because there is no snapshot between
-    /// transactions.
+    /// Reads the latest version, as an application would. There is no snapshot between transactions to advance.
     func refresh() throws { _ = try version() }
 
     private func version() throws -> Int64 {

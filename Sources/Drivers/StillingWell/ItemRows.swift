@@ -1,5 +1,4 @@
-// The rows that scenarios write and observe, as StillingWell models: one class per kind of primary key, and what the
-// driver needs of each.
+// The rows that scenarios write and observe, as StillingWell models: one class per kind of primary key.
 import Foundation
 import StillingWell
 import TidegaugeDriver

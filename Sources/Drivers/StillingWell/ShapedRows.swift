@@ -85,8 +85,7 @@ struct ShapedRows: DrivenRows {
     }
 }
 
-/// A subscription that shows all columns of its rows. Used on its site, as the connection requires, except for
-/// `cancel`.
+/// A subscription that shows all columns of its rows. On its site, as the connection requires, except `cancel`.
 private final class ShapedSubscription: WholeRowSubscription, AnsweringSubscription {
     private let inner: any AnsweringSubscription
     // Both are the site's own.

@@ -54,8 +54,8 @@ struct CommitBuild {
         return String(format: "%08x", hash)
     }
 
-    /// Uses this working tree's resolved versions for both sides, unless the commit has its own, so that dependencies
-    /// do not differ.
+    /// Uses this working tree's resolved versions for both sides, unless the commit has its own, so that they do not
+    /// differ.
     private func sameDependencies(_ source: String) throws {
         let resolved = "\(repository.root)/Package.resolved"
         let files = FileManager.default

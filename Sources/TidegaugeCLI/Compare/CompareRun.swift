@@ -1,5 +1,4 @@
-// The loop of a comparison: runs the next pair and writes it to disk, until everything is decided or the run is
-// interrupted.
+// The loop of a comparison: runs the next pair and writes it to disk, until all is decided or interrupted.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare

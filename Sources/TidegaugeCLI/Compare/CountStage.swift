@@ -1,5 +1,4 @@
-// Counts all points of a comparison before any pair, on all cores in parallel, because counts do not depend on what
-// else runs.
+// Counts all points of a comparison before any pair, on all cores in parallel, as counts ignore other load.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
@@ -17,8 +16,7 @@ struct CountStage {
     /// - Parameters:
     ///   - known: rows from an interrupted stage.
     ///   - began: called with each point's title, number and total before its rows are awaited.
-    ///   - keep: called with the rows of each point in the order of the plan, and the texts of the files that they
-    ///     name.
+    ///   - keep: called with the rows of each point in the order of the plan, and the texts of their files.
     /// - Returns: points without a counted form, with the reason.
     func run(
         _ plan: ComparisonPlan, known: [CountedRow], began: (String, Int, Int) -> Void,

@@ -1,5 +1,5 @@
-// An answer of a run: a number, its meaning in one line, and its source. Plain values, used for the page, summary.md
-// and the terminal.
+// An answer of a run: a number, its meaning in one line, and its source. Plain values for the page, summary.md and the
+// terminal.
 
 /// An answer to one of the main questions about a run.
 struct Answer: Sendable, Equatable {

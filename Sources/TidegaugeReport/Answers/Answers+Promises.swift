@@ -1,5 +1,4 @@
-// The three answers about correctness and regressions: lost or wrong results, hangs, and changes since the baseline.
-// Pure.
+// The three answers about correctness and regressions: lost or wrong results, hangs, changes since the baseline. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics

@@ -1,6 +1,5 @@
 // Speed and CPU ratios between a run's main engine and each other engine. Each ratio compares the same point and
-// repetition. They are combined by the Hodges–Lehmann location of their logarithms, with its exact 95 % interval.
-// Pure.
+// repetition. They are combined by the Hodges–Lehmann location of their logarithms, with its exact 95 % interval. Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec

@@ -1,5 +1,4 @@
-// history.ndjson: one line per commit, scenario and metric, appended and kept in the repository; and its table and
-// page.
+// history.ndjson: one line per commit, scenario and metric, kept in the repository; and its table and page.
 import Foundation
 import TidegaugeCompare
 import TidegaugeSpec

@@ -1,5 +1,4 @@
-// The summary at the end of a run: a table of headline figures per scenario, then failures. An extract of
-// metrics.csv.
+// The summary at the end of a run: a table of headline figures per scenario, then failures. An extract of metrics.csv.
 import TidegaugeSpec
 import TidegaugeStatistics
 

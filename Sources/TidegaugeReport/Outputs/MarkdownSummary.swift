@@ -1,5 +1,5 @@
-// summary.md: a run as a pull request comment: verdict, answers and findings. The rest is folded, and report.html has
-// all figures. Pure.
+// summary.md: a run as a pull request comment: verdict, answers and findings. The rest is folded; report.html has all
+// figures. Pure.
 import TidegaugeSpec
 
 enum MarkdownSummary {

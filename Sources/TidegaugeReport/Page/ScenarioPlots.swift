@@ -40,8 +40,7 @@ struct ScenarioPlots {
 
     // MARK: Percentiles
 
-    /// Metric of the percentile plot: the gate if it is a distribution, else the available latency closest to the
-    /// user.
+    /// Metric of the percentile plot: the gate if it is a distribution, else the available latency closest to the user.
     private var spectrumMetric: Metric? {
         let recorded = Set(record.samples.filter { $0.key.scenario == scenario }.flatMap { $0.value.keys })
         let preferred =

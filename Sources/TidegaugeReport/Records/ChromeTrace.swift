@@ -1,6 +1,5 @@
-// trace.json: the first commits and callbacks of each trial in Chrome's trace format, for Perfetto (ui.perfetto.dev).
-// A trial is shown as a process, and time starts with its measured window. The file is a complete JSON array after
-// each trial.
+// trace.json: the first commits and callbacks of each trial in Chrome's trace format, for Perfetto (ui.perfetto.dev). A
+// trial is shown as a process, and time starts with its measured window. After each trial it is a complete JSON array.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeTrial

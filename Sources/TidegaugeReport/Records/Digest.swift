@@ -1,5 +1,4 @@
-// Condensed figures for people: headlines of a scenario, medians over trials, and failures. Shared by several
-// formats. Pure.
+// Condensed figures for people: headlines of a scenario, medians over trials, failures. For several formats. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -46,8 +45,8 @@ enum Digest {
         return (flags.contains(.atLeast) ? "≥" : flags.contains(.atFloor) ? "~" : "") + text
     }
 
-    /// Like `cell` but for headlines. A negative cost is a difference of two trials below the noise, and is shown as
-    /// not measurable.
+    /// Like `cell` but for headlines. A negative cost is a difference of two trials below the noise, shown as not
+    /// measurable.
     static func headline(_ figures: [Figure]) -> String {
         guard let entry = figures.first?.metric.entry, entry.unit.isTime, !entry.mayBeNegative,
             let value = median(figures.compactMap(\.value)), value < 0
@@ -97,8 +96,7 @@ enum Digest {
         var notes: [String]
     }
 
-    /// - Parameter asRun: whether points stay in the order of the run. Otherwise the engines of one point are
-    ///   adjacent.
+    /// - Parameter asRun: whether points stay in the order of the run. Otherwise the engines of one point are adjacent.
     static func table(_ scenario: String, _ rows: [RunRow], asRun: Bool = false) -> Table {
         let perTrial = rows.filter { $0.scenario == scenario && $0.variant != RunRow.overSweep }
         let headlines = Headline.all.filter { headline in perTrial.contains { headline.shows($0.figure) } }

@@ -18,8 +18,7 @@ package enum Escaped {
         return String(scalars)
     }
 
-    /// Escapes text for content and attributes of XML and HTML. XML 1.0 does not allow control characters, even as
-    /// references.
+    /// Escapes text for content and attributes of XML and HTML. XML 1.0 forbids control characters, even as references.
     static func xml(_ text: String, keepingLines: Bool = false) -> String {
         replaced(visible(text, keepingLines: keepingLines)) { scalar in
             switch scalar {

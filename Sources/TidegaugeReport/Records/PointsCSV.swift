@@ -1,6 +1,5 @@
-// points.csv: the figures of metrics.csv as a table for grouping and plotting. It has one line per trial and metric,
-// a column per statistic, and one per swept key. Written at the end, because the columns depend on the whole run.
-// Pure.
+// points.csv: the figures of metrics.csv as a table for grouping and plotting. It has one line per trial and metric, a
+// column per statistic, and one per swept key. Written at the end, because the columns depend on the whole run. Pure.
 import TidegaugeSpec
 import TidegaugeTrial
 

@@ -27,8 +27,7 @@ public struct Resumption: Sendable {
     /// Figures of a finished trial.
     public func figures(of trial: TrialKey) -> [Figure] { keptRows.filter { TrialKey($0) == trial }.map(\.figure) }
 
-    /// Returns the differences between the run and the current scenarios and binary, one sentence each. Empty if
-    /// there are none.
+    /// Returns the differences between the run and the current scenarios and binary, one sentence each; may be empty.
     public func differences(binary: String, scenarios: [ScenarioRecord], trials: [TrialSpec]) -> [String] {
         var differences: [String] = []
         if binary != record.header.binary {

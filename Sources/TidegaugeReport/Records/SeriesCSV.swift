@@ -1,5 +1,4 @@
-// series.csv: figures per interval of 250 ms, by time from the start of the measured window. Appended after each
-// trial.
+// series.csv: figures per interval of 250 ms, by time from the start of the measured window. Appended after each trial.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics

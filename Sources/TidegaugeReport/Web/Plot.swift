@@ -1,5 +1,4 @@
-// A plot before rendering. Labels and titles contain names from outside, which are escaped when written. Plain
-// values.
+// A plot before rendering. Labels and titles contain names from outside, which are escaped when written. Plain values.
 
 struct Plot: Sendable, Equatable {
     /// Kind of an axis, which decides the scale and the labels.

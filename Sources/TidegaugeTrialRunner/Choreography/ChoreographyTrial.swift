@@ -62,8 +62,7 @@ enum ChoreographyTrial {
         }
     }
 
-    /// Performs the test. Returns when every actor has finished and the store is closed. Runs on a thread that may
-    /// hang.
+    /// Performs the test. Returns when every actor has finished and the store is closed. The thread may hang.
     static func perform(
         _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
         ready: (InterleavingTest) -> Void

@@ -14,8 +14,7 @@ public struct ExploredChoreography: Sendable {
     private let play: Choreography
     private let folder: String
 
-    /// - Parameter folder: folder on a memory file system. Each run has its store in a subfolder, which is removed
-    ///   after the run.
+    /// - Parameter folder: folder on a memory file system. Each run's store has a subfolder, removed after the run.
     /// - Throws: `TrialFault.refused` if schedules of the test cannot be chosen.
     public init(_ spec: TrialSpec, on driver: any StoreDriver, folder: String) throws {
         guard let play = spec.choreography else { throw TrialFault.refused("a load has no schedules to explore") }

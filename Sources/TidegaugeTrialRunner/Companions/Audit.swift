@@ -7,8 +7,7 @@ final class Audit: Companion {
     private let auditors: [Auditor]
     private let spec: TrialSpec
 
-    /// Subscribes one auditor on every site; none if the trial does not ask for it or if the store has no readable
-    /// contents.
+    /// Subscribes one auditor on every site; none if not asked for or if the store has no contents.
     init(_ setup: TrialSetup) throws {
         spec = setup.spec
         let isAsked = spec.observers.audit == .sums && setup.driver.capabilities.hasContents
@@ -22,8 +21,7 @@ final class Audit: Companion {
         }
     }
 
-    /// Ends the auditors. Reports the number of audits, and one violation for each auditor that saw a torn
-    /// transaction.
+    /// Ends the auditors. Reports the number of audits, and one violation for each auditor that saw a torn transaction.
     func end(into findings: inout Findings) throws {
         var audits = 0
         for auditor in auditors {

@@ -91,8 +91,7 @@ final class Churn: Companion, @unchecked Sendable {
         slot.observer = nil
         slot.subscription = nil
         // A delivery may have begun earlier and not have reached the observer yet. Calls of a site are serial, so a
-        // delivery that runs after this block began after the cancellation. The block also releases the subscription
-        // on its site.
+        // delivery after this block began after the cancellation. The block releases the subscription on its site.
         slot.site.perform { withExtendedLifetime(subscription) { observer.end() } }
     }
 

@@ -18,8 +18,7 @@ final class HarnessCost: Companion {
 
 /// Cost of reading the clock. Times shorter than a few readings are meaningless.
 enum ClockCost {
-    /// Returns the cost in ns: the mean of the fastest of 16 batches, because the thread may be interrupted in
-    /// others.
+    /// Returns the cost in ns: the mean of the fastest of 16 batches, because the thread may be interrupted in others.
     static func measure() -> Double {
         let count = 256
         return (0..<16).map { _ in

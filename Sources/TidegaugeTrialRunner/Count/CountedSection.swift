@@ -8,8 +8,7 @@ import TidegaugeTrial
 
 /// Counts from its initialization on. Used by the conducting thread.
 final class CountedSection {
-    /// Timeout of a request to a thread. On a busy machine, under valgrind, a thread can be in a query that takes
-    /// minutes.
+    /// Timeout of a request to a thread. Under valgrind on a busy machine, a query can take minutes.
     private static let askedTimeoutNs: Int64 = 120_000_000_000
 
     private let counter: InstructionCounter
@@ -19,8 +18,7 @@ final class CountedSection {
     private var atRest: [String: CountAccount.Amounts] = [:]
     private var inCommits: [String: CountAccount.Amounts] = [:]
 
-    /// - Parameter roles: roles of all threads except this one. Threads that start later are counted only by
-    ///   callgrind.
+    /// - Parameter roles: roles of all threads except this one. Threads that start later are counted only by callgrind.
     init(_ counter: InstructionCounter, _ roles: [(tid: Int32, role: ThreadRole)]) throws {
         self.counter = counter
         switch counter {
@@ -72,8 +70,7 @@ final class CountedSection {
         }
     }
 
-    /// Throws if a thread does not answer. A thread that ends before it answers, as pool workers do, is no error; its
-    /// counts remain.
+    /// Throws if a thread does not answer. One that has ended, as pool workers do, is no error; its counts remain.
     private static func ask(_ tid: Int32, _ what: String, _ answers: (_ timeoutNs: Int64) -> Bool) throws {
         if answers(askedTimeoutNs) || access("/proc/self/task/\(tid)", F_OK) != 0 { return }
         throw TrialFault.harness(

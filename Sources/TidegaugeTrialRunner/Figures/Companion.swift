@@ -1,6 +1,5 @@
 // Everything beside the writers and observers of a trial: probes, injected faults, a co-tenant, late subscribers,
-// snapshots. All get the same calls, in the order below. `Companions` determines which ones a trial has and in what
-// order they are called.
+// snapshots. All get the same calls, in the order below. `Companions` selects and orders them.
 
 /// A companion of one trial's load. All calls come on the conducting thread.
 protocol Companion: AnyObject {

@@ -141,8 +141,7 @@ extension FigureSheet {
     var drift: [FigureFlag] { pairs.endToEndOverTime.isSteady == false ? [.notSteady] : [] }
 
     private func flags(_ span: TrialProvider.Span) -> [FigureFlag] {
-        // In lockstep a commit is due when it begins, because nothing else is under way. Its latency is that of an
-        // idle store.
+        // In lockstep a commit is due when it begins, as nothing else is under way: a latency of an idle store.
         (span == .outside ? [] : drift) + (span.isDelivery && spec.writers.load == .lockstep ? [.lockstep] : [])
     }
 

@@ -7,8 +7,8 @@ import TidegaugeTrial
 
 struct Findings {
     let window: Window
-    /// Number of commits that returned at or after the start of the window; below, those that affect a measured
-    /// observer.
+    /// Number of commits that returned at or after the start of the window; the next property counts those that affect
+    /// a measured observer.
     let commits: Int
     let affectingCommits: Int
 

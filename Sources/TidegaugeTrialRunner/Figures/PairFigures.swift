@@ -17,8 +17,7 @@ struct PairFigures {
     private(set) var coveredPairs = 0
     private(set) var callbacks = 0
 
-    /// The largest lead of a callback over the beginning of its commit, beyond the clocks' uncertainty; nil if there
-    /// is none.
+    /// The largest lead of a callback over its commit's beginning, beyond the clocks' uncertainty; or nil.
     private(set) var impossible: (earlierNs: Int64, version: Int64)?
     /// Uncertainty (±) of times on another host; nil if all times are on one clock.
     let uncertaintyNs: Int64?
@@ -65,8 +64,8 @@ struct PairFigures {
         told = ContiguousArray(repeating: Told(), count: history.commits.count)
     }
 
-    /// Adds the observations of a host. If the host writes, they are of its own commits, on its clock; otherwise they
-    /// are of all commits.
+    /// Adds the observations of a host. If it writes, they are of its own commits, on its clock; otherwise of all
+    /// commits.
     mutating func add(_ echo: Echo) {
         if echo.writers.isEmpty {
             let view = View(writers: nil, window: window, endNs: echo.endNs, doubtNs: uncertaintyNs)
@@ -105,8 +104,7 @@ struct PairFigures {
         }
         for span in spans.values { batchSpan.record(span) }
         callbacks += spans.count
-        // Counts callbacks that covered no commit. Callbacks that covered only commits of the warm-up are not
-        // counted.
+        // Counts callbacks that covered no commit. Callbacks that covered only commits of the warm-up are not counted.
         callbacks += log.records.enumerated().count { index, record in
             !covering.contains(index) && !record.isInitial && view.window.contains(record.enterNs)
         }
@@ -120,8 +118,7 @@ struct PairFigures {
         for commit in missed { endToEnd.record(commit.dueNs, nil, seenUntil: endNs) }
     }
 
-    /// Adds the log of a query that was observed for a part of the load: the commits that were due between its first
-    /// delivery and its end.
+    /// Adds the log of a query observed for a part of the load: the commits due between its first delivery and its end.
     mutating func add(_ passing: PassingLog, query number: Int) {
         guard let first = passing.callbacks.first, let last = passing.callbacks.last else { return }
         let query = history.queries[number]
@@ -158,8 +155,7 @@ struct PairFigures {
             coverages: log.records.map { .init(enterNs: $0.enterNs, version: $0.version) })
     }
 
-    /// Returns the end of the affecting commits that need a callback. The last ones need none if together they
-    /// changed nothing.
+    /// Returns the end of the affecting commits that need a callback. The last ones need none without a net change.
     private func settledEnd(_ log: ObserverLog, _ query: QueryHistory) -> Int {
         guard log.count > 0 else { return query.commits.count }
         let covered = query.affecting(before: history.covered(by: log[log.count - 1].version))
@@ -223,8 +219,7 @@ enum Coverage {
     /// O(commits + callbacks).
     /// - Parameters:
     ///   - commitVersions: versions of the affecting commits, ascending.
-    ///   - callbackVersion: returns the version of a callback, in order of arrival. A version that goes back covers
-    ///     nothing new.
+    ///   - callbackVersion: returns the version of a callback, in order of arrival. A lower one covers nothing new.
     static func forEach(
         commitVersions: some Sequence<Int64>, callbackCount: Int, callbackVersion: (Int) -> Int64,
         _ body: (_ commit: Int, _ callback: Int?) -> Void

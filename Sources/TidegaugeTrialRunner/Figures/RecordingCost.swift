@@ -13,8 +13,7 @@ struct RecordingCost: Sendable {
     static let clockReads = 5
 
     let pairs: Int
-    /// CPU time in ns for each pair: the minimum over several rounds, because other load on the machine only adds to
-    /// it.
+    /// CPU time in ns for each pair: the minimum over several rounds, because other load only adds to it.
     let ns: Double
     /// Bytes allocated for all pairs after the first 1,000; nil if allocations are not counted.
     let bytes: Int?

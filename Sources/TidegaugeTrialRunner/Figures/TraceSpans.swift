@@ -1,5 +1,4 @@
-// Returns the first commits and callbacks of the measured window for a trace. Runs outside the measurement, and only
-// on request.
+// Returns the first commits and callbacks of the measured window for a trace. Runs after it, only on request.
 import TidegaugeMeasure
 import TidegaugeSpec
 

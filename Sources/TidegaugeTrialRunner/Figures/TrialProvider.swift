@@ -30,8 +30,7 @@ enum TrialProvider: Sendable {
         var isFromDue: Bool { self == .schedule || self == .dueToCallback }
         var isDelivery: Bool { self == .dueToCallback || self == .commitToCallback }
 
-        /// Whether the span exists under a load. A closed loop has no due times, so nothing measured from one would
-        /// be a latency.
+        /// Whether the span exists under a load. A closed loop has no due times, so it has no latencies from them.
         func exists(_ load: WritersSpec.Load) -> Bool {
             switch self {
             case .schedule: load == .open

@@ -38,8 +38,7 @@ struct Watchdog {
         if looks % Self.kernelEvery == 0 { kernel = KernelView.snapshot() }
         looks += 1
         let recorded = WaitSnapshot.recorded()
-        // The kernel's snapshot can be older than the recorded one, so cycles are also searched in each of them
-        // alone.
+        // The kernel's snapshot can be older than the recorded one, so cycles are also searched in each of them alone.
         var circles: [(identity: Set<String>, firstNs: Int64)] = []
         for snapshot in [recorded, kernel, recorded.completed(by: kernel)] {
             for cycle in WaitForGraph(snapshot).cycles {

@@ -42,10 +42,9 @@ extension Echo {
             })
     }
 
-    /// Returns what the host's observers have to cover: for each query, the last version from which on the commits
-    /// have a net effect.
-    /// - Parameter tokens: tokens of versions that are known only after the trial, whose order may still change
-    ///   slightly.
+    /// Returns what the host's observers have to cover: for each query, the last version from which on its commits have
+    /// a net effect.
+    /// - Parameter tokens: tokens of versions that are known only after the trial; their order may change slightly.
     static func goal(_ history: History, _ tokens: [Int64: Int64]?) -> HostGoal {
         // The net effect is computed only for the last 64 commits, because it is expensive.
         let most = 64

@@ -1,5 +1,4 @@
-// Standard input and output of this process, used for frames only: whatever an engine prints goes to the log. Used by
-// one thread.
+// Standard input and output of this process, used for frames only: an engine's prints go to the log. One thread.
 import CStillingWellPlatform
 import Foundation
 import TidegaugeMeasure

@@ -1,5 +1,4 @@
-// The loss of a host during a trial, with the records so far. The result holds them separately and contains no
-// figures of the store.
+// The loss of a host during a trial, with the records so far. Its result has no figures of the store.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial

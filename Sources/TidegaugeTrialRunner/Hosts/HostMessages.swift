@@ -68,8 +68,8 @@ struct HostFaultReport: Codable, Sendable {
     var kind: HostFault.Kind
     var hitNs: Int64
     var releasedNs: Int64?
-    /// Number of the first writer's commits that had returned when it was killed; the next two describe the last of
-    /// them.
+    /// Number of the first writer's commits that had returned when it was killed; the next two properties describe the
+    /// last of them.
     var committed = 0
     var lastVersion: Int64?
     var lastCommittedNs: Int64?

@@ -9,8 +9,7 @@ import TidegaugeTrial
 struct HostGoal: Codable, Sendable {
     /// For each query, the version that its observers must cover; nil if no commit changed its rows.
     var versions: [Int64?]
-    /// The same for versions that are known only after the trial: tokens of the commits that the last delivery must
-    /// include.
+    /// The same if versions are known only after the trial: tokens of commits that the last delivery must include.
     var tokens: [[Int64]]?
 }
 

@@ -169,8 +169,7 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Pings one host after the other, often enough to limit the clocks' drift. The pings also show that the trial
-    /// still runs.
+    /// Pings the hosts in turn, often enough to limit the clocks' drift, and to show that the trial runs.
     /// - Returns: index of the host whose answer to wait for.
     private func pingNext(_ nowNs: Int64) -> Int? {
         guard nowNs >= nextPingNs else { return nil }

@@ -1,6 +1,5 @@
-// Faults that begin at a given time of the window and end at the latest when the window does: slow flushes, a wall
-// clock that is set forward and back, a full disk, a killed observer. CTidegaugeFaults intercepts the C library's
-// functions for them.
+// Faults that begin at a given time of the window and end at the latest when everything has been delivered: slow
+// flushes, steps of the wall clock, a full disk, a killed observer. CTidegaugeFaults intercepts the C library for them.
 import CTidegaugeFaults
 import Foundation
 import TidegaugeSpec

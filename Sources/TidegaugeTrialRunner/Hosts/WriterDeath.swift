@@ -1,6 +1,5 @@
-// Finds out whether the last commit of a killed writing process is in the store. It was not acknowledged, but may be
-// there. The stamp of its rows identifies it; its version follows the last acknowledged one. Used by the conducting
-// thread.
+// Finds out whether the last, unacknowledged commit of a killed writing process is in the store. Its rows' stamp
+// identifies it; its version follows the last acknowledged one. Used by the conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec

@@ -11,8 +11,7 @@ struct ArrivalSchedule: Sendable {
     /// Due time of the first commit at or after the window's start. Writers are spread evenly over a gap.
     private let phaseNs: Double
     private let endNs: Double
-    /// On-off arrivals: lengths in ns of the phases with and without commits, which alternate from the window's
-    /// start.
+    /// On-off arrivals: lengths in ns of the phases with and without commits, which alternate from the window's start.
     private let onNs: Double
     private let offNs: Double
     /// Trace: due times of this writer in ns from the window's start.
@@ -88,7 +87,6 @@ struct ArrivalSchedule: Sendable {
 }
 
 extension TrialSpec {
-    /// Whether writers run one after another: one writes in a separate process, and if it is killed the next
-    /// continues.
+    /// Whether writers run one after another: one writes in a separate process, and if it is killed the next continues.
     var writersShareSchedule: Bool { writers.process == .own && writers.hosts == nil }
 }

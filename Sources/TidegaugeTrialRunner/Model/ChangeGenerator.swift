@@ -1,6 +1,5 @@
-// Generates the commits of one writer from its seed. Writers share no rows, so the effect of a change never depends
-// on another writer. The oracle can therefore run the same generators again after the measurement, and changes need
-// not be recorded.
+// Generates the commits of one writer from its seed. Writers share no rows, so the effect of a change never depends on
+// another writer. So the oracle can run the generators again after the measurement, and changes need no records.
 import TidegaugeDriver
 import TidegaugeSpec
 

@@ -17,8 +17,7 @@ struct Dataset: Sendable {
     let auditedRows: Int
     /// Serial numbers are assigned round robin: the dataset takes every `lanes`-th from 0, writer w from w + 1.
     let lanes: Int
-    /// The rank of each item's score. Scores are evenly spaced, so a share of the scores is the same share of the
-    /// rows.
+    /// The rank of each item's score. Scores are evenly spaced, so a share of the scores is the same share of the rows.
     private let places: ContiguousArray<Int32>
     /// Recorded workload that assigns rows to tables.
     private let workload: WorkloadSpec?
@@ -68,8 +67,7 @@ struct Dataset: Sendable {
 enum Score {
     /// - Parameters:
     ///   - upper: the upper 31 bits of the score.
-    ///   - serial: unique in the trial and less than 2³² - 1, so that no score is `Int64.max`, the upper bound of
-    ///     ranges.
+    ///   - serial: unique in the trial and less than 2³² - 1, so no score is `Int64.max`, the upper bound of ranges.
     static func make(upper: UInt64, serial: Int) -> Int64 {
         precondition(
             serial < Int(UInt32.max), "out of unique scores after \(serial) rows: shorten the trial or lower its rate")

@@ -13,8 +13,7 @@ struct Commit: Sendable {
 
 /// The changes of one query's rows in version order.
 struct QueryHistory: Sendable {
-    /// A row's position in the query's order before and after one commit; `TableModel.absent` if the row is not in
-    /// the query.
+    /// A row's position in the query's order before and after one commit; `TableModel.absent` outside the query.
     struct Touch: Sendable {
         var key: Int64
         var before: Int64
@@ -44,8 +43,7 @@ struct QueryHistory: Sendable {
     /// Returns the number of affecting commits with an index less than `commit`.
     func affecting(before commit: Int) -> Int { commits.partitioningIndex { Int($0) >= commit } }
 
-    /// Returns the net effect of a range of affecting commits: one touch per row, without rows that entered and left
-    /// again.
+    /// Returns the net effect of a range of affecting commits: one touch per row, none if it only came and went.
     func net(_ range: Range<Int>) -> [Touch] {
         let all = touches[starts[range.lowerBound]..<starts[range.upperBound]]
         if range.count <= 1 { return Array(all) }

@@ -1,6 +1,5 @@
 // Chooses which of a writer's rows a change affects: uniform, by Zipf's law over a random order, a hot share, or the
-// latest first. Rows are added and removed between draws, so there is no precomputed table. A value, used by one
-// thread.
+// latest first. Rows come and go between draws, so there is no precomputed table. A value for one thread.
 import Glibc
 import TidegaugeSpec
 

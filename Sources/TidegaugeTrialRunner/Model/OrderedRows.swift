@@ -9,8 +9,7 @@ struct OrderedRows: Sendable {
         var key: Int64
     }
 
-    /// About half the square root of 1,000,000 rows: the walk over chunk counts then costs about as much as the shift
-    /// in a chunk.
+    /// About half the square root of 1,000,000 rows: a walk over chunk counts then costs like a shift in a chunk.
     private static let fullChunk = 512
 
     private(set) var count = 0

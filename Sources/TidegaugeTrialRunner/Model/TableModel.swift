@@ -1,5 +1,4 @@
-// A model of the trial's table: every row after the commits applied so far. It has no queries and no transactions,
-// only rows by key.
+// A model of the trial's table: every row after the commits applied so far. It has only rows by key, no queries.
 import TidegaugeDriver
 
 struct TableModel: Sendable {

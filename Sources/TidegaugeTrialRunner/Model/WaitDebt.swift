@@ -6,8 +6,7 @@
 struct WaitDebt {
     /// Shortest sleep in ns; a smaller debt is left to the next commit.
     static let shortestNs = 20_000.0
-    /// Maximum lateness in ns that is accounted for. A later wake-up is due to the machine and does not shorten other
-    /// sleeps.
+    /// Maximum lateness in ns that is accounted for. More is due to the machine and does not shorten sleeps.
     static let latestNs = 200_000.0
     /// Weight of one sleep in the moving mean of the lateness.
     private static let weight = 0.125

@@ -41,8 +41,7 @@ struct SeenRows: Sendable {
     }
 }
 
-/// Checks all columns of rows after the load. The total number of bytes is limited; the first collection is always
-/// checked.
+/// Checks all columns of rows after the load. The number of bytes is limited; the first collection is always checked.
 struct WholeRowCheck {
     private static let byteBudget = 256 << 20
 

@@ -1,5 +1,4 @@
-// An observer that checks that its first delivery is initial, that versions do not decrease, and that no call follows
-// its cancellation.
+// An observer that checks: the first delivery is initial, versions do not decrease, no call follows cancellation.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver

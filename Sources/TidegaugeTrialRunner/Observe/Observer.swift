@@ -58,8 +58,7 @@ final class Observer: DeliverySink {
         if let sampler, let subscription { sampler.look(delivery, callback: recorder.records.count - 1, subscription) }
     }
 
-    /// Records a delivery. It is separate from `deliver`, so that the cost of recording can be measured without that
-    /// of the clock.
+    /// Records a delivery. Separate from `deliver`, so that its cost can be measured without that of the clock.
     @inline(__always)
     func note(_ delivery: borrowing Delivery, enterNs: Int64) {
         recorder.record(
@@ -80,8 +79,7 @@ final class Observer: DeliverySink {
     /// The version of the last callback; any thread.
     var covered: Int64 { coveredVersion.load(ordering: .relaxed) }
 
-    /// Returns the first callback from `count` on that began after `cancelledNs`, when its subscription had been
-    /// cancelled.
+    /// Returns the first callback from `count` on that began after `cancelledNs`, the time of cancellation.
     func late(from count: Int, cancelledNs: Int64) -> (callback: Int, version: Int64)? {
         let records = recorder.records
         return (count..<records.count).first { records[$0].enterNs > cancelledNs }.map { ($0, records[$0].version) }

@@ -6,8 +6,7 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// The observing side of one trial. `areAllCovered` and `behind` may be called by any thread, the rest by the
-/// conducting thread.
+/// The observing side of one trial. `areAllCovered` and `behind` are for any thread, the rest for the conducting one.
 final class ObserverGroup: Sendable {
     private static let lookEveryNs: Int64 = 1_000_000
 
@@ -56,8 +55,7 @@ final class ObserverGroup: Sendable {
     /// Number of descriptors that the store and the probes may open later.
     private static let filesForOthers = 32
 
-    /// Throws if the observing threads would exceed the limit of descriptors: a run loop without descriptors ends the
-    /// process.
+    /// Throws if the observing threads would exceed the limit of descriptors: without any, a run loop ends the process.
     static func checkOpenFiles(
         threads: Int, _ spec: TrialSpec, open: Int? = ProcessHoldings.openFiles,
         limit: Int = ProcessHoldings.openFileLimit
@@ -88,8 +86,7 @@ final class ObserverGroup: Sendable {
         return observer.covered >= version
     }
 
-    /// Names the measured observers that have not been called at `version` or later, with their last versions; any
-    /// thread.
+    /// Names measured observers that have not been called at `version` or later, and their last versions; any thread.
     func behind(_ version: Int64) -> String {
         observers.prefix(spec.observers.count).compactMap { observer in
             let covered = observer.covered
@@ -99,8 +96,7 @@ final class ObserverGroup: Sendable {
         }.joined(separator: ", ")
     }
 
-    /// Allocation counters of the observing threads. Nil if deliveries run on queues, or if allocations are not
-    /// counted.
+    /// Allocation counters of the observing threads. Nil for queues, or if allocations are not counted.
     var allocations: [ThreadAllocations]? {
         guard spec.observers.deliver == .runLoop else { return nil }
         let counters = sites.map { try? $0.run(timeoutNs: spec.hangTimeoutNs) { ThreadAllocations() } }
@@ -140,8 +136,7 @@ final class ObserverGroup: Sendable {
         }) {}
     }
 
-    /// Whether the observer's rows have had no net change since its last version. Rows that entered and left again
-    /// need no callback.
+    /// Whether the observer's rows have had no net change since its last version. Rows that came and went need none.
     private static func isCurrent(_ observer: Observer, _ covered: Int64, _ history: History) -> Bool {
         let query = history.queries[observer.query]
         guard let last = query.commits.last else { return true }

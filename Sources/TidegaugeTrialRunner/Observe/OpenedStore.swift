@@ -27,7 +27,7 @@ final class OpenedStore: Sendable {
 
     /// Opens the store, reads the score of its first row, and closes it.
     /// - Throws: the engine's error, after closing the store.
-    /// - Returns: an answer without a version, because nobody writes to this store.
+    /// - Returns: an answer at version `.max`, because no writer changes this store.
     func read() throws -> ReadAnswer {
         let store = try driver.open(configuration)
         let found = Result { try store.contents(of: Self.query).first }

@@ -125,8 +125,7 @@ struct RowSample: BitwiseCopyable, Sendable {
     var stamp: Int64
 }
 
-/// A hash of rows. Different rows, or a different order of ordered rows, have the same hash only with probability
-/// 2⁻⁶⁴.
+/// A hash of rows. Different rows, or a different order of ordered rows, have the same hash only with probability 2⁻⁶⁴.
 struct RowDigest: Sendable {
     private let isOrdered: Bool
     private let hasStamps: Bool
@@ -134,10 +133,8 @@ struct RowDigest: Sendable {
     private(set) var value: UInt64 = 0
     private(set) var count = 0
 
-    /// Hashes only the fields that both sides know: scores only if rows are sorted by them, stamps only if whole rows
-    /// are shown.
-    /// - Parameter order: for `.none`, the hash ignores the order, because an engine without change sets may show
-    ///   rows in any order.
+    /// Hashes only the fields that both sides know: scores only if rows are sorted by them, stamps only if shown.
+    /// - Parameter order: for `.none`, the hash ignores the order, because such rows may be shown in any order.
     init(_ order: Query.Order, _ capabilities: Capabilities) {
         isOrdered = order != .none
         hasStamps = capabilities.shows == .rows

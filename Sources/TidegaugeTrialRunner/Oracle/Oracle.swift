@@ -72,8 +72,7 @@ struct Oracle {
         }
     }
 
-    /// Replays one representative of observers with the same deliveries. Afterwards `rows` is the final state of
-    /// their query.
+    /// Replays one representative of observers with the same deliveries. `rows` becomes their query's final state.
     private func replay(_ alike: [ObserverLog], _ rows: inout OrderedRows, _ verdict: inout OracleVerdict) {
         let log = alike[0]
         let query = history.queries[log.observer.query]
@@ -94,8 +93,8 @@ struct Oracle {
                 isSound = false
                 let from = index == 0 ? "" : "from version \(log[index - 1].version) "
                 let place = "callback \(index) of \(log.observer.name), \(from)to version \(record.version)"
-                // The model has advanced by the true changes, whatever was delivered, so reverting them gives the
-                // state before.
+                // The model has advanced by the true changes, not the delivered ones; reverting them gives the old
+                // state.
                 var before = replay
                 before.advance(net.map { .init(key: $0.key, before: $0.after, after: $0.before) })
                 let state = log.excerpt(index, from: before.rows, to: replay.rows, around: problem.index)

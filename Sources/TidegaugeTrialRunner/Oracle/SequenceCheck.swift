@@ -34,8 +34,7 @@ enum SequenceCheck {
         for log in logs {
             for record in log.records where !record.isInitial { callbacks.append((record, log.observer.name)) }
         }
-        // One observer's callbacks are already in order. Equal times are impossible, because deliveries of a site are
-        // serial.
+        // One observer's callbacks are already in order. Times differ, because deliveries of a site are serial.
         callbacks.sort { $0.record.enterNs < $1.record.enterNs }
         var violations: [String] = []
         for (earlier, later) in zip(callbacks, callbacks.dropFirst()) {

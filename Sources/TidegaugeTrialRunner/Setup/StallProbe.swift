@@ -1,6 +1,5 @@
-// Measures how long an observing thread is blocked in a call of the store. After a writer's commit it begins a write
-// or refreshes, as an application's main thread does on a tap. Calls are made one at a time, on the first site,
-// between deliveries.
+// Measures how long an observing thread is blocked in a call of the store. After a writer's commit it begins a write or
+// refreshes, as an application's main thread does on a tap. One call at a time, on the first site, between deliveries.
 //
 // `isPending` is set by the requesting thread and cleared by the site.
 import Synchronization

@@ -86,8 +86,7 @@ final class Writer: @unchecked Sendable {
     /// which has its own timeout. Any thread.
     var waitsUntilNs: Int64 { dueNs.load(ordering: .relaxed) }
 
-    /// The thread's body. The thread is ready at `start` and lives until `end` opens, so that its CPU clock can be
-    /// read.
+    /// The thread's body. It is ready at `start` and lives until `end` opens, so that its CPU clock can be read.
     func run(_ store: any DrivenStore, start: Gate, end: Gate) {
         Pacing.tightenTimerSlack()
         allocations = ThreadAllocations()

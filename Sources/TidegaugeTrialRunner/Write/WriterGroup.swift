@@ -1,6 +1,5 @@
 // The writer threads of a trial in this process. They start together, are watched for progress, and live until their
-// CPU clocks have been read. For writers in separate processes see `RemoteWriterGroup`. Used on the conducting
-// thread.
+// CPU clocks have been read. For writers in separate processes see `RemoteWriterGroup`. Used on the conducting thread.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -63,8 +62,7 @@ final class WriterGroup: WritingSide {
         while end.arrivals < writers.count {
             let nowNs = MonotonicClock.nowNs()
             let commits = commitsSoFar
-            // Writers need not make progress while they wait for a future due time, or in lockstep for their
-            // observers.
+            // Writers need not make progress while they wait for a future due time, or in lockstep for their observers.
             if commits != seen || writers.allSatisfy({ $0.waitsUntilNs > nowNs }) {
                 seen = commits
                 deadline.restart()
@@ -95,8 +93,8 @@ final class WriterGroup: WritingSide {
     }
 }
 
-/// The writing side of a trial, a companion that every trial has. `end` releases the writers, whose CPU clocks have
-/// been read by then.
+/// The writing side of a trial, a companion that every trial has. `end` releases the writers; their CPU clocks have
+/// been read.
 protocol WritingSide: Companion {
     /// Starts the writers and returns the measured window; the warm-up comes before it.
     func launch() throws -> Window
