@@ -17,7 +17,7 @@ void cf_set_flush_delay_ns(int64_t ns) { __atomic_store_n(&flush_delay_ns, ns, _
 uint64_t cf_flush_count(void) { return __atomic_load_n(&flushes, __ATOMIC_RELAXED); }
 void cf_step_wall_clock_ns(int64_t ns) { __atomic_store_n(&step_ns, ns, __ATOMIC_RELAXED); }
 
-// A sanitizer puts functions of its own in these places.
+// A sanitizer has its own replacements of these functions.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define SANITIZED 1
@@ -61,7 +61,7 @@ __attribute__((constructor)) static void find_clock(void) {
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     clock_function *real = real_clock;
-    // Called before the program has begun, by the loader's other constructors.
+    // Not set yet if another constructor of the loader calls it earlier.
     if (!real) return (int)syscall(SYS_clock_gettime, clock, time);
     if (__builtin_expect(clock != CLOCK_REALTIME, 1)) return real(clock, time);
     int result = real(clock, time);

@@ -1,10 +1,10 @@
-// The rows of one query in their order, as a process keeps them that is sent every commit. A value: older values stay as they are.
+// The ordered rows of one query in a process that receives every commit. A value: changes do not affect older copies.
 //
-// Rows stand in chunks that values share. `apply` copies the chunks that it changes and the list of chunks, and `changes`
-// passes over the chunks that two values share.
+// Rows are in chunks that values share. `apply` copies the list of chunks and the chunks that it changes; `changes` skips
+// the chunks that two values share.
 import StillingWellBasis
 
-/// A row, and the number it was inserted under, which is the order of a query that asks for none.
+/// A row and its insertion number, which is the order of queries without an order.
 public struct AgedItem: Sendable, Equatable {
     public var item: Item
     public var age: UInt64
@@ -14,7 +14,7 @@ public struct AgedItem: Sendable, Equatable {
 
 /// The rows that a query finds, in its order.
 public struct OrderedView: Sendable {
-    /// A row before and after a commit; nil where it is not there.
+    /// A row before and after a commit; nil if it does not exist.
     public typealias Step = (before: AgedItem?, after: AgedItem?)
 
     /// Differences between two values, as a `Delivery` states them.
@@ -60,19 +60,19 @@ public struct OrderedView: Sendable {
     private var chunks: [Chunk] = []
     public private(set) var count = 0
 
-    /// - Parameter rows: those of the query, in any order. O(n log n).
+    /// - Parameter rows: the rows of the query, in any order. O(n log n).
     public init(_ query: Query, _ rows: [AgedItem]) {
         self.query = query
         apply(rows.map { (nil, $0) })
     }
 
-    /// Identity of the state, the same for all copies of it. Another state may take it once no copy is left.
+    /// Identity of the state, the same for all copies. It may be reused when no copy is left.
     public var stateID: ObjectIdentifier { ObjectIdentifier(state) }
 
     // MARK: Changing
 
-    /// Brings the rows to the state after a commit. O(steps (log n + chunk size) + n / chunk size).
-    /// - Parameter steps: of rows that the query finds before or after; each row once.
+    /// Applies the changes of a commit. O(steps (log n + chunk size) + n / chunk size).
+    /// - Parameter steps: rows that match the query before or after; each row once.
     public mutating func apply(_ steps: [Step]) {
         var edits: [Place: Item?] = [:]
         for step in steps {
@@ -115,7 +115,7 @@ public struct OrderedView: Sendable {
         return result + rows[index...]
     }
 
-    /// Adds rows as chunks of even size, to the chunk before them where both are small.
+    /// Adds rows as chunks of equal size; merges them with the previous chunk if both are small.
     private static func add(_ rows: [Row], to chunks: inout [Chunk]) {
         if rows.isEmpty { return }
         var rows = rows
@@ -134,7 +134,7 @@ public struct OrderedView: Sendable {
     }
 
     private func place(_ row: AgedItem) -> Place {
-        // Scores have a sign, and the values of places have none.
+        // Scores are signed, but values of places are unsigned.
         let score = UInt64(bitPattern: row.item.score) ^ UInt64(1) << 63
         let value =
             switch query.order {

@@ -1,4 +1,4 @@
-// The tidegauge that ships, with GRDB and PostgreSQL.
+// The shipped tidegauge with GRDB and PostgreSQL.
 import TidegaugeShipped
 
 shippedMain(peers: linkedDrivers)

@@ -1,4 +1,4 @@
-// The tidegauge that ships, without GRDB, which takes half as long to build as all the rest: `tidegauge-peers` has it.
+// The shipped tidegauge without GRDB, whose build takes half as long as all the rest; `tidegauge-peers` has it.
 import TidegaugeShipped
 
 shippedMain()

@@ -1,19 +1,19 @@
-// Functions of the C library that tests of a store want to be worse than they are. Linked into the harness alone: a program's
-// own definitions come before those of the libraries it uses, so that a store's calls arrive here first. Without a fault set
-// each is the system call it stands for.
+// Replacements of functions of the C library, which inject faults into a store. Only the harness links them. A program's
+// own definitions come before those of its libraries, so a store's calls arrive here. Without a fault they only forward
+// the call.
 #ifndef CFAULTS_H
 #define CFAULTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Whether calls arrive here at all. Not in a build with a sanitizer, which puts functions of its own in these places.
+/// Returns whether calls arrive here. False in a build with a sanitizer, which has its own replacements.
 bool cf_is_in_place(void);
-/// Lets every flush of a file or of mapped memory to the disk take so much longer. 0: none.
+/// Delays every flush of a file or of mapped memory by `ns`; 0 for no delay.
 void cf_set_flush_delay_ns(int64_t ns);
-/// How many flushes there have been since the program began.
+/// Returns the number of flushes since the program began.
 uint64_t cf_flush_count(void);
-/// Sets the wall clock of this process apart from the machine's. 0: none.
+/// Sets the offset of this process's wall clock from the machine's, in ns; rounded towards 0 to whole seconds.
 void cf_step_wall_clock_ns(int64_t ns);
 
 #endif
