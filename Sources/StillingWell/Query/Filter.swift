@@ -75,7 +75,7 @@ extension KeyPath where Root: StoredObject, Value: StorableValue {
         let values = Set(values.map(\._columnValue))
         return Filter(
             .along(
-                path.links, .column(path.column, .oneOf(values), isOptional: property.isOptional),
+                path.links, .column(path.column, .oneOf(ValueSet(values)), isOptional: property.isOptional),
                 passesMissing: values.contains(.null)))
     }
 }

@@ -223,7 +223,7 @@ struct QueryTextTests {
         case 0: return random.oneIn(2) ? .all : .none
         case 1:
             let values = (0..<random.below(4)).map { _ in value(schema.type, &random) }
-            return .column(column, .oneOf(Set(values + (isNull ? [.null] : []))), isOptional: schema.isOptional)
+            return .column(column, .oneOf(ValueSet(values + (isNull ? [.null] : []))), isOptional: schema.isOptional)
         case 2 where schema.type == .string:
             let matches: [TextMatch] = [.contains, .beginsWith, .endsWith, .like]
             let text = ["a", "B*", "\"q\\\n", ""][random.below(4)]

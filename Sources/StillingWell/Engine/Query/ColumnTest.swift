@@ -26,15 +26,15 @@ public enum Comparison: Sendable, Hashable {
 
 enum ColumnTest: Sendable, Hashable {
     case compare(Comparison, ColumnValue)
-    case oneOf(Set<ColumnValue>)
+    case oneOf(ValueSet)
     case text(TextPattern)
 
-    /// Allocates nothing, except for `oneOf` over strings and data.
+    /// Allocates nothing.
     @inline(__always)
     func passes(_ row: RowReader, _ column: Int, isOptional: Bool) -> Bool {
         switch self {
         case .compare(let comparison, let value): row.compare(column, value, comparison, isOptional)
-        case .oneOf(let values): values.contains { row.compare(column, $0, .equal, isOptional) }
+        case .oneOf(let set): set.contains(row, column, isOptional: isOptional)
         case .text(let pattern): !(isOptional && row.isNull(column)) && pattern.matches(row.bytes(column))
         }
     }
@@ -44,9 +44,9 @@ enum ColumnTest: Sendable, Hashable {
     /// Simplest filter with the same meaning.
     func normal(_ column: Int, isOptional: Bool) -> FilterExpression {
         switch self {
-        case .oneOf(let values) where values.isEmpty: .none
-        case .oneOf(let values) where values.count == 1:
-            .compare(column: column, .equal, values.first!, isOptional: isOptional)
+        case .oneOf(let set) where set.values.isEmpty: .none
+        case .oneOf(let set) where set.values.count == 1:
+            .compare(column: column, .equal, set.values.first!, isOptional: isOptional)
         case .compare(.less, .null), .compare(.lessOrEqual, .null), .compare(.greater, .null),
             .compare(.greaterOrEqual, .null):
             .none
@@ -71,10 +71,19 @@ enum ColumnTest: Sendable, Hashable {
         switch self {
         case .compare(let comparison, let value):
             "compare \(column) \(comparison) \(QueryIdentity.words(value)) \(isOptional)"
-        case .oneOf(let values):
-            "one \(column) \(isOptional) " + QueryIdentity.list("of", values.map(QueryIdentity.words).sorted())
+        case .oneOf(let set):
+            "one \(column) \(isOptional) " + QueryIdentity.list("of", set.values.map(QueryIdentity.words).sorted())
         case .text(let pattern):
             "text \(column) \(pattern.match) \(QueryIdentity.hex(pattern.bytes)) \(pattern.foldsCase) \(isOptional)"
+        }
+    }
+
+    /// Equivalent test for many rows: an equality of bytes compares lengths first, and prepares its bytes once.
+    var prepared: ColumnTest {
+        guard case .compare(.equal, let value) = self else { return self }
+        return switch value {
+        case .string, .data, .uuid: .oneOf(ValueSet([value]))
+        case .null, .int, .double, .bool, .date, .link: self
         }
     }
 
@@ -84,7 +93,7 @@ enum ColumnTest: Sendable, Hashable {
     var values: [ColumnValue]? {
         switch self {
         case .compare(.equal, let value): [value]
-        case .oneOf(let values): Array(values)
+        case .oneOf(let set): Array(set.values)
         case .compare, .text: nil
         }
     }

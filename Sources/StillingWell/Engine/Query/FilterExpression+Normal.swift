@@ -43,7 +43,22 @@ extension FilterExpression {
             if part == deciding { return deciding }
             if seen.insert(part).inserted { flat.append(part) }
         }
+        if kind == .or { flat = withoutRepeatedColumns(flat) }
         return flat.isEmpty ? neutral : flat.count == 1 ? flat[0] : .node(FilterNode(kind, flat))
+    }
+
+    /// Replaces all equalities and lists of values of one column in a disjunction by one list, at the first one's place.
+    private static func withoutRepeatedColumns(_ parts: [FilterExpression]) -> [FilterExpression] {
+        var values: [Int: [ColumnValue]] = [:]
+        for case .column(let column, let test, _) in parts { values[column, default: []] += test.values ?? [] }
+        var listed: Set<Int> = []
+        return parts.compactMap { part in
+            guard case .column(let column, let test, let isOptional) = part, let own = test.values,
+                let all = values[column], all.count > own.count
+            else { return part }
+            guard listed.insert(column).inserted else { return nil }
+            return .column(column, .oneOf(ValueSet(all)), isOptional: isOptional)
+        }
     }
 
     /// Negation of a normal expression.

@@ -63,7 +63,10 @@ struct FilterProgram: Sendable {
                         let condition = FilterProgram(node.parts[0])
                         place = add(.quantified(column: column, quantifier, condition), whenTrue, whenFalse)
                     }
-                case .column, .identity, .aggregate: place = add(.leaf(filter), whenTrue, whenFalse)
+                case .column(let column, let test, let isOptional):
+                    let prepared = FilterExpression.column(column, test.prepared, isOptional: isOptional)
+                    place = add(.leaf(prepared), whenTrue, whenFalse)
+                case .identity, .aggregate: place = add(.leaf(filter), whenTrue, whenFalse)
                 }
                 continue
             }
@@ -104,7 +107,7 @@ enum FilterTest: Sendable {
         return .linked(way: [column] + way, condition)
     }
 
-    /// Tests a row. Allocates nothing, except for `oneOf` over strings and data, and for links.
+    /// Tests a row. Allocates nothing, except for links.
     func matches(_ row: RowReader, _ reach: Reach?) -> Bool {
         switch self {
         case .leaf(let filter): filter.leafMatches(row, reach)

@@ -82,7 +82,7 @@ struct RowTest: Sendable {
             case .column(let column, .compare(let comparison, .bool(let constant)), isOptional: false):
                 integers.append(Comparing(column, comparison, constant))
             case .column(let column, let test, let isOptional):
-                columns.append(Testing(column: column, test: test, isOptional: isOptional))
+                columns.append(Testing(column: column, test: test.prepared, isOptional: isOptional))
             case .all, .none, .identity, .aggregate, .node: others.append(condition)
             }
         }
@@ -123,6 +123,9 @@ struct RowTest: Sendable {
             var count = 0
             return page.forEachPlainRow({ base, _ in count &+= sole.passes(base) ? 1 : 0 }) ? count : nil
         }
+        if let (column, set, isOptional) = soleSet {
+            return Self.count(page, set, column, isOptional: isOptional, source.unretained)
+        }
         guard let (column, pattern, isOptional) = soleText, pattern.match == .contains, !pattern.foldsCase else {
             return nil
         }
@@ -143,6 +146,27 @@ struct RowTest: Sendable {
             count &+= search.isIn(row.bytes(column)) ? 1 : 0
         }
         return isPlain ? count : nil
+    }
+
+    /// Number of rows of a page whose column has one of some values.
+    @inline(never)
+    private static func count(
+        _ page: MappedPage, _ set: ValueSet, _ column: Int, isOptional: Bool, _ values: UnsafeRawPointer
+    ) -> Int? {
+        var count = 0
+        let isPlain = page.forEachPlainRow { base, byteCount in
+            let row = RowReader(unchecked: base, byteCount, values)
+            count &+= set.contains(row, column, isOptional: isOptional) ? 1 : 0
+        }
+        return isPlain ? count : nil
+    }
+
+    /// The only condition, if it is a set of values.
+    private var soleSet: (column: Int, set: ValueSet, isOptional: Bool)? {
+        guard columns.count == 1, integers.isEmpty, others == nil, case .oneOf(let set) = columns[0].test else {
+            return nil
+        }
+        return (columns[0].column, set, columns[0].isOptional)
     }
 
     /// The only condition, if it is a text pattern.

@@ -149,7 +149,8 @@ extension QueryParser {
             }
         }
         return path.along(
-            .column(column, .oneOf(values), isOptional: schema.isOptional), passesMissing: values.contains(.null))
+            .column(column, .oneOf(ValueSet(values)), isOptional: schema.isOptional),
+            passesMissing: values.contains(.null))
     }
 
     /// Parses the rest of `constant IN path`: whether a list contains the constant.

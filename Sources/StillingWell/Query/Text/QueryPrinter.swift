@@ -90,8 +90,8 @@ struct QueryPrinter {
         case .none: "FALSEPREDICATE"
         case .column(let column, .compare(let comparison, let value), _):
             "\(names.name(column)) \(Self.symbol(comparison)) \(print(value))"
-        case .column(let column, .oneOf(let values), _):
-            "\(names.name(column)) IN {\(values.map { print($0) }.sorted().joined(separator: ", "))}"
+        case .column(let column, .oneOf(let set), _):
+            "\(names.name(column)) IN {\(set.values.map { print($0) }.sorted().joined(separator: ", "))}"
         case .column(let column, .text(let pattern), _):
             """
             \(names.name(column)) \(Self.symbol(pattern.match))\(pattern.foldsCase ? "[c]" : "") \
