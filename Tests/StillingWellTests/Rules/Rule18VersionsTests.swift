@@ -62,19 +62,30 @@ struct Rule18VersionsTests {
     private func sleeper(_ test: TestStore) throws -> (LiveConnection, ManualScheduler) {
         let scheduler = ManualScheduler()
         let connection = try test.store.connect(on: .scheduler(scheduler)).live()
+        try putToSleep(connection, scheduler, test)
+        return (connection, scheduler)
+    }
+
+    private func putToSleep(_ connection: LiveConnection, _ scheduler: ManualScheduler, _ test: TestStore) throws {
         // The number of commits depends on which of them upkeep processes.
         try repeating(atMost: 10_000, until: { connection.isAsleep }) {
             try change(test, times: 100)
             scheduler.turnNow()
         }
         try #require(connection.isAsleep)
-        return (connection, scheduler)
     }
 
     @Test("where nothing is observed, a connection holds no version between its uses, and upkeep none either")
     func sleeping() throws {
         let test = try makeStore(notes: 100, pollNs: nil)
         let (connection, scheduler) = try sleeper(test)
+        // Upkeep holds a version while somebody observes.
+        var told = 0
+        let token = try connection.observe { _, _ in told += 1 }
+        try change(test, times: 1)
+        try scheduler.turn { told == 1 }
+        token.invalidate()
+        try putToSleep(connection, scheduler, test)
         try change(test, times: 10)
         // Upkeep releases its own version at the end of a turn.
         repeating(atMost: 60_000, until: { test.store.oldestPin == nil }) { usleep(1_000) }

@@ -87,6 +87,26 @@ struct MappedRowsTests {
         #expect(storage.pageMap.isKnown && held.last?.snapshot.pages(table.rows, table.rowsName) != nil)
     }
 
+    @Test("a row that was found before its file was cut short is damage, and no end of the process")
+    func cutBehindFoundRows() throws {
+        let test = try TestStore(durability: .relaxed)
+        let storage = test.store.core.storage
+        let table = try storage.table(of: Note.self)
+        try test.store.write { connection in for id in 0..<2_000 { try connection.add(Note(id: id, score: id)) } }
+        let snapshot = try storage.openSnapshot()
+        let rows = try (0..<2_000).map { key in
+            let id = try #require(snapshot.find(table, primaryKey: .int(key)))
+            return try #require(snapshot.row(table, id))
+        }
+        #expect(rows.enumerated().allSatisfy { Int._read($1, 2) == $0 } && snapshot.failure == nil)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: test.path + "/data.mdb"))
+        defer { try? file.close() }
+        try file.truncate(atOffset: 2 * 4_096)
+        // These bytes are read outside of the engine's calls.
+        #expect(rows.dropFirst().contains { Int._read($0, 2) == 0 })
+        #expect(snapshot.failure?.isOfFile == true)
+    }
+
     /// Interpolation, which assumes an even distribution, is too high for most of these numbers, or too low.
     @Test("are found where few numbers stand in some pages and many in others", arguments: [true, false])
     func uneven(_ isSparseFirst: Bool) throws {

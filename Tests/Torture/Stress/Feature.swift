@@ -80,6 +80,7 @@ enum Feature: Int, CaseIterable, Sendable {
         case .strictKills: .kills(8)
         // Most observers of linking objects are ended before a row that links to theirs changes.
         case .linkingObjects: .callbacks(30_000)
+        case .forks where !Forker.isPossible: .callbacks(.max)
         default: .callbacks(10_000)
         }
     }

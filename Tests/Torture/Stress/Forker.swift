@@ -27,6 +27,10 @@ final class Forker: @unchecked Sendable {
         }
     }
 
+    /// False under ThreadSanitizer, which supports no threads in the child of a fork. A child there blocks for ever, with the
+    /// descriptors and locks that it has inherited.
+    static let isPossible = dlsym(nil, "__tsan_init") == nil
+
     private static let patienceNs: Int64 = 2_000_000_000
     private let load: Load
     private let lock = TracedMutex("forks")
@@ -48,7 +52,7 @@ final class Forker: @unchecked Sendable {
 
     private func run() {
         var random = load.plan.random("forker")
-        while !load.isStopping {
+        while !load.isStopping, Self.isPossible {
             heartbeat.beat()
             sleep(us: random.from(200_000...800_000))
             load.gate.enter()

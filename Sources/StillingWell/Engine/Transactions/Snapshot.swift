@@ -65,7 +65,7 @@ final class Snapshot: Sendable {
             do throws(StoreError) {
                 version = try storage.begin(reader)
             } catch {
-                _ = failed.storeIfNil(Failure(error))
+                keep(error)
             }
             standing.store(version, ordering: .releasing)
             return version
@@ -174,8 +174,10 @@ final class Snapshot: Sendable {
     }
 
     /// Keeps a failure, if it is the first one.
-    func keep(_ failure: EngineFailure) {
-        _ = failed.storeIfNil(Failure(storage.error(failure, "read")))
+    func keep(_ failure: EngineFailure) { keep(storage.error(failure, "read")) }
+
+    private func keep(_ error: StoreError) {
+        _ = failed.storeIfNil(Failure(error))
         hasFailed.store(true, ordering: .releasing)
     }
 
