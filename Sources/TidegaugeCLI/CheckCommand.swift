@@ -9,7 +9,7 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var scenarios: ScenarioPaths
 
-    @Option(help: "The profile in which limits want samples: smoke, ci or full.")
+    @Option(help: "Profile whose number of samples must suffice for every limit: smoke, ci or full.")
     var profile: Profile = .ci
 
     func run() throws {

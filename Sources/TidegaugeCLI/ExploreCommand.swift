@@ -13,23 +13,25 @@ struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explore", abstract: "Search the interleavings of a choreography for one that goes wrong.")
 
-    @Argument(help: "A scenario with threads: a file, or its name.", completion: Completions.scenarios)
+    @Argument(help: "Scenario with 'threads': a file or a name.", completion: Completions.scenarios)
     var scenario: String
 
-    @Option(help: "The driver; default: the first that the scenario names.", completion: Completions.drivers)
+    @Option(help: "Driver (default: the first that the scenario names).", completion: Completions.drivers)
     var driver: String?
 
     @Option(
-        help: "How many schedules to try: the default one, then random ones, and by PCT of depth 2 and 3, in turns.")
+        help:
+            "Number of schedules to try: the default one, then random ones and PCT schedules of depth 2 and 3 in turns."
+    )
     var schedules = 1_000
 
-    @Option(help: "Of the random choices.")
+    @Option(help: "Random seed.")
     var seed: UInt64 = 1
 
-    @Option(help: "Replays this one schedule, as it was printed, and searches nothing.")
+    @Option(help: "Schedule to replay, as it was printed. Nothing is searched.")
     var schedule: String?
 
-    @Option(help: "How often to replay it.")
+    @Option(help: "Number of replays.")
     var times = 1
 
     func validate() throws {

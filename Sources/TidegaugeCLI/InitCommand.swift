@@ -4,13 +4,15 @@ import Foundation
 
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Write a small scenario file to begin with.")
+        commandName: "init", abstract: "Write a small scenario file to start from.")
 
-    @Argument(help: "The file to write; one that is there is left alone.", completion: .file(extensions: ["yaml"]))
+    @Argument(help: "File to write. An existing file is not changed.", completion: .file(extensions: ["yaml"]))
     var file = "scenario.yaml"
 
     func validate() throws {
-        if !file.hasSuffix(".yaml") { throw ValidationError("'\(file)' is no *.yaml file, which a scenario is") }
+        if !file.hasSuffix(".yaml") {
+            throw ValidationError("'\(file)' does not end in .yaml, as a scenario file must")
+        }
     }
 
     func run() throws {

@@ -20,7 +20,7 @@ struct ListCommand: ParsableCommand {
 
     @OptionGroup var scenarios: ScenarioPaths
 
-    @Flag(help: "As a JSON array of objects.")
+    @Flag(help: "Print a JSON array of objects.")
     var json = false
 
     func run() throws {

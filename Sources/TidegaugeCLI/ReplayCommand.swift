@@ -11,18 +11,18 @@ import TidegaugeTrial
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "replay", abstract: "Run a trial that hung again, and say whether it hangs the same way.")
+        commandName: "replay", abstract: "Repeat a trial that hung, and report whether it hangs in the same way.")
 
-    @Argument(help: "A file of a run's folder 'hangs', or a scenario file.", completion: .file())
+    @Argument(help: "File in the folder 'hangs' of a run, or a scenario file.", completion: .file())
     var file: String
 
-    @Option(help: "The driver, for a scenario file that is meant for several.", completion: Completions.drivers)
+    @Option(help: "Driver, if the scenario file names several.", completion: Completions.drivers)
     var driver: String?
 
-    @Option(help: "How often.")
+    @Option(help: "Number of repetitions.")
     var times = 1
 
-    @Flag(help: "Where each thread stood, too.")
+    @Flag(help: "Print the stack of each thread too.")
     var stacks = false
 
     func validate() throws {

@@ -6,20 +6,20 @@ import TidegaugeSpec
 
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "report", abstract: "Make the pages of a run again, or one page of two runs.",
+        commandName: "report", abstract: "Rebuild a report, or compare two runs on one page.",
         discussion: """
-            Of one folder: report.html, report.json, junit.xml and summary.md, as the run wrote them at its end. Of two: a page in \
-            the second one's folder with what changed first, both runs' answers and their curves over one another.
+            With one folder: writes report.html, report.json, junit.xml and summary.md again. With two: writes a page into the \
+            second folder. It shows what changed first, then the answers of both runs and their curves in one picture.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "The folder of a run, such as Reports/latest; or of two, the earlier one first.", valueName: "dir"),
+            "Folder of a run, such as Reports/latest, or of two runs, the earlier one first.", valueName: "dir"),
         completion: .directory) var directories: [String]
 
     func validate() throws {
         guard directories.count <= 2 else {
-            throw ValidationError("takes one folder of a run, or two, and not \(directories.count)")
+            throw ValidationError("takes the folder of one run or of two, and was given \(directories.count)")
         }
     }
 

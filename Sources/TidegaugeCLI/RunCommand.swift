@@ -15,71 +15,74 @@ struct RunCommand: ParsableCommand {
             Exit codes: 0 all is well (limits that the machine could not judge are named, as are figures worse than a \
             baseline's), 1 a limit is broken, 3 a trial hung, 4 the store broke a promise, 64 and 65 the command or a scenario \
             is wrong, 69 a driver cannot run here, 70 a trial or the harness failed, 130 interrupted; the worst wins. \
-            2, not decided, is compare's.
+            (2 is used by `compare` only.)
             """)
 
     @OptionGroup var scenarios: ScenarioPaths
 
-    @Option(help: "How much to run: smoke, ci or full.")
+    @Option(help: "Profile: smoke, ci or full. It sets durations and repetitions.")
     var profile: Profile = .ci
 
     @Option(
-        help: "A driver to run on; may be given several times. Default: all but noop and peers.",
+        help: "Driver to run on; repeatable. The first is the reference (default: all but noop and peers).",
         completion: Completions.drivers)
     var driver: [String] = []
 
-    @Option(help: "Where reports go.", completion: .directory)
+    @Option(help: "Folder that reports are written to.", completion: .directory)
     var out = "Reports"
 
     @Option(help: "Random seed (default: 1).")
     var seed: UInt64?
 
     @Option(
-        help: ArgumentHelp("Overrides a scenario's value, as dataset.items=1000.", valueName: "key=value"),
+        help: ArgumentHelp(
+            "Replaces a value of every scenario, such as dataset.items=1000; repeatable.", valueName: "key=value"),
         completion: Completions.settings)
     var set: [String] = []
 
     @Option(
-        help: "Only scenarios whose name matches this pattern (* and ?).", completion: Completions.scenarioNames)
+        help: "Pattern that names of scenarios must match (* and ? are wildcards).",
+        completion: Completions.scenarioNames)
     var filter: String?
 
-    @Flag(help: "Also write trace.json, the first commits and callbacks of each trial one by one.")
+    @Flag(help: "Write trace.json too: the first commits and callbacks of each trial, one by one.")
     var trace = false
 
     @Option(
         help: ArgumentHelp(
             """
-            Do what this file recorded (a trace: Scenarios/README.md), the whole of it unless 'duration' is set, in place of \
-            the traces that the scenarios follow; without PATH in recorded-day.
+            Recording that replaces the traces of the scenarios (format: Scenarios/README.md). It is followed to its end \
+            unless 'duration' is set. Without PATH, the scenario recorded-day follows it.
             """, valueName: "file"), completion: .file()) var traceFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "What hosts there are and how each is reached, for scenarios with 'writers.hosts' or 'observers.hosts'; without it these are processes here.",
+            "File that names hosts and how each is reached, for scenarios with 'writers.hosts' or 'observers.hosts' (default: processes of this machine).",
             valueName: "file"), completion: .file()) var hosts: String?
 
     @Flag(
         help: """
-            Count instructions, allocations and system calls per commit, by the processor or valgrind, and time nothing: the \
-            same on a busy machine.
+            Count instructions, allocations and system calls per commit with the processor's counters or valgrind. Nothing \
+            is timed, so the figures are the same on a busy machine.
             """) var count = false
 
     @Option(
         help: ArgumentHelp(
-            "With --count: so many commits per trial and not up to 200, for an engine of which one takes minutes to count.",
+            "Commits to count per trial (default: up to 200). Lower it for slow engines. Requires --count.",
             valueName: "number")) var commits: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Name what became worse since this baseline was saved; it leaves the exit code alone.", valueName: "name"))
+            "Baseline to compare with. What became worse is named; the exit code does not change.", valueName: "name"))
     var baseline: String?
 
     @Option(
         help: ArgumentHelp(
-            "Keep the figures of this run, if it passes, in baselines/ beside the reports.", valueName: "name"))
+            "Name under which the figures of this run are saved in baselines/ beside the reports, if it passes.",
+            valueName: "name"))
     var saveBaseline: String?
 
-    @Flag(help: "Do not wait, for a minute at most, until what else runs on the machine has ended.")
+    @Flag(help: "Start at once instead of waiting up to one minute for a quiet machine.")
     var noWait = false
 
     @Flag(help: "No progress on standard error.")
@@ -87,7 +90,8 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Go on with an interrupted run: finished trials are kept, its own options hold.", valueName: "dir"),
+            "Folder of an interrupted run to continue. Finished trials are kept, and the options of that run apply.",
+            valueName: "dir"),
         completion: .directory) var resume: String?
 
     func validate() throws {
@@ -209,7 +213,12 @@ struct RunCommand: ParsableCommand {
         environment.begin(waitForQuiet(plan.header))
         var formats: [any ReportFormat] = [
             MetricsCSV(), SeriesCSV(), HistogramLogs(), EnvironmentJSON(), HangReports(),
-            ConsoleSummary(earlier: resumption?.keptRows ?? [], columns: TerminalOutput.columns) {
+            ConsoleSummary(
+                earlier: resumption?.keptRows ?? [],
+                gates: Dictionary(
+                    plan.header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first }),
+                columns: TerminalOutput.columns
+            ) {
                 print(TerminalOutput.coloured($0), terminator: "")
             },
         ]

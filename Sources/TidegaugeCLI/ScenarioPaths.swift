@@ -14,7 +14,7 @@ struct ScenarioPaths: ParsableArguments {
     }
 
     @Argument(
-        help: "Scenario files, folders of them, or names of those in Scenarios or shipped.",
+        help: "Scenario files, folders of scenario files, or names of scenarios (in Scenarios, or shipped).",
         completion: Completions.scenarios)
     var paths: [String] = Self.standard
 

@@ -85,7 +85,7 @@ public struct Judge: Sendable {
         }
         if let effect, effect.detectable == nil {
             doubts.append(
-                "no effect is detectable: \(effect.pairs) pair\(effect.pairs == 1 ? "" : "s") cannot reach α = 1 %")
+                "\(effect.pairs) pair\(effect.pairs == 1 ? " is" : "s are") too few for any verdict (α = 1 %)")
         }
         return doubts
     }

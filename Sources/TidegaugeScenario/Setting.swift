@@ -19,7 +19,7 @@ extension Setting {
         case .items:
             .init(
                 \.spec.dataset.items, .integer(1...100_000_000), default: .missing,
-                "Rows that writers choose from. Has to be said.")
+                "Rows that writers choose from. Required.")
         case .groups:
             .init(
                 \.spec.dataset.groups, .integer(0...1_000_000), default: .missing,
@@ -156,7 +156,7 @@ extension Setting {
         case .rate:
             .init(
                 \.spec.writers.rateHz, .rateHz(10_000_000), default: .missing,
-                "Commits per second over all writers, the mean whatever the arrivals. Has to be said where the load is open "
+                "Commits per second over all writers, the mean whatever the arrivals. Required where the load is open "
                     + "and no trace says when commits are due; `none` in a variant where there is no schedule.")
         case .arrivals:
             .init(
@@ -275,7 +275,7 @@ extension Setting {
         case .duration:
             .init(
                 \.spec.durationNs, .durationNs(1_000_000...86_400_000_000_000), default: .missing,
-                isSwept: false, "The measured window. Has to be said, here or in every profile.")
+                isSwept: false, "The measured window. Required, here or in every profile.")
         case .repetitions:
             .init(
                 \.repetitions, .integer(1...1_000), default: 1, isSwept: false,

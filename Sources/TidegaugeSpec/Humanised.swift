@@ -18,7 +18,7 @@ public enum Humanised {
     public static func grouped(_ count: Int) -> String {
         let digits = Array("\(count.magnitude)")
         let groups = stride(from: digits.count, to: 0, by: -3).map { String(digits[max(0, $0 - 3)..<$0]) }
-        return (count < 0 ? "-" : "") + groups.reversed().joined(separator: "\u{A0}")
+        return (count < 0 ? "-" : "") + groups.reversed().joined(separator: ",")
     }
 
     /// Formats a rate per second: `500`, `10 000`, `2.5`, `0.4`. Fractions get three significant digits.

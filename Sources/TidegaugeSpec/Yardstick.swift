@@ -59,7 +59,7 @@ public struct YardstickReading: Codable, Sendable, Equatable {
     public var obstacle: String? {
         if let failure { return "could not be taken: \(failure)" }
         guard let isSteady else { return "was not taken twice" }
-        return isSteady ? nil : "took \(Self.text(beforeNs)) before and \(Self.text(afterNs)) after"
+        return isSteady ? nil : "changed from \(Self.text(beforeNs)) to \(Self.text(afterNs)) during the run"
     }
 
     private static func text(_ ns: Double?) -> String { Humanised.text(ns, unit: "ns") }

@@ -85,7 +85,7 @@ struct BudgetTests {
         #expect(rows[0].verdict == .suspected && ComparisonOutcome(engine, rows).word == .inconclusive)
         #expect(rows[0].pairs == 6 && rows[0].low! > 0.5)
         #expect(rows[0].remark.contains("the budget ended"))
-        #expect(rows[0].remark.contains("6 pairs cannot reach α = 1 %"))
+        #expect(rows[0].remark.contains("6 pairs are too few for any verdict (α = 1 %)"))
     }
 
     @Test("Pairs too few to reach α see no effect, however alike they are", arguments: 1...8)

@@ -125,9 +125,10 @@ struct ComparisonReportTests {
                 top.hasPrefix("! suspected: slow stillingwell durability=memory write_service_time p50 +8."), "\(top)")
             #expect(top.contains("(95 %: +") && top.contains("its confirmation was not finished"), "\(top)")
             #expect(
-                console.contains("1 of 2 gates decided by clocks (50 %); 1 pair more, some 2 s, would decide 1 gate; "))
+                console.contains("1 of 2 gates decided by clocks (50 %); 1 more pair, about 2 s, would decide 1 gate; ")
+            )
             #expect(
-                console.contains("\ninconclusive: suspected, and not confirmed: slow stillingwell (+8."), "\(console)")
+                console.contains("\ninconclusive: suspected but not confirmed: slow stillingwell (+8."), "\(console)")
             func text(_ name: String) throws -> String {
                 try String(contentsOfFile: "\(root)/\(name)", encoding: .utf8)
             }
@@ -161,7 +162,7 @@ struct ComparisonReportTests {
                 #expect(text.contains("counts see no waiting") && text.contains("clocks see waiting"))
             }
             // Without a pair, the number of pairs needed is unknown.
-            #expect(summary.contains("0 of 2 gates decided by clocks (0 %); 2 gates had too few pairs"))
+            #expect(summary.contains("0 of 2 gates decided by clocks (0 %); 2 gates: too few pairs"))
         }
     }
 

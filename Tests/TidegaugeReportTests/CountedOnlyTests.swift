@@ -83,7 +83,7 @@ struct CountedOnlyReportTests {
             #expect(judged.outcome.word == .inconclusive)
             let verdict = ComparisonConsole.verdict(judged)
             #expect(
-                verdict.hasSuffix("known not to be: slow stillingwell durability=memory, not counted"), "\(verdict)")
+                verdict.hasSuffix("not decided: slow stillingwell durability=memory, not counted"), "\(verdict)")
             #expect(ComparisonConsole.render(judged).contains("not compared: slow, counted: hang"))
             for name in ["summary.md", "compare.html", "compare.json"] {
                 #expect(texts[name]!.contains("hang"), "\(name)")

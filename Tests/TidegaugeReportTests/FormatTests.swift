@@ -35,14 +35,14 @@ struct FormatTests {
     @Test("The console summary is as agreed, byte for byte")
     func consoleSummary() throws {
         var printed = ""
-        let format = ConsoleSummary { printed += $0 }
+        let format = ConsoleSummary(gates: [:]) { printed += $0 }
         let run = ReportedRun(runID: "r", directory: "/", environment: .fixed)
         try format.begin(run)
         for row in Fixture.rows { try format.add([row]) }
         #expect(printed.isEmpty)
         try format.end(run)
         try Fixture.expectGolden(printed, "summary.txt")
-        #expect(ConsoleSummary.render([]) == "")
+        #expect(ConsoleSummary.render([], gates: [:]) == "")
     }
 
     @Test("The header is the agreed columns in the agreed order")

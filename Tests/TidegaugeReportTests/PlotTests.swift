@@ -21,9 +21,9 @@ struct PlotTests {
         let svg = PlotSVG.text(Self.plot)
         let parser = XMLParser(data: Data(svg.utf8))
         #expect(parser.parse())
-        #expect(svg.contains("class=\"p1 line\" d=\"M0 10000L5000 6667L10000 0\""))
-        #expect(svg.contains("class=\"p8 points\" d=\"M5000 3333h0M5000 3333h0\""))
-        #expect(svg.contains("class=\"p8 line\" d=\"M0 10000L10000 10000\""))
+        #expect(svg.contains("class=\"p1 line k1\" d=\"M0 10000L5000 6667L10000 0\""))
+        #expect(svg.contains("class=\"p8 points k8\" d=\"M5000 3333h0M5000 3333h0\""))
+        #expect(svg.contains("class=\"p8 line k8\" d=\"M0 10000L10000 10000\""))
         #expect(svg.contains("data-x=\"percentile log 1.0 100.0\" data-y=\"seconds log 1e-06 0.001\""))
         #expect(svg.contains(">10 µs<") && svg.contains(">99<") && svg.contains(">50<"))
         for word in ["<title>", "<curve>", "id=", "http", "rgb("] { #expect(!svg.contains(word), "\(word)") }
@@ -38,7 +38,7 @@ struct PlotTests {
                     Plot.Series(nil, 1, .line, [.init(0.5, 1)]), Plot.Series(nil, 2, .points, [.init(-0.5, 3)]),
                 ]))
         #expect(svg.contains("data-down=\"\""))
-        #expect(svg.contains("p1 points\" d=\"M9310 0h0\"") && svg.contains("p2 points\" d=\"M690 10000h0\""))
+        #expect(svg.contains("p1 points k1\" d=\"M9310 0h0\"") && svg.contains("p2 points k2\" d=\"M690 10000h0\""))
     }
 
     @Test(

@@ -25,11 +25,11 @@ import Testing
         #expect(
             try found(#"write_service_time.p99: "< 5ms""#) == [
                 "test.yaml:7:35: 'write_service_time.p99' cannot be judged in the profile 'ci': about 150 samples a trial, "
-                    + "and p99 needs 1\u{A0}000: duration ≥ 34s"
+                    + "and p99 needs 1,000: duration ≥ 34s"
             ])
         #expect(
             try found(#"end_to_end_latency.p99_9: "< 5ms""#, ("count: 1 ", "count: 4 "))[0].hasSuffix(
-                "about 450 samples a trial, and p99_9 needs 10\u{A0}000: duration ≥ 112s"))
+                "about 450 samples a trial, and p99_9 needs 10,000: duration ≥ 112s"))
     }
 
     @Test func whatHasEnoughIsNotMentioned() throws {
@@ -57,7 +57,7 @@ import Testing
         let sweep = ("duration: 5s", "duration: 5s\nsweep: { writers.rate: [400/s, 100/s, 40/s] }")
         #expect(
             try found(#"write_service_time.p99: "< 5ms""#, sweep)[0].contains(
-                "'ci' at writers.rate=40/s: about 200 samples a trial, and p99 needs 1\u{A0}000: duration ≥ 25s"))
+                "'ci' at writers.rate=40/s: about 200 samples a trial, and p99 needs 1,000: duration ≥ 25s"))
         #expect(try found(#"write_service_time.p99: { at: { writers.rate: 400/s }, limit: "< 5ms" }"#, sweep).isEmpty)
     }
 
@@ -79,7 +79,7 @@ import Testing
         let both = complaints(file)
         #expect(
             both.count == 2 && both[0].hasPrefix("test.yaml:8:27: 'write_service_time.p99' \(complaint) 150 samples"))
-        #expect(both[0].hasSuffix("needs 1\u{A0}000: duration ≥ 34s"), "\(both)")
+        #expect(both[0].hasSuffix("needs 1,000: duration ≥ 34s"), "\(both)")
         #expect(complaints(file + "profiles: { full: { duration: 34s } }").isEmpty)
         #expect(complaints(file + "profiles: { smoke: { duration: 34s } }").count == 2)
         // One point of one profile is enough. A load with an unknown number of commits is accepted too.

@@ -10,24 +10,24 @@ import TidegaugeSpec
 struct CalibrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calibrate",
-        abstract: "Measure how often this machine would call a false alarm, and how small a slow-down it sees.",
+        abstract: "Measure how often this machine raises a false alarm, and how small a slow-down it detects.",
         discussion: """
-            Compares this binary with itself, over and over. The noise it finds is what later comparisons on this kind of \
+            Compares this binary with itself repeatedly. The noise it finds is what later comparisons on this kind of \
             machine hold their pairs against. Ctrl-C ends it with what is finished.
             """)
 
     @OptionGroup var options: CompareOptions
 
-    @Option(help: "Null comparisons. 100 without a false alarm put the rate under 3 %.")
+    @Option(help: "Number of comparisons of the binary with itself. 100 without a false alarm show a rate below 3 %.")
     var comparisons = 10
 
-    @Option(help: "Comparisons for each flaw.")
+    @Option(help: "Number of comparisons for each planted flaw.")
     var power = 0
 
-    @Option(help: "A flaw to be seen: spin=5%, wait=10%, tail=100:5ms, linger=2:3ms; may be given several times.")
+    @Option(help: "Flaw to plant: spin=5%, wait=10%, tail=100:5ms or linger=2:3ms; repeatable.")
     var flaw = ["spin=1%", "spin=2%", "spin=3%", "spin=5%", "spin=10%", "spin=20%", "tail=100:5ms", "linger=2:3ms"]
 
-    @Flag(help: "Go on with the calibration that was interrupted last; its own options hold.")
+    @Flag(help: "Continue the calibration that was interrupted last. The options of that calibration apply.")
     var resume = false
 
     func validate() throws {

@@ -7,7 +7,7 @@ import TidegaugeRun
 
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compare", abstract: "Tell whether one commit is slower than another, and how sure that is.",
+        commandName: "compare", abstract: "Decide whether one commit is slower than another, and with what confidence.",
         discussion: """
             BASE and HEAD are commits, which are built; or binaries. `tidegauge report A B` makes a page of two finished runs.
             Exit codes: 0 no gate is worse, 1 a gate regressed, 2 a gate is inconclusive or suspected, 3 the head hangs, 4 it breaks a \
@@ -15,19 +15,23 @@ struct CompareCommand: ParsableCommand {
             130 interrupted. With --count-only: 0 nothing counted is worse, 1 something is, 2 it cannot be told of all.
             """)
 
-    @Argument(help: "The commit to compare with.")
+    @Argument(help: "Commit or binary to compare with.")
     var base: String?
 
-    @Argument(help: "The commit that is asked about. Default: the working tree.")
+    @Argument(help: "Commit or binary to judge (default: the working tree).")
     var head: String?
 
     @OptionGroup var options: CompareOptions
 
-    @Flag(help: "Count, and run no pairs: minutes, whatever the neighbours do. What waits is not seen.")
+    @Flag(
+        help:
+            "Count instructions and run no timed pairs. Takes minutes, also on a busy machine. Waiting is not measured."
+    )
     var countOnly = false
 
     @Option(
-        help: ArgumentHelp("Go on with an interrupted comparison; its own options hold.", valueName: "dir"),
+        help: ArgumentHelp(
+            "Folder of an interrupted comparison to continue. The options of that comparison apply.", valueName: "dir"),
         completion: .directory) var resume: String?
 
     func validate() throws {

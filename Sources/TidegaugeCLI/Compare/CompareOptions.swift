@@ -9,44 +9,46 @@ import TidegaugeSpec
 struct CompareOptions: ParsableArguments {
     @Option(
         help: """
-            Only scenarios whose name matches this pattern (* and ?); may be given several times. Default: all but \
-            those whose gate tells of the harness or the machine.
+            Pattern that names of scenarios must match (* and ? are wildcards); repeatable (default: all scenarios \
+            whose gate is a figure of the driver).
             """, completion: Completions.scenarioNames)
     var scenario: [String] = []
 
-    @Option(help: "Where scenario files are, from the root of the repository.", completion: .directory)
+    @Option(help: "Folder of scenario files, relative to the root of the repository.", completion: .directory)
     var scenarios = "Scenarios"
 
     @Option(
-        help: "Which profile's trials: smoke, whose are short, or ci or full. Many short trials say more than few long."
+        help: "Profile of the trials: smoke, ci or full. Many short trials decide more than a few long ones."
     ) var profile: Profile = .smoke
 
     @Option(
-        help: "A driver to compare on; may be given several times. Default: all but noop and peers.",
+        help: "Driver to compare on; repeatable (default: all but noop and peers).",
         completion: Completions.drivers)
     var driver: [String] = []
 
     @Option(
-        help: ArgumentHelp("Overrides a scenario's value, as dataset.items=1000.", valueName: "key=value"),
+        help: ArgumentHelp(
+            "Replaces a value of every scenario, such as dataset.items=1000; repeatable.", valueName: "key=value"),
         completion: Completions.settings)
     var set: [String] = []
 
-    @Option(help: "Pairs of the first stage: 8 for a glance, 40 at night.")
+    @Option(help: "Number of pairs in the first stage. 8 give a quick look, 40 decide more.")
     var pairs = 20
 
-    @Option(help: "Spend so long on pairs, as 5m, where it decides most, not the same everywhere; counts are extra.")
+    @Option(
+        help: "Time for pairs, such as 5m. It is spent on the gates where it decides most. Counting takes extra time.")
     var budget: String?
 
-    @Flag(inversion: .prefixedNo, help: "Count instructions first, where this machine can.")
+    @Flag(inversion: .prefixedNo, help: "Count instructions first, if this machine can.")
     var count = true
 
-    @Option(help: "Draws orders and data.")
+    @Option(help: "Random seed of orders and data (default: random).")
     var seed: UInt64?
 
-    @Option(help: "Where reports go.", completion: .directory)
+    @Option(help: "Folder that reports are written to.", completion: .directory)
     var out = "Reports"
 
-    @Option(help: "The executable that is built from a commit.")
+    @Option(help: "Name of the executable that is built from a commit.")
     var product = "tidegauge"
 
     @Option(help: .hidden)

@@ -7,7 +7,7 @@ import TidegaugeReport
 
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Show how the gates moved over commits, and where they broke.",
+        commandName: "history", abstract: "Show how the gates changed over commits, and where they became worse.",
         discussion: """
             Every point is measured beside one pinned anchor build, so that drift of the machine cancels. --add measures a \
             commit and appends it; without, nothing is measured.
@@ -15,16 +15,17 @@ struct HistoryCommand: ParsableCommand {
 
     @OptionGroup var options: CompareOptions
 
-    @Option(help: ArgumentHelp("Measure this commit, and append it.", valueName: "commit"))
+    @Option(help: ArgumentHelp("Commit to measure and append.", valueName: "commit"))
     var add: String?
 
-    @Option(help: ArgumentHelp("The anchor of a history that begins. Later ones keep it.", valueName: "commit"))
+    @Option(
+        help: ArgumentHelp("Anchor commit of a new history. An existing history keeps its own.", valueName: "commit"))
     var anchor: String?
 
-    @Option(help: "The history. Default: history.ndjson where reports go.")
+    @Option(help: "File of the history (default: history.ndjson in the reports folder).")
     var file: String?
 
-    @Option(help: "So many points of each series.")
+    @Option(help: "Number of points to show of each series.")
     var last = 20
 
     func validate() throws { try options.check() }

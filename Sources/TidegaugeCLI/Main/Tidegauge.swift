@@ -101,7 +101,7 @@ struct Tidegauge: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "tidegauge",
-        abstract: "Measures how a change moves through a live store until everyone who watches has seen it.",
+        abstract: "Measures how long a change to a store takes to reach every observer, and what that costs.",
         version: ToolVersion.text,
         subcommands: [
             InitCommand.self, RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self,

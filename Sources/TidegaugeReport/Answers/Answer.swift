@@ -13,6 +13,21 @@ struct Answer: Sendable, Equatable {
         case hung = "Hung?"
         case bendsWhere = "Bends where?"
         case worse = "Worse than last time?"
+
+        /// Merging more commits into a callback is good or bad by what an application wants, so it has no direction.
+        var better: Better? {
+            switch self {
+            case .howFast, .howStale, .upkeep, .lostOrWrong, .hung, .worse: .lower
+            case .bendsWhere: .higher
+            case .coalesced: nil
+            }
+        }
+    }
+
+    /// Which direction of the figure is the better one.
+    enum Better: String, Sendable {
+        case lower = "lower is better"
+        case higher = "higher is better"
     }
 
     enum Tone: String, Sendable {

@@ -33,7 +33,7 @@ extension Answers {
         let plays = Choreographies(record)
         let source = plays.rows.isEmpty ? Answer.Source.hangs : .choreographies
         let warnings = record.trials.flatMap { $0.hangs ?? [] }.count { $0.kind == .inversion }
-        var words = plays.rows.isEmpty ? ["no choreography was played"] : plays.sentences
+        var words = plays.rows.isEmpty ? ["no interleaving test was run"] : plays.sentences
         if warnings > 0 { words.append("\(Humanised.count(warnings, "warning")) of lock order") }
         let isGood = hung == 0 && plays.isWell
         return Answer(
@@ -46,8 +46,8 @@ extension Answers {
             let header = record.header
             let why =
                 header.savedBaseline != nil && header.baseline == header.savedBaseline
-                ? "no earlier run to be held against: if this one passes, it is kept for the next"
-                : "not held against an earlier run"
+                ? "No baseline yet. This run becomes the baseline if it passes."
+                : "Not compared with an earlier run."
             return .unknown(.worse, why, from: nil)
         }
         if let obstacle = compared.obstacle {

@@ -4,7 +4,7 @@ enum AnswersText {
     /// Returns the eight answers, one per line, then the machine.
     static func console(_ record: RunRecord) -> [String] {
         let answers = Answers(record).all
-        let questions = answers.map { $0.question.rawValue }
+        let questions = answers.map { Self.question($0.question) }
         let figures = answers.map { Escaped.visible($0.figure) }
         func padded(_ text: String, _ all: [String]) -> String {
             text + String(repeating: " ", count: (all.map(\.count).max() ?? 0) - text.count)
@@ -20,11 +20,20 @@ enum AnswersText {
         return lines + engines + ["Machine: " + Escaped.visible(MachineState(record).sentence)]
     }
 
+    /// `How fast? ↓`.
+    private static func question(_ question: Answer.Question) -> String {
+        switch question.better {
+        case .lower: "\(question.rawValue) ↓"
+        case .higher: "\(question.rawValue) ↑"
+        case nil: question.rawValue
+        }
+    }
+
     static func markdown(_ record: RunRecord) -> String {
         let rows = Answers(record).all.map { answer in
             let place = answer.scenario.map { " (\(Escaped.markdown($0)))" } ?? ""
             return [
-                "**\(answer.question.rawValue)**", "**\(Escaped.markdown(answer.figure))**",
+                "**\(Self.question(answer.question))**", "**\(Escaped.markdown(answer.figure))**",
                 Escaped.markdown(answer.meaning) + place,
             ]
         }

@@ -79,7 +79,7 @@ struct Choreographies {
         let completed = engines.indices.map { index in
             let played = rows.map { $0.outcomes[index] }.filter { $0 != .none && $0 != .skipped }
             return "\(played.count(where: \.isWell)) of \(played.count)"
-                + "\(index == 0 ? " choreographies completed" : "") by \(engines[index])"
+                + "\(index == 0 ? " interleaving tests completed" : "") by \(engines[index])"
         }
         let controls = rows.flatMap(\.controls)
         let caught = "\(controls.count(where: \.outcome.isWell)) of \(controls.count) known-bad controls caught"

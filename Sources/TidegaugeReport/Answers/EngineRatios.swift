@@ -28,7 +28,9 @@ struct EngineRatios: Equatable {
     var peers: [Peer]
 
     /// Metrics to compare, in the order of display, if measured.
-    private static let metrics: [Metric] = [.endToEndLatency, .upkeepCost]
+    static let metrics: [Metric] = [
+        .endToEndLatency, .upkeepCost, .writerInstructions, .upkeepInstructions, .observerInstructions,
+    ]
 
     /// Ratios for each scenario with several engines, except interleaving tests and scenarios about the harness.
     static func all(_ record: RunRecord) -> [EngineRatios] {
@@ -47,7 +49,8 @@ struct EngineRatios: Equatable {
         }
     }
 
-    private static func ratio(_ metric: Metric, _ rows: [RunRow], _ own: String, _ peer: String) -> Ratio? {
+    /// The ratio of a metric over all points and repetitions that both drivers measured; nil if there are none.
+    static func ratio(_ metric: Metric, _ rows: [RunRow], _ own: String, _ peer: String) -> Ratio? {
         struct Place: Hashable { var variant: String, trial: Int }
         func values(_ driver: String) -> [Place: Double] {
             let meant = rows.filter {
@@ -81,31 +84,38 @@ struct EngineRatios: Equatable {
     }
 
     static let note =
-        "Medians of end_to_end_latency and upkeep_cost, as ratios of the same point and repetition; in brackets the 95 % interval "
-        + "over all of them, or the least and the most where there are fewer than six."
+        "Medians of end_to_end_latency and upkeep_cost, or instructions per commit, as ratios of the same point and repetition; in brackets the 95 % interval "
+        + "over all of them (min … max if fewer than six)."
 
-    /// Values for the page's template.
-    var page: [String: Any] {
-        [
-            "scenario": Escaped.visible(scenario), "lines": lines.map { Escaped.visible($0) }, "note": Self.note,
-        ]
-    }
 }
 
 extension EngineRatios.Ratio {
-    fileprivate var text: String {
+    /// The engine against the other: `8.2× faster (5.1 … 14) over 7 pairs`.
+    var text: String {
         let isBetter = times >= 1
-        let words = metric == .endToEndLatency ? (isBetter ? "faster" : "slower") : (isBetter ? "less CPU" : "more CPU")
         let ends = interval ?? least...most
+        let known = [Metric.endToEndLatency: ("faster", "slower"), .upkeepCost: ("less CPU", "more CPU")]
+        let name = metric.rawValue.replacing("_", with: " ")
+        let (better, worse) = known[metric] ?? ("fewer \(name)", "more \(name)")
+        let words = isBetter ? better : worse
         let shown = isBetter ? ends : (1 / ends.upperBound)...(1 / ends.lowerBound)
         let factor = Self.factor(isBetter ? times : 1 / times)
         // A single pair has no range.
-        guard count > 1 else { return "\(factor)× \(words), by 1 pair alone" }
+        guard count > 1 else { return "\(factor)× \(words), from 1 pair" }
         return "\(factor)× \(words) (\(Self.factor(shown.lowerBound)) … \(Self.factor(shown.upperBound)))"
             + " over \(count) pairs"
     }
 
-    /// Formats a ratio to two significant digits: `8.2`, `18`, `1 400`.
+    /// The other against the engine: `8.2× slower (5.1 … 14) over 7 pairs`.
+    var reversed: EngineRatios.Ratio {
+        var other = self
+        other.times = 1 / times
+        other.interval = interval.map { 1 / $0.upperBound...1 / $0.lowerBound }
+        (other.least, other.most) = (1 / most, 1 / least)
+        return other
+    }
+
+    /// Formats a ratio to two significant digits: `8.2`, `18`, `1,400`.
     private static func factor(_ value: Double) -> String {
         value < 10 ? String(format: "%.1f", value) : Humanised.grouped(Int(nearest: rounded(value)))
     }

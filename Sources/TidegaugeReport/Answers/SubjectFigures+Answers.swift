@@ -4,8 +4,13 @@ import TidegaugeSpec
 
 extension SubjectFigures {
     var howFast: Answer {
-        guard let place = places(.endToEndLatency, .p50, for: .latency).first else {
-            return .unknown(.howFast, absence(of: .endToEndLatency, .p50))
+        if record.header.counter != nil { return counted(.howFast, .writerInstructions, also: .observerInstructions) }
+        let all = places(.endToEndLatency, .p50, for: .latency)
+        guard let place = all.first else { return .unknown(.howFast, absence(of: .endToEndLatency, .p50)) }
+        if let range = Self.range(all) {
+            return answer(
+                .howFast, range.text, range.highest,
+                "median from the scheduled time to the callback: lowest and highest of \(all.count) points")
         }
         let tail = [Statistic.p99, .p90].lazy.compactMap { statistic in
             self.places(.endToEndLatency, statistic, of: place.scenario).first { $0.variant == place.variant }
@@ -13,11 +18,13 @@ extension SubjectFigures {
         }.first
         return answer(
             .howFast, Digest.cell(place.figures), place,
-            ([tail].compactMap { $0 } + ["due → callback" + load(place)]).joined(separator: " · "))
+            (["median"] + [tail].compactMap { $0 } + ["scheduled time to callback" + load(place)])
+                .joined(separator: " · "))
     }
 
     /// p99 of staleness, from a scenario with enough commits for a p99.
     var howStale: Answer {
+        if record.header.counter != nil { return .unknown(.howStale, Self.untimed) }
         guard let place = places(.staleness, .p99, for: .staleness).first else {
             return .unknown(.howStale, absence(of: .staleness, .p99))
         }
@@ -46,6 +53,7 @@ extension SubjectFigures {
 
     /// Upkeep cost at the largest collection, where re-running a query costs most.
     var upkeep: Answer {
+        if record.header.counter != nil { return counted(.upkeep, .upkeepInstructions, also: nil) }
         let all = places(.upkeepCost, .value, for: .upkeep)
         guard let place = all.max(by: { items($0) < items($1) }) else {
             return .unknown(.upkeep, absence(of: .upkeepCost, .value))
@@ -62,14 +70,46 @@ extension SubjectFigures {
     }
 
     var bendsWhere: Answer {
+        if record.header.counter != nil { return .unknown(.bendsWhere, Self.untimed) }
         guard let low = places(.sustainableRate, .low, for: .rate).first else {
             return .unknown(.bendsWhere, absence(of: .sustainableRate, .low))
         }
         let high = places(.sustainableRate, .high, of: low.scenario).first?.median
         let knee = places(.kneeRate, .value, of: low.scenario).first?.median
         let figure = high.map { "\(Self.rate(low.median)) – \(Self.rate($0))/s" } ?? "≥ \(Self.rate(low.median))/s"
-        let bend = knee.map { "callbacks begin to merge at \(Self.rate($0))/s" } ?? "no knee within the sweep"
-        return answer(.bendsWhere, figure, low, "commits/s: the highest rate kept up with, the lowest not; \(bend)")
+        let bend =
+            knee.map { "callbacks begin to merge at \(Self.rate($0))/s" }
+            ?? "callbacks do not begin to merge within the sweep"
+        let kept =
+            high.map { "keeps up with \(Self.rate(low.median)) commits/s, fails at \(Self.rate($0))" }
+            ?? "keeps up with every rate of the sweep, up to \(Self.rate(low.median)) commits/s"
+        return answer(.bendsWhere, figure, low, "\(kept); \(bend)")
+    }
+
+    private static let untimed = "a counted run times nothing"
+
+    /// Instructions per commit over all points that counted them.
+    /// - Parameter other: a second metric that the meaning names.
+    private func counted(_ question: Answer.Question, _ metric: Metric, also other: Metric?) -> Answer {
+        let all = places(metric, .value, for: question == .upkeep ? .upkeep : .latency)
+        guard let place = all.first else { return .unknown(question, absence(of: metric, .value)) }
+        var words = "instructions per commit, \(metric.rawValue)"
+        let range = Self.range(all)
+        if range != nil { words += ": lowest and highest of \(all.count) points" }
+        if let other {
+            let others = places(other, .value, of: place.scenario)
+            if let one = others.first {
+                words += "; \(other.rawValue) \(Self.range(others)?.text ?? Digest.cell(one.figures))"
+            }
+        }
+        return answer(question, range?.text ?? Digest.cell(place.figures), range?.highest ?? place, words)
+    }
+
+    /// The lowest and the highest median of several points; nil for one point.
+    private static func range(_ places: [Place]) -> (text: String, highest: Place)? {
+        let sorted = places.filter { !$0.median.isNaN }.sorted { $0.median < $1.median }
+        guard sorted.count > 1, let low = sorted.first, let high = sorted.last else { return nil }
+        return ("\(Digest.cell(low.figures)) … \(Digest.cell(high.figures))", high)
     }
 
     // MARK: Words

@@ -9,6 +9,9 @@ enum ClockText {
     static let blindness =
         "clocks see waiting and caches, and the machine's noise with them: what is smaller than 'would see' is for counts"
 
+    /// Longest time that more pairs are advised for: eight hours.
+    private static let longestAdviceSeconds = 8 * 3_600.0
+
     /// Number of decided gates, and number of pairs of the same noise that would decide the others. For a comparison
     /// by counts only, the gates that were not measured.
     static func summary(_ judged: JudgedComparison) -> String {
@@ -22,11 +25,15 @@ enum ClockText {
         }
         if !known.isEmpty {
             let (pairs, seconds) = known.reduce((0, 0.0)) { ($0.0 + $1.pairs, $0.1 + $1.seconds) }
-            let more = "\(Humanised.count(pairs, "pair")) more, some \(length(seconds))"
-            parts.append("\(more), would decide \(gates(known.count))")
+            if seconds > Self.longestAdviceSeconds {
+                parts.append("\(gates(known.count)) cannot be decided on this machine")
+            } else {
+                let more = "\(Humanised.count(pairs, "more pair")), about \(length(seconds))"
+                parts.append("\(more), would decide \(gates(known.count))")
+            }
         }
         let unknown = open.count - known.count
-        if unknown > 0 { parts.append("\(gates(unknown)) had too few pairs to say how many it takes") }
+        if unknown > 0 { parts.append("\(gates(unknown)): too few pairs to estimate how long a verdict takes") }
         return (parts + [blindness]).joined(separator: "; ")
     }
 

@@ -123,10 +123,9 @@ public enum ComparisonConsole {
                 "\($0.scenario) \($0.driver) (\(ComparedCells($0).change))"
             }
             return suspects.isEmpty
-                ? "inconclusive: nothing is known to be slower, and not everything is known not to be: "
-                    + names(.inconclusive)
-                : (["inconclusive: suspected, and not confirmed: " + suspects.joined(separator: ", ")]
-                    + (names(.inconclusive).isEmpty ? [] : ["of these it cannot be told: " + names(.inconclusive)]))
+                ? "inconclusive: no regression found, but not decided: " + names(.inconclusive)
+                : (["inconclusive: suspected but not confirmed: " + suspects.joined(separator: ", ")]
+                    + (names(.inconclusive).isEmpty ? [] : ["not decided: " + names(.inconclusive)]))
                     .joined(separator: "; ")
         case .pass: return judged.record.plan.isCountedOnly ? "no regression in what was counted" : "no regression"
         }

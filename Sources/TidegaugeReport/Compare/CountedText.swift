@@ -14,7 +14,8 @@ enum CountedText {
         let noise = rows.compactMap(\.noise).max() ?? 0
         let counters = Set(rows.map(\.counter)).sorted().joined(separator: ", ")
         let changed = rows.count { $0.verdict != .unchanged }
-        return "\(rows.count) figures counted by \(counters), \(changed) of them not unchanged; the base counted twice "
+        let changes = changed == 0 ? "all unchanged" : "\(changed) changed or not decided"
+        return "\(rows.count) figures counted by \(counters), \(changes); the base counted twice "
             + "differs by \(percent(noise, signed: false)) at most; \(blindness)"
     }
 

@@ -5,37 +5,46 @@ import TidegaugeStatistics
 /// Collects the headline rows of a run and prints the summary when it ends.
 public final class ConsoleSummary: ReportFormat {
     private var rows: [RunRow] = []
+    private let gates: [String: Metric]
     private let columns: Int?
     private let print: (String) -> Void
 
     /// - Parameters:
     ///   - earlier: rows of the earlier part of a resumed run.
+    ///   - gates: the gate of each scenario, which is its first column.
     ///   - columns: width of the terminal; nil if there is none.
     ///   - print: receives the whole summary, which ends with a newline.
-    public init(earlier: [RunRow] = [], columns: Int? = nil, print: @escaping (String) -> Void) {
-        (self.columns, self.print) = (columns, print)
-        rows = earlier.filter(Self.isShown)
+    public init(
+        earlier: [RunRow] = [], gates: [String: Metric], columns: Int? = nil, print: @escaping (String) -> Void
+    ) {
+        (self.gates, self.columns, self.print) = (gates, columns, print)
+        rows = earlier.filter(isShown)
     }
 
-    public func add(_ rows: [RunRow]) throws { self.rows += rows.filter(Self.isShown) }
+    public func add(_ rows: [RunRow]) throws { self.rows += rows.filter(isShown) }
 
-    private static func isShown(_ row: RunRow) -> Bool {
-        row.variant == RunRow.overSweep || row.figure.metric == .trialOutcome || ofPlays.contains(row.figure.metric)
-            || Headline.all.contains { $0.shows(row.figure) }
+    private func isShown(_ row: RunRow) -> Bool {
+        row.variant == RunRow.overSweep || row.figure.metric == .trialOutcome
+            || Self.ofPlays.contains(row.figure.metric)
+            || Headline.columns(gate: gates[row.scenario]).contains { $0.shows(row.figure) }
     }
 
-    public func end(_ run: ReportedRun) throws { print(Self.render(rows, columns: columns)) }
+    public func end(_ run: ReportedRun) throws { print(Self.render(rows, gates: gates, columns: columns)) }
 
     private static let ofPlays = [Metric.choreographyTime, .hangDetectionTime]
     private static let indent = 2
 
     /// Returns the summary of `rows`, with scenarios in the order of the run.
-    /// - Parameter columns: width of the terminal; nil: tables are not limited.
-    public static func render(_ rows: [RunRow], columns: Int? = nil) -> String {
-        Digest.inOrder(rows.map(\.scenario)).map { scenario in
-            let table = Digest.table(scenario, rows, asRun: true)
+    /// - Parameters:
+    ///   - gates: the gate of each scenario, which is its first column.
+    ///   - columns: width of the terminal; nil: tables are not limited.
+    public static func render(_ rows: [RunRow], gates: [String: Metric], columns: Int? = nil) -> String {
+        var hasFigures = false
+        let scenarios = Digest.inOrder(rows.map(\.scenario)).map { scenario in
+            let table = Digest.table(scenario, rows, gate: gates[scenario], asRun: true)
             let cells = table.rows.map { [$0.driver, $0.variant] + $0.cells }
             let all = [["driver", "variant"] + table.titles] + cells
+            hasFigures = hasFigures || !table.titles.isEmpty
             var lines = table.titles.isEmpty ? [] : AlignedTable(rows: all).lines(columns: columns.map { $0 - indent })
             lines += plays(rows.filter { $0.scenario == scenario })
             let overSweep = rows.filter { $0.scenario == scenario && $0.variant == RunRow.overSweep }
@@ -44,7 +53,8 @@ public final class ConsoleSummary: ReportFormat {
             // Names may contain terminal control characters.
             return ([scenario] + lines.map { "  \($0)" }).map { Escaped.visible($0, keepingLines: true) + "\n" }
                 .joined()
-        }.joined(separator: "\n")
+        }
+        return (scenarios + (hasFigures ? [Direction.legend + "\n"] : [])).joined(separator: "\n")
     }
 
     /// Outcome of an interleaving test on each driver.

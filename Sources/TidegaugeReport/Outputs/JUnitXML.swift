@@ -77,7 +77,7 @@ enum JUnitXML {
                 return Case(
                     scenario: scenario, driver: driver,
                     milliseconds: own.reduce(0) { $0 + milliseconds($1, rows) },
-                    faults: faults, figures: rows.isEmpty ? "" : ConsoleSummary.render(rows))
+                    faults: faults, figures: rows.isEmpty ? "" : ConsoleSummary.render(rows, gates: record.gates))
             }
         }
     }

@@ -71,12 +71,15 @@ enum MarkdownSummary {
     private static func gates(_ record: RunRecord) -> String {
         let rows = record.scenarioNames.filter { record.scenario($0)?.gate != .choreographyTime }.flatMap { name in
             Digest.gate(name, record).map { gate in
-                [Escaped.markdown(name), Escaped.markdown(gate.driver), "`\(gate.name)`", Escaped.markdown(gate.text)]
+                [
+                    Escaped.markdown(name), Escaped.markdown(gate.driver), "`\(gate.name)` \(gate.worse.mark)",
+                    Escaped.markdown(gate.text + gate.range),
+                ]
             }
         }
         if rows.isEmpty { return "" }
         return Markdown.folded(
-            "Gates: \(rows.count), the figures that commits are compared by",
+            "Gates: \(rows.count), the figures that commits are compared by (\(Direction.legend))",
             Markdown.table(["scenario", "driver", "gate", "figure"], [.word, .word, .word, .figure], rows))
     }
 
@@ -91,7 +94,7 @@ enum MarkdownSummary {
         }
         let titles = [""] + plays.engines.map { Escaped.markdown($0) } + ["known-bad control"]
         return Markdown.folded(
-            "Choreographies: \(Escaped.markdown(plays.sentences.joined(separator: "; ")))",
+            "Interleaving tests: \(Escaped.markdown(plays.sentences.joined(separator: "; ")))",
             Markdown.table(titles, titles.map { _ in .word }, rows))
     }
 }

@@ -47,7 +47,9 @@ enum HTMLPair {
             "machines": base.environment.cpuModel == head.environment.cpuModel
                 && base.environment.cores == head.environment.cores
                 ? [] : ["The machines differ: times of the one say nothing about the other."],
-            "groups": HTMLReport.groups(both, isPair: true), "scenarioCount": "\(HTMLReport.listed(both).count)",
+            "groups": HTMLReport.groups(both, isPair: true),
+            "scenarioCount": Humanised.count(HTMLReport.listed(both).count, "scenario"),
+            "definitions": HTMLReport.definitions(both),
             "environment": HTMLReport.environment(head),
         ]
         let title = "Tidegauge \(Escaped.visible(base.runID)) → \(Escaped.visible(head.runID))"

@@ -30,7 +30,7 @@ extension HTMLReport {
 
     private static func scenario(_ name: String, _ record: RunRecord, _ isPair: Bool) -> [String: Any] {
         let header = record.scenario(name)
-        let table = Digest.table(name, record.rows)
+        let table = Digest.table(name, record.rows, gate: header?.gate)
         let judged = record.judgements.filter { $0.scenario == name }
         let kept = judged.filter { $0.verdict == .kept }.map { Escaped.visible($0.text) }
         let isBroken = judged.contains { $0.verdict == .broken } || record.voided.contains { $0.spec.scenario == name }
@@ -48,16 +48,17 @@ extension HTMLReport {
                 ? then(gates)
                 : gates.prefix(1).map { gate in
                     [
-                        "figure": gate.text, "metric": gate.name,
-                        "more": gates.count > 1 ? ", \(gates.count) engines" : "",
+                        "figure": gate.text, "metric": "\(gate.name) \(gate.worse.mark)",
+                        "more": gate.range + (gates.count > 1 ? ", \(gates.count) engines" : ""),
                     ]
                 },
             "plots": ScenarioPlots(name, record).plots().map(HTMLPage.figure), "sides": sideBySide(name, record),
-            "hasTable": !table.rows.isEmpty, "titles": table.titles,
+            "hasTable": !table.rows.isEmpty,
+            "titles": table.headlines.map { ["title": $0.marked, "to": definitionAnchor($0.metric)] },
             "rows": table.rows.map { row in
                 [
                     "driver": Escaped.visible(row.driver), "variant": HTMLPage.breakable(row.variant),
-                    "cells": row.cells,
+                    "cells": zip(row.cells, row.spreads).map { ["text": $0, "spread": $1] },
                 ] as [String: Any]
             },
             "sweep": record.rows.filter { $0.scenario == name && $0.variant == RunRow.overSweep }.map(sweepFigure),
@@ -78,7 +79,8 @@ extension HTMLReport {
         guard let first = gates.first else { return [] }
         func engine(_ gate: Digest.Gate) -> [Substring] { gate.driver.split(separator: " ").dropLast() }
         let both = gates.filter { engine($0) == engine(first) }
-        return [["figure": both.map(\.text).joined(separator: " → "), "metric": first.name, "more": ""]]
+        let name = "\(first.name) \(first.worse.mark)"
+        return [["figure": both.map(\.text).joined(separator: " → "), "metric": name, "more": first.range]]
     }
 
     private static func sweepFigure(_ row: RunRow) -> [String: Any] {
@@ -136,7 +138,8 @@ extension HTMLReport {
             ]
         }
         return [
-            "count": "\(rows.count)", "engines": plays.engines.map { Escaped.visible($0) }, "rows": rows,
+            "count": Humanised.count(rows.count, "interleaving test"), "isBad": !plays.isWell,
+            "engines": plays.engines.map { Escaped.visible($0) }, "rows": rows,
             "summary": Escaped.visible(plays.sentences.joined(separator: "; ")),
         ]
     }

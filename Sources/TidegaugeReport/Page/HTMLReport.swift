@@ -10,8 +10,9 @@ enum HTMLReport {
         page.merge(findings(record)) { _, new in new }
         page.merge([
             "answers": answers(Answers(record), record), "state": state(record),
-            "engines": EngineRatios.all(record).map(\.page), "plays": plays(record).map { [$0] } ?? [],
-            "groups": groups(record), "scenarioCount": "\(listed(record).count)",
+            "engines": engines(record), "plays": plays(record).map { [$0] } ?? [],
+            "groups": groups(record), "scenarioCount": Humanised.count(listed(record).count, "scenario"),
+            "definitions": definitions(record),
             "hasHangs": !hangs.isEmpty, "hangs": hangs,
             "hangTitle": hangTitle(record), "hangsOpen": hangs.contains { $0["tone"] as? String == "bad" },
             "problems": problems(record), "environment": environment(record),
@@ -25,13 +26,22 @@ enum HTMLReport {
         return [
             "run": Escaped.visible(record.runID), "verdict": verdict.word, "tone": verdict.isGood ? "good" : "bad",
             "subject": Escaped.visible(SubjectFigures(record).driver),
-            "commit": Escaped.visible(String(record.environment.commit.prefix(8)))
-                + (record.environment.dirty ? " with changes" : ""),
-            "profile": record.header.profile.rawValue,
-            "trials": "\(Humanised.count(record.trials.count, "trial")) of "
-                + Humanised.count(record.scenarioNames.count, "scenario"),
-            "machine": Escaped.visible(MachineState(record).facts.joined(separator: ", ")),
+            "lead": Escaped.visible(lead(record)),
         ]
+    }
+
+    /// The first sentence: what was measured, where and how often.
+    private static func lead(_ record: RunRecord) -> String {
+        let subject = SubjectFigures(record).driver
+        let engines = Digest.inOrder(record.trials.filter { $0.spec.choreography == nil }.map(\.spec.driver))
+        let others = engines.filter { $0 != subject && $0 != "noop" }
+        let beside = others.isEmpty ? "" : " beside \(others.joined(separator: ", "))"
+        let how = record.header.counter.map { "Counted by \($0.rawValue)" } ?? "Measured"
+        let commit = "\(record.environment.commit.prefix(8))\(record.environment.dirty ? " with changes" : "")"
+        return "\(how): \(subject.isEmpty ? "no driver" : subject)\(beside), commit \(commit), "
+            + "\(Humanised.count(record.trials.count, "trial")) of "
+            + "\(Humanised.count(record.scenarioNames.count, "scenario")), profile \(record.header.profile.rawValue), on "
+            + "\(MachineState(record).facts.joined(separator: ", "))."
     }
 
     static func environment(_ record: RunRecord) -> [[String: Any]] {
@@ -52,7 +62,8 @@ enum HTMLReport {
         answers.all.map { answer in
             let link = link(answer.source, record)
             return [
-                "question": answer.question.rawValue, "number": Escaped.visible(answer.figure),
+                "question": answer.question.rawValue, "better": answer.question.better?.rawValue ?? "",
+                "number": Escaped.visible(answer.figure),
                 "size": answer.figure.count > 15 ? "long" : "", "tone": answer.tone.rawValue,
                 "meaning": Escaped.visible(answer.meaning), "links": link.map { [$0] } ?? [],
             ]
@@ -65,14 +76,40 @@ enum HTMLReport {
         case .scenario(let name): ["to": anchor(name, record), "name": Escaped.visible(name)]
         case .integrity: ["to": "problems", "name": "integrity"]
         case .hangs: hangs(record).isEmpty ? nil : ["to": "hangs", "name": "hangs"]
-        case .choreographies: ["to": "plays", "name": "choreographies"]
+        case .choreographies: ["to": "plays", "name": "interleaving tests"]
         case .baseline: ["to": "since", "name": "since then"]
         case nil: nil
         }
     }
 
     static func anchor(_ scenario: String, _ record: RunRecord) -> String {
-        "s\(record.scenarioNames.firstIndex(of: scenario) ?? 0)"
+        let names = record.scenarioNames
+        // A scenario without rows, trials and reasons has no part of its own.
+        guard let place = names.firstIndex(of: scenario) else { return "scenarios" }
+        let own = fragment(scenario)
+        // Names that differ in other characters alone are told apart by their place.
+        return names[..<place].contains { fragment($0) == own } ? "\(own)-\(place)" : own
+    }
+
+    /// A name as part of an address: letters, digits and hyphens.
+    private static func fragment(_ name: String) -> String {
+        String(name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" })
+    }
+
+    static func definitionAnchor(_ metric: Metric) -> String { "metric-\(fragment(metric.rawValue))" }
+
+    /// Definitions of the metrics that a run has figures of, in the order of the table of metrics.
+    static func definitions(_ record: RunRecord) -> [[String: Any]] {
+        let measured = Set(record.rows.map(\.figure.metric))
+        return Metric.allCases.filter(measured.contains).map { metric in
+            let entry = metric.entry
+            let unit = entry.unit == .one ? "ratio" : entry.unit.rawValue
+            return [
+                "anchor": definitionAnchor(metric), "name": metric.rawValue,
+                "unit": [unit, entry.worse.direction].compactMap { $0 }.joined(separator: ", "),
+                "definition": entry.definition.replacing("`", with: ""),
+            ]
+        }
     }
 
     private static func findings(_ record: RunRecord) -> [String: Any] {

@@ -44,7 +44,9 @@ extension ScenarioPlots {
         let y: Plot.Axis = isTime ? .seconds(isLogarithmic: true) : .plain(isLogarithmic: law == .knee)
         var series: [Plot.Series] = []
         var more = 0
-        for family in Digest.inOrder(rows.map { Family(driver: $0.driver, rest: Self.rest($0.variant, key)) }) {
+        let order = Digest.inOrder(rows.map { Family(driver: $0.driver, rest: Self.rest($0.variant, key)) })
+        let (drivers, rests) = (Digest.inOrder(order.map(\.driver)), Digest.inOrder(order.map(\.rest)))
+        for family in order {
             let byX = Dictionary(grouping: families[family, default: []]) { Self.value($0.variant, key) ?? .nan }
             let points = byX.sorted { $0.key < $1.key }.compactMap { x, rows in
                 median(rows.compactMap(\.figure.value)).map { Plot.Point(x, isTime ? $0 / 1e9 : $0) }
@@ -61,9 +63,15 @@ extension ScenarioPlots {
                 family.driver, family.rest, fit.map { "β = " + String(format: "%.2f", $0) } ?? "",
                 knee.map { "knee at " + Humanised.text($0, unit: "commits/s") + "/s" } ?? "",
             ]
-            series.append(.init(words.filter { !$0.isEmpty }.joined(separator: " "), slot, .points, points))
             let line = fit.map { Self.line(points, exponent: $0) } ?? knee.map { Self.knee($0, points) }
-            series.append(.init(nil, slot, line == nil ? .line : .dashed, line ?? points))
+            let label = words.filter { !$0.isEmpty }.joined(separator: " ")
+            // The colour is that of the driver, the pattern that of the other keys.
+            let place = drivers.firstIndex(of: family.driver) ?? 0
+            let colour = drivers.count == 1 ? slot : place + 1
+            let dash = drivers.count == 1 ? 0 : (rests.firstIndex(of: family.rest) ?? 0) % Plot.dashes
+            series.append(.init(label, slot, colour: colour, dash: dash, .points, points))
+            let style: Plot.Style = line == nil ? .line : .dashed
+            series.append(.init(nil, slot, colour: colour, dash: dash, style, line ?? points))
         }
         guard !series.isEmpty else { return nil }
         let name = metric.rawValue + (statistic == "value" ? "" : " \(statistic)")

@@ -29,8 +29,24 @@ struct ScenarioPlots {
         return Array(points.filter { shown.contains($0.variant) }.prefix(Plot.slots))
     }
 
+    /// The driver and the keys that differ between points.
     private func label(_ point: Digest.Point) -> String {
-        point.variant.isEmpty ? point.driver : "\(point.driver) \(point.variant.replacing(";", with: " "))"
+        let all = Digest.inOrder(points.map(\.variant)).map { Set($0.split(separator: ";")) }
+        let constant = all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }
+        let keys = point.variant.split(separator: ";").filter { all.count == 1 || !constant.contains($0) }
+        return ([point.driver] + keys.map(String.init)).joined(separator: " ")
+    }
+
+    /// A curve of a point: its colour is that of the driver, its pattern that of the point of the sweep.
+    private func series(
+        _ point: Digest.Point, _ slot: Int, label: String?, _ style: Plot.Style, _ values: [Plot.Point]
+    ) -> Plot.Series {
+        let shown = shownPoints
+        let drivers = Digest.inOrder(shown.map(\.driver)), variants = Digest.inOrder(shown.map(\.variant))
+        let (driver, variant) = (drivers.firstIndex(of: point.driver)!, variants.firstIndex(of: point.variant)!)
+        // One driver alone needs no colour of its own, so that each of its points can have one.
+        if drivers.count == 1 { return Plot.Series(label, slot, style, values) }
+        return Plot.Series(label, slot, colour: driver + 1, dash: variant % Plot.dashes, style, values)
     }
 
     /// Addition to a caption if there are more curves than colours.
@@ -52,7 +68,7 @@ struct ScenarioPlots {
     private func spectrum() -> Plot? {
         guard let metric = spectrumMetric else { return nil }
         let series = shownPoints.enumerated().map { index, point in
-            Plot.Series(label(point), index + 1, .line, spectrum(metric, point))
+            self.series(point, index + 1, label: label(point), .line, spectrum(metric, point))
         }
         return Plot(
             title: "\(metric.rawValue) by percentile",
@@ -106,7 +122,8 @@ struct ScenarioPlots {
                     .map { Plot.Point(Double($0.timeNs) / 1e9, $0.value / 1e9) }
             }
             return [
-                .init(label(point), index + 1, .line, line(.max)), .init(nil, index + 1, .dashed, line(.mean)),
+                self.series(point, index + 1, label: label(point), .line, line(.max)),
+                self.series(point, index + 1, label: nil, .dashed, line(.mean)),
             ]
         }
         return Plot(

@@ -79,7 +79,7 @@ function plot(svg) {
   const [x, y] = [axis(svg.dataset.x), axis(svg.dataset.y)], isDown = "down" in svg.dataset;
   const [left, top, width, height] = ["x", "y", "width", "height"].map(name => +area.getAttribute(name));
   const curves = all("path", area).map(path => ({
-    slot: path.classList[0].slice(1), kind: path.classList[1],
+    slot: path.classList[0].slice(1), kind: path.classList[1], colour: path.classList[2].slice(1),
     points: [...path.getAttribute("d").matchAll(/(-?\d+) (-?\d+)/g)].map(found => [+found[1], +found[2]]),
   }));
   const labels = {};
@@ -140,7 +140,7 @@ function plot(svg) {
     tip.append(head);
     for (const [curve, point] of found) {
       const row = document.createElement("div"), label = labels[curve.slot];
-      row.className = "c" + curve.slot;
+      row.className = "c" + curve.colour;
       const isHere = Math.abs(point[0] - near[0]) <= view[2] / 100;
       const own = isHere ? "" : " at " + x.text(x.value(point[0] / units));
       const up = isDown ? point[1] / units : 1 - point[1] / units, value = document.createElement("span");

@@ -9,6 +9,20 @@ struct Headline {
     var statistic: Statistic
     var title: String
 
+    /// Title with the mark of the better direction: `write p50 ↓`.
+    var marked: String { [title, metric.entry.worse.mark].filter { !$0.isEmpty }.joined(separator: " ") }
+
+    init(metric: Metric, statistic: Statistic, title: String) {
+        (self.metric, self.statistic, self.title) = (metric, statistic, title)
+    }
+
+    /// Column of a metric at the statistic that it is compared by.
+    init(_ metric: Metric) {
+        let statistic = Statistic(rawValue: metric.defaultStatistic)!
+        let name = metric.rawValue + (statistic == .value ? "" : " \(statistic.rawValue)")
+        self.init(metric: metric, statistic: statistic, title: name)
+    }
+
     func shows(_ figure: Figure) -> Bool { figure.metric == metric && figure.statistic == statistic }
 
     static let all = [
@@ -21,7 +35,18 @@ struct Headline {
         Headline(metric: .upkeepCost, statistic: .value, title: "upkeep/commit"),
         Headline(metric: .harnessCost, statistic: .value, title: "harness/commit"),
         Headline(metric: .missedFinal, statistic: .value, title: "missed"),
+        Headline(metric: .writerInstructions, statistic: .value, title: "writer instructions/commit"),
+        Headline(metric: .upkeepInstructions, statistic: .value, title: "upkeep instructions/commit"),
+        Headline(metric: .observerInstructions, statistic: .value, title: "observer instructions/commit"),
     ]
+
+    /// Columns of a scenario: its gate first, then the headlines of all scenarios.
+    static func columns(gate: Metric?) -> [Headline] {
+        guard let gate, gate != .choreographyTime else { return all }
+        let own = Headline(gate)
+        let known = all.first { $0.metric == own.metric && $0.statistic == own.statistic }
+        return [known ?? own] + all.filter { $0.metric != own.metric || $0.statistic != own.statistic }
+    }
 }
 
 extension RunRow {
@@ -43,6 +68,15 @@ enum Digest {
         guard text != "n/a" else { return text }
         let flags = Set(figures.flatMap(\.flags))
         return (flags.contains(.atLeast) ? "≥" : flags.contains(.atFloor) ? "~" : "") + text
+    }
+
+    /// `1.10 ms … 1.42 ms, n 5`: the lowest and the highest of several trials. Empty for fewer than two values.
+    static func spread(_ figures: [Figure]) -> String {
+        let values = figures.compactMap(\.value).filter(\.isFinite)
+        guard values.count > 1, let unit = figures.first?.metric.unit, let low = values.min(), let high = values.max()
+        else { return "" }
+        let ends = inOrder([low, high].map { Humanised.text($0, unit: unit) })
+        return "\(ends.joined(separator: " … ")), n \(values.count)"
     }
 
     /// Like `cell` but for headlines. A negative cost is a difference of two trials below the noise, shown as not
@@ -89,17 +123,24 @@ enum Digest {
             var driver: String
             var variant: String
             var cells: [String]
+            /// Lowest and highest of the trials of each cell, and their number; empty for a cell of one trial.
+            var spreads: [String]
         }
 
-        var titles: [String]
+        var headlines: [Headline]
+        var titles: [String] { headlines.map(\.marked) }
         var rows: [Row]
         var notes: [String]
     }
 
-    /// - Parameter asRun: whether points stay in the order of the run. Otherwise the engines of one point are adjacent.
-    static func table(_ scenario: String, _ rows: [RunRow], asRun: Bool = false) -> Table {
+    /// - Parameters:
+    ///   - gate: the metric of the first column; nil for none.
+    ///   - asRun: whether points stay in the order of the run. Otherwise the engines of one point are adjacent.
+    static func table(_ scenario: String, _ rows: [RunRow], gate: Metric?, asRun: Bool = false) -> Table {
         let perTrial = rows.filter { $0.scenario == scenario && $0.variant != RunRow.overSweep }
-        let headlines = Headline.all.filter { headline in perTrial.contains { headline.shows($0.figure) } }
+        let headlines = Headline.columns(gate: gate).filter { headline in
+            perTrial.contains { headline.shows($0.figure) }
+        }
         let groups = Dictionary(grouping: perTrial, by: \.point)
         var points = inOrder(perTrial.map(\.point))
         if !asRun {
@@ -109,12 +150,13 @@ enum Digest {
             }
         }
         return Table(
-            titles: headlines.map(\.title),
+            headlines: headlines,
             rows: points.map { point in
                 let figures = groups[point, default: []].map(\.figure)
                 return Table.Row(
                     driver: point.driver, variant: point.variant.isEmpty ? "-" : point.variant,
-                    cells: headlines.map { headline in cell(figures.filter(headline.shows)) })
+                    cells: headlines.map { headline in cell(figures.filter(headline.shows)) },
+                    spreads: headlines.map { headline in spread(figures.filter(headline.shows)) })
             },
             notes: points.flatMap { notes($0, groups[$0, default: []]) })
     }
@@ -126,6 +168,12 @@ enum Digest {
         var name: String
         /// Value, or the values at the first and last point of a sweep.
         var text: String
+        /// Number of points with a figure.
+        var points: Int
+        var worse: MetricEntry.Worse
+
+        /// `, 8 points`; empty for one point.
+        var range: String { points > 1 ? ", range over \(points) points" : "" }
     }
 
     /// Returns the gate for each driver. If the median of a distribution is missing or 0, it uses the first higher
@@ -146,19 +194,21 @@ enum Digest {
                 ?? statistics.first { values($0).contains { $0 != 0 } }
             let statistic = telling ?? statistics.first { !values($0).isEmpty } ?? defaultStatistic
             let shown = own.filter { $0.figure.statistic == statistic }
+            let (text, points) = range(shown)
             return Gate(
                 driver: driver, name: metric.rawValue + (statistic == .value ? "" : " \(statistic.rawValue)"),
-                text: ends(shown))
+                text: text, points: points, worse: metric.entry.worse)
         }
     }
 
-    /// Formats the values at the first and last point of a sweep that have one.
-    private static func ends(_ rows: [RunRow]) -> String {
-        let variants = inOrder(rows.filter { $0.figure.value != nil }.map(\.variant))
-        guard let first = variants.first, let last = variants.last else { return "too few samples" }
-        let cells = inOrder([first, last]).map { variant in
-            headline(rows.filter { $0.variant == variant }.map(\.figure))
+    /// Returns the lowest and the highest median of the points that have a figure, and the number of these points.
+    private static func range(_ rows: [RunRow]) -> (text: String, points: Int) {
+        let points = Dictionary(grouping: rows.filter { $0.figure.value != nil }, by: \.variant).values.map { rows in
+            let figures = rows.map(\.figure)
+            return (median: median(figures.compactMap(\.value)) ?? .nan, figures: figures)
         }
-        return inOrder(cells).joined(separator: " … ")
+        let sorted = points.filter { !$0.median.isNaN }.sorted { $0.median < $1.median }
+        guard let low = sorted.first, let high = sorted.last else { return ("too few samples", points.count) }
+        return (inOrder([headline(low.figures), headline(high.figures)]).joined(separator: " … "), sorted.count)
     }
 }

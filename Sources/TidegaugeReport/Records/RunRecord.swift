@@ -51,6 +51,11 @@ public struct RunRecord: Sendable {
         return record
     }
 
+    /// The gate of each scenario.
+    var gates: [String: Metric] {
+        Dictionary(header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })
+    }
+
     mutating func take(_ event: RunEvent) {
         if let run = event.run { header = run }
         if let trial = event.trial { trials.append(trial) }

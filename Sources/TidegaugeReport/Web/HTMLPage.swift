@@ -32,7 +32,12 @@ enum HTMLPage {
         [
             "title": Escaped.visible(plot.title), "caption": plot.caption, "svg": PlotSVG.text(plot),
             "legend": plot.series.compactMap { series in
-                series.label.map { ["slot": "\(series.slot)", "label": Escaped.visible($0)] }
+                series.label.map {
+                    [
+                        "slot": "\(series.slot)", "colour": "\(series.colour)", "label": Escaped.visible($0),
+                        "dash": series.dash > 0 ? " d\(series.dash)" : "",
+                    ]
+                }
             },
         ]
     }

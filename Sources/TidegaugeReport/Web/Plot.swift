@@ -40,16 +40,25 @@ struct Plot: Sendable, Equatable {
         var label: String?
         /// Colour number, from 1.
         var slot: Int
+        /// Colour, from 1.
+        var colour: Int
+        /// Pattern of a line, from 0, which is solid.
+        var dash: Int
         var style: Style
         var points: [Point]
 
-        init(_ label: String?, _ slot: Int, _ style: Style, _ points: [Point]) {
-            (self.label, self.slot, self.style, self.points) = (label, slot, style, points)
+        init(
+            _ label: String?, _ slot: Int, colour: Int? = nil, dash: Int = 0, _ style: Style, _ points: [Point]
+        ) {
+            (self.label, self.slot, self.colour, self.dash) = (label, slot, colour ?? slot, dash)
+            (self.style, self.points) = (style, points)
         }
     }
 
     /// Number of colours. Further series are not distinguishable.
     static let slots = 8
+    /// Number of patterns of lines.
+    static let dashes = 4
 
     var title: String
     var caption: String

@@ -29,7 +29,7 @@ enum PlotSVG {
             "<svg class=\"area\" x=\"\(Int(area.x))\" y=\"\(Int(area.y))\" width=\"\(width)\" height=\"\(height)\" "
                 + "viewBox=\"0 0 \(Int(units)) \(Int(units))\" preserveAspectRatio=\"none\">")
         lines += plot.series.map { series in
-            "<path class=\"p\(series.slot) \(style(series))\" d=\"\(path(series, place))\"/>"
+            "<path class=\"p\(series.slot) \(style(series)) k\(series.colour)\(series.dash > 0 ? " d\(series.dash)" : "")\" d=\"\(path(series, place))\"/>"
         }
         lines.append("</svg>")
         let bottom = Int(size.height) - 6
