@@ -118,7 +118,10 @@ let package = Package(
             name: "FetchedResultsCombine",
             dependencies: ["FetchedResults", "StillingWell", "StillingWellCombine", openCombine]),
         .target(name: "TypedNotifications", dependencies: ["StillingWellSync"]),
-        .target(name: "StillingWellSync", dependencies: ["StillingWellBasis", "CStillingWellPlatform"]),
+        .target(
+            name: "StillingWellSync", dependencies: ["StillingWellBasis", "CStillingWellPlatform"],
+            // Values stored inline in constants, as `Synchronization.Mutex` has them (InlineCell.swift).
+            swiftSettings: [.enableExperimentalFeature("RawLayout"), .enableExperimentalFeature("BuiltinModule")]),
         // Below everything: the clock, the seeded generator, the binary search, the word that was probably meant, names of
         // symbols, SHA-256, files that are closed on exec.
         .target(name: "StillingWellBasis"),
@@ -141,7 +144,7 @@ let package = Package(
             name: "TidegaugeMeasure",
             dependencies: [
                 "StillingWellBasis", "CStillingWellLMDB", "CStillingWellPlatform", "CTidegaugeZlib",
-                "TidegaugeDriver", "TidegaugeSpec",
+                "StillingWellSync", "TidegaugeDriver", "TidegaugeSpec",
                 needed(by: "Harness", "Histogram", from: "hdrhistogram-swift"),
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),

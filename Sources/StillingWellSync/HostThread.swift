@@ -11,7 +11,7 @@ public final class HostThread: Sendable {
     private let asked = PlainSemaphore()
     private let done = PlainSemaphore()
     /// Set by the caller before `asked`, and taken by the thread after it. Nil ends the thread.
-    nonisolated(unsafe) private var block: (() -> Void)?
+    private let block = DeliveryBound<(() -> Void)?>(nil)
 
     /// Starts the thread.
     /// - Throws: `ThreadError` if the system has no room for another thread.
@@ -31,7 +31,8 @@ public final class HostThread: Sendable {
     public func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         var result: Swift.Result<Result, Failure>?
         withoutActuallyEscaping({ result = Swift.Result(catching: body) }) { escaping in
-            block = escaping
+            block.claim()
+            block.value = escaping
             asked.signal()
             done.wait()
         }
@@ -41,8 +42,9 @@ public final class HostThread: Sendable {
     /// Runs the block and releases it before returning, because it must not outlive its call. Returns false at the end.
     @inline(never)
     private func runBlock() -> Bool {
-        guard let block = block.take() else { return false }
-        block()
+        block.claim()
+        guard let taken = block.value.take() else { return false }
+        taken()
         return true
     }
 
@@ -52,20 +54,13 @@ public final class HostThread: Sendable {
 
 /// A POSIX semaphore that begins at 0.
 private final class PlainSemaphore: Sendable {
-    /// Its calls are for any thread.
-    nonisolated(unsafe) private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let semaphore = InlineCell(sem_t())
 
-    init() {
-        semaphore.initialize(to: sem_t())
-        sem_init(semaphore, 0, 0)
-    }
+    init() { sem_init(semaphore.address, 0, 0) }
 
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
+    deinit { sem_destroy(semaphore.address) }
 
-    func signal() { sem_post(semaphore) }
+    func signal() { sem_post(semaphore.address) }
 
-    func wait() { while sem_wait(semaphore) != 0, errno == EINTR {} }
+    func wait() { while sem_wait(semaphore.address) != 0, errno == EINTR {} }
 }

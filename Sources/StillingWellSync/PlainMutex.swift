@@ -2,9 +2,7 @@
 import Glibc
 
 /// A mutex that is not traced, and what it guards.
-///
-/// Unchecked because `guarded` changes: whoever touches it holds the lock.
-package final class PlainMutex<State>: @unchecked Sendable {
+package final class PlainMutex<State>: Sendable {
     /// A state of size zero would be at the object's start, and ThreadSanitizer would report a race between its changes
     /// and reads of the object's class before the lock. The filler prevents that.
     private struct Guarded {
@@ -12,25 +10,20 @@ package final class PlainMutex<State>: @unchecked Sendable {
         var filler: UInt8 = 0
     }
 
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    /// Only touched while the mutex is held, so a check at run time would find nothing.
-    @exclusivity(unchecked) private var guarded: Guarded
+    private let mutex = InlineCell(pthread_mutex_t())
+    /// Used by the holder of the mutex.
+    private let guarded: InlineCell<Guarded>
 
     package init(_ state: sending State) {
-        guarded = Guarded(state: state)
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
+        guarded = InlineCell(Guarded(state: state))
+        pthread_mutex_init(mutex.address, nil)
     }
 
-    deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
-    }
+    deinit { pthread_mutex_destroy(mutex.address) }
 
     package func with<Result>(_ body: (inout sending State) throws -> sending Result) rethrows -> sending Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return try body(&guarded.state)
+        pthread_mutex_lock(mutex.address)
+        defer { pthread_mutex_unlock(mutex.address) }
+        return try body(&guarded.address.pointee.state)
     }
 }

@@ -21,17 +21,22 @@ public final class RunLoopHandOff: Sendable {
     }
 
     private let inbox = Guarded("run-loop hand-off", Inbox())
-    /// Set by `init`, before anybody else has the object.
-    nonisolated(unsafe) private var signal: RunLoopSignal?
+    private let signal = SetOnce<RunLoopSignal>()
 
     /// Makes a hand-off to the current thread's run loop.
-    public init(_ name: String) { signal = RunLoopSignal(name) { [weak self] in self?.drain() } }
+    public init(_ name: String) { signal.set(RunLoopSignal(name) { [weak self] in self?.drain() }) }
 
     /// Run loop, as reports of waits name it.
-    public var resource: TracedResource { signal!.resource }
+    public var resource: TracedResource { signal.value.resource }
 
     /// Whether the caller is on the run loop's thread.
-    public var isCurrent: Bool { signal!.isCurrent }
+    public var isCurrent: Bool { signal.value.isCurrent }
+
+    /// The context of state that only the run loop's thread uses.
+    public var context: BoundContext {
+        let signal = signal.value
+        return BoundContext("the run loop of \(resource.name)") { signal.isCurrent }
+    }
 
     /// Runs a block on the loop later.
     public func perform(_ block: @escaping @Sendable () -> Void) {
@@ -39,7 +44,7 @@ public final class RunLoopHandOff: Sendable {
             $0.blocks.append(block)
             return $0.shouldSignal()
         }
-        if mustSignal { signal!.signal() }
+        if mustSignal { signal.value.signal() }
     }
 
     /// Runs a block on the loop and waits for it. Deadlocks on the loop's own thread.
@@ -60,7 +65,7 @@ public final class RunLoopHandOff: Sendable {
 
     /// Ends the hand-off and releases waiting blocks. Any thread.
     public func invalidate() {
-        signal!.invalidate()
+        signal.value.invalidate()
         let dropped = inbox.withLock { inbox in
             defer { inbox.blocks = BlockQueue() }
             return inbox.blocks
@@ -80,7 +85,7 @@ public final class RunLoopHandOff: Sendable {
 
     private func takeFirst(before end: Int) -> (() -> Void)? {
         let (block, mustSignal) = inbox.withLock { ($0.blocks.takeFirst(before: end), $0.shouldSignal()) }
-        if mustSignal { signal!.signal() }
+        if mustSignal { signal.value.signal() }
         return block
     }
 }

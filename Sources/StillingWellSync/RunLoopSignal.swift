@@ -21,11 +21,12 @@ public final class RunLoopSignal: Sendable {
     private let attached = PlainMutex<Attached?>(nil)
     private let explored: (loop: any ControlledLoop, source: any LoopSource)?
 
-    /// Core Foundation allows what is called of both from any thread.
-    private struct Attached: Sendable {
-        /// The wake-up, and the loop that it wakes.
-        nonisolated(unsafe) let source: CFRunLoopSource
-        nonisolated(unsafe) let loop: CFRunLoop
+    /// The wake-up, and the loop that it wakes.
+    ///
+    /// Unchecked because Core Foundation allows what is called of both from any thread.
+    private struct Attached: @unchecked Sendable {
+        let source: CFRunLoopSource
+        let loop: CFRunLoop
     }
 
     private final class Handler {
@@ -51,13 +52,13 @@ public final class RunLoopSignal: Sendable {
             return
         }
         let loop = CFRunLoopGetCurrent()!
-        let held = Unmanaged.passRetained(Handler(resource, handler))
+        let held = ObjectPointer.kept(Handler(resource, handler))
         var context = CFRunLoopSourceContext()
-        context.info = held.toOpaque()
-        context.retain = { UnsafeRawPointer(Unmanaged<Handler>.fromOpaque($0!).retain().toOpaque()) }
-        context.release = { Unmanaged<Handler>.fromOpaque($0!).release() }
+        context.info = held
+        context.retain = { UnsafeRawPointer(ObjectPointer.kept(ObjectPointer.object($0!, as: Handler.self))) }
+        context.release = { ObjectPointer.release($0!) }
         context.perform = { argument in
-            let handler = Unmanaged<Handler>.fromOpaque(argument!).takeUnretainedValue()
+            let handler = ObjectPointer.object(argument!, as: Handler.self)
             guard Tracing.isOn else { return handler.body() }
             Tracing.report(.acquired, handler.resource, SourcePlace())
             handler.body()
@@ -65,7 +66,7 @@ public final class RunLoopSignal: Sendable {
         }
         let source = CFRunLoopSourceCreate(kCFAllocatorDefault, 0, &context)!
         CFRunLoopAddSource(loop, source, mode.asCFRunLoopMode)
-        held.release()  // The source has its own reference.
+        ObjectPointer.release(held)  // the source has its own reference
         explored = nil
         let new = Attached(source: source, loop: loop)
         attached.with { $0 = new }

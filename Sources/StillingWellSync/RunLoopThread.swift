@@ -7,6 +7,7 @@ import CoreFoundation
 import Foundation
 import Glibc
 import StillingWellBasis
+import Synchronization
 
 /// Runs blocks, in order, on its own run loop. A block that runs the loop itself runs the waiting blocks meanwhile.
 public final class RunLoopThread: Sendable {
@@ -19,8 +20,9 @@ public final class RunLoopThread: Sendable {
 
     private let state = Guarded("run-loop thread", State())
     private let changed: TracedCondition
-    /// Set by `init`, before anybody else has the object, and taken away by `stop`, after which nobody may use it.
-    nonisolated(unsafe) private var thread: TracedThread?
+    private let thread = SetOnce<TracedThread>()
+    /// Number of the thread while it runs, otherwise 0.
+    private let number = Atomic<UInt64>(0)
 
     /// Starts the thread and returns once its run loop accepts blocks. Ends the process if the thread cannot be
     /// started.
@@ -33,7 +35,7 @@ public final class RunLoopThread: Sendable {
     public init(starting name: String) throws(ThreadError) {
         if !RunLoopRoom.hasDescriptors { throw ThreadError(name: name, code: EMFILE) }
         changed = TracedCondition("run-loop thread start", state)
-        thread = try TracedThread(starting: name) { [self] in run(name) }
+        thread.set(try TracedThread(starting: name) { [self] in run(name) })
         state.wait(for: changed) { $0.handOff != nil }
     }
 
@@ -47,9 +49,13 @@ public final class RunLoopThread: Sendable {
     }
 
     private func run(_ name: String) {
-        let number = cp_thread_number()
-        Self.running.with { _ = $0.insert(number) }
-        defer { Self.running.with { _ = $0.remove(number) } }
+        let here = cp_thread_number()
+        number.store(here, ordering: .relaxed)
+        Self.running.with { _ = $0.insert(here) }
+        defer {
+            Self.running.with { _ = $0.remove(here) }
+            number.store(0, ordering: .relaxed)
+        }
         let explored = Tracing.exploration?.makeLoop()
         let handOff = RunLoopHandOff(name)
         let end = RunLoopSignal(name) { [unowned self] in endLoop() }
@@ -103,13 +109,13 @@ public final class RunLoopThread: Sendable {
     /// Ends the run loop after the queued blocks and waits for the thread. Call once, and not on the thread itself.
     public func stop() {
         stopUnless(!isCurrent, "a run-loop thread cannot wait for its own end: call stop() from another thread")
-        let end = state.withLock {
-            $0.isStopped = true
-            return $0.end
+        let (end, wasStopped) = state.withLock { state in
+            defer { state.isStopped = true }
+            return (state.end, state.isStopped)
         }
+        if wasStopped { return }
         end?.signal()
-        thread?.join()
-        thread = nil
+        thread.value.join()
         // Releases the run loop, which holds three descriptors.
         let ended = state.withLock { state in
             defer { (state.handOff, state.end) = (nil, nil) }
@@ -119,5 +125,5 @@ public final class RunLoopThread: Sendable {
     }
 
     /// Whether the calling thread is this one.
-    public var isCurrent: Bool { thread?.isCurrent ?? false }
+    public var isCurrent: Bool { number.load(ordering: .relaxed) == cp_thread_number() }
 }

@@ -2,6 +2,7 @@
 //
 // The lock guards only the list. Actions run, and are released, without it.
 import CStillingWellPlatform
+import StillingWellBasis
 
 /// The actions of one thread. They run in a destructor of thread-specific data, while the thread's run loop still
 /// exists.
@@ -13,24 +14,22 @@ public final class ThreadEnd: Sendable {
 
     private let actions = PlainMutex<[Action]>([])
     /// Used by the thread itself, and freed after it has ended.
-    nonisolated(unsafe) private let node = UnsafeMutablePointer<cp_thread_end>.allocate(capacity: 1)
+    private let node = InlineCell(cp_thread_end())
 
-    private init() { node.initialize(to: cp_thread_end()) }
-
-    deinit { node.deallocate() }
+    private init() {}
 
     /// The actions of the calling thread.
     public static var ofThisThread: ThreadEnd {
-        if let known = cp_thread_end_context(ended) { return Unmanaged.fromOpaque(known).takeUnretainedValue() }
+        if let known = cp_thread_end_context(ended) { return ObjectPointer.object(known) }
         let new = ThreadEnd()
-        new.node.pointee.ended = ended
-        new.node.pointee.context = Unmanaged.passRetained(new).toOpaque()
-        cp_add_thread_end(new.node)
+        new.node.address.pointee.ended = ended
+        new.node.address.pointee.context = ObjectPointer.kept(new)
+        cp_add_thread_end(new.node.address)
         return new
     }
 
     private static let ended: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
-        Unmanaged<ThreadEnd>.fromOpaque(context!).takeRetainedValue().run()
+        ObjectPointer.take(context!, as: ThreadEnd.self).run()
     }
 
     /// Adds an action. On the thread itself.

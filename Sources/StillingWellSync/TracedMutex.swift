@@ -13,21 +13,16 @@ import StillingWellBasis
 /// Unchecked because `Guarded` inherits from it: both properties are constant, and pthread's calls are for any thread.
 public class TracedMutex: @unchecked Sendable {
     public final let resource: TracedResource
-    @usableFromInline final let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline final let mutex = InlineCell(pthread_mutex_t())
 
     /// - Parameter name: class of the lock in reports, such as `mailbox`.
     public init(_ name: String) {
         resource = TracedResource(.mutex, name)
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        let error = pthread_mutex_init(mutex, nil)
+        let error = pthread_mutex_init(mutex.address, nil)
         stopUnless(error == 0, "cannot make mutex '\(name)': \(String(cString: strerror(error)))")
     }
 
-    deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
-    }
+    deinit { pthread_mutex_destroy(mutex.address) }
 
     /// Runs `body` holding the lock. No user code may run, and no user objects may be released, in it.
     @inlinable
@@ -41,12 +36,12 @@ public class TracedMutex: @unchecked Sendable {
 
     @inlinable
     public final func lock(_ file: StaticString = #fileID, _ line: UInt = #line) {
-        if Tracing.isOn { lockTraced(SourcePlace(file, line)) } else { pthread_mutex_lock(mutex) }
+        if Tracing.isOn { lockTraced(SourcePlace(file, line)) } else { pthread_mutex_lock(mutex.address) }
     }
 
     @inlinable
     public final func unlock() {
-        if Tracing.isOn { unlockTraced() } else { pthread_mutex_unlock(mutex) }
+        if Tracing.isOn { unlockTraced() } else { pthread_mutex_unlock(mutex.address) }
     }
 
     @usableFromInline
@@ -55,10 +50,10 @@ public class TracedMutex: @unchecked Sendable {
         let hook = Tracing.hook
         if let control = hook?.control {
             control.acquire(resource, isReentrant: false)
-            pthread_mutex_lock(mutex)
-        } else if pthread_mutex_trylock(mutex) != 0 {
+            pthread_mutex_lock(mutex.address)
+        } else if pthread_mutex_trylock(mutex.address) != 0 {
             hook?.note(.willWait, resource, place)
-            pthread_mutex_lock(mutex)
+            pthread_mutex_lock(mutex.address)
         }
         hook?.note(.acquired, resource, place)
     }
@@ -68,21 +63,21 @@ public class TracedMutex: @unchecked Sendable {
     final func unlockTraced() {
         let hook = Tracing.hook
         hook?.note(.released, resource, SourcePlace())
-        pthread_mutex_unlock(mutex)
+        pthread_mutex_unlock(mutex.address)
         hook?.control?.release(resource)
     }
 }
 
 /// A mutex that owns what it guards: nobody comes to the state but through `withLock`.
 ///
-/// Unchecked because `state` changes: whoever touches it holds the lock.
+/// Unchecked because it inherits from a class: the compiler checks final classes alone. Its properties are constant.
 public final class Guarded<State>: TracedMutex, @unchecked Sendable {
-    /// Without the runtime's check of exclusive access: it is the lock that excludes, and who takes it twice hangs.
-    @exclusivity(unchecked) @usableFromInline var state: State
+    /// Used by the holder of the lock. A thread that takes the lock twice hangs, so no two accesses overlap.
+    @usableFromInline let state: InlineCell<State>
 
     /// - Parameter name: class of the lock in reports, such as `mailbox`.
     public init(_ name: String, _ state: sending State) {
-        self.state = state
+        self.state = InlineCell(state)
         super.init(name)
     }
 
@@ -95,7 +90,7 @@ public final class Guarded<State>: TracedMutex, @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         lock(file, line)
         defer { unlock() }
-        return try body(&state)
+        return try body(&state.address.pointee)
     }
 
     /// Waits until `isReady` is true, and then runs `body` without releasing the lock in between.
@@ -111,8 +106,8 @@ public final class Guarded<State>: TracedMutex, @unchecked Sendable {
         lock(file, line)
         defer { unlock() }
         // Each test of the state is a separate access, so that none extends over the wait.
-        while !isReady(state), condition.wait(untilNs: deadlineNs, for: cause, file, line) {}
-        return try body(&state)
+        while !isReady(state.address.pointee), condition.wait(untilNs: deadlineNs, for: cause, file, line) {}
+        return try body(&state.address.pointee)
     }
 
     /// Waits until `isReady` is true.
@@ -128,25 +123,19 @@ public final class Guarded<State>: TracedMutex, @unchecked Sendable {
 public final class TracedCondition: Sendable {
     public let resource: TracedResource
     private let mutex: TracedMutex
-    /// Its calls are for any thread.
-    nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private let condition = InlineCell(pthread_cond_t())
 
     public init(_ name: String, _ mutex: TracedMutex) {
         resource = TracedResource(.condition, name)
         self.mutex = mutex
-        condition = .allocate(capacity: 1)
-        condition.initialize(to: pthread_cond_t())
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
+        pthread_cond_init(condition.address, &attributes)
         pthread_condattr_destroy(&attributes)
     }
 
-    deinit {
-        pthread_cond_destroy(condition)
-        condition.deallocate()
-    }
+    deinit { pthread_cond_destroy(condition.address) }
 
     /// Releases the mutex, waits and takes it again. May wake spuriously: test in a loop.
     /// - Parameters:
@@ -165,9 +154,9 @@ public final class TracedCondition: Sendable {
         hook.note(.willWait, reason, place)
         let inTime: Bool
         if let control = hook.control {
-            pthread_mutex_unlock(mutex.mutex)
+            pthread_mutex_unlock(mutex.mutex.address)
             inTime = control.wait(on: resource, giving: mutex.resource, mayTimeOut: deadlineNs != nil)
-            pthread_mutex_lock(mutex.mutex)
+            pthread_mutex_lock(mutex.mutex.address)
         } else {
             inTime = waitUntraced(deadlineNs)
         }
@@ -178,17 +167,17 @@ public final class TracedCondition: Sendable {
 
     private func waitUntraced(_ deadlineNs: Int64?) -> Bool {
         guard let deadlineNs else {
-            pthread_cond_wait(condition, mutex.mutex)
+            pthread_cond_wait(condition.address, mutex.mutex.address)
             return true
         }
         // A negative deadline is valid: it has passed.
         let atNs = max(0, deadlineNs)
         var deadline = timespec(tv_sec: Int(atNs / 1_000_000_000), tv_nsec: Int(atNs % 1_000_000_000))
-        return pthread_cond_timedwait(condition, mutex.mutex, &deadline) != ETIMEDOUT
+        return pthread_cond_timedwait(condition.address, mutex.mutex.address, &deadline) != ETIMEDOUT
     }
 
     public func broadcast() {
-        pthread_cond_broadcast(condition)
+        pthread_cond_broadcast(condition.address)
         if Tracing.isOn { Tracing.hook?.control?.broadcast(resource) }
     }
 }

@@ -7,10 +7,10 @@ import StillingWellSync
 
 final class ExploredLoop: ControlledLoop {
     final class Source: LoopSource {
-        /// Called on the loop's thread alone.
-        nonisolated(unsafe) let handler: () -> Void
+        /// Called on the loop's thread.
+        let handler: DeliveryBound<() -> Void>
 
-        init(_ handler: @escaping () -> Void) { self.handler = handler }
+        init(_ handler: @escaping () -> Void) { self.handler = DeliveryBound(here: handler) }
     }
 
     private struct State {
@@ -61,7 +61,9 @@ final class ExploredLoop: ControlledLoop {
                 return state.sources.filter { state.signalled.contains(ObjectIdentifier($0)) }
             }
             if ready.isEmpty { return }
-            for source in ready where state.withLock({ $0.sources.contains { $0 === source } }) { source.handler() }
+            for source in ready where state.withLock({ $0.sources.contains { $0 === source } }) {
+                source.handler.value()
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 // controlled threads are controlled. Real locks are taken too, once they are free in the model.
 import CStillingWellPlatform
 import Glibc
+import StillingWellBasis
 import StillingWellSync
 
 /// A strategy that chooses one of the enabled threads.
@@ -127,7 +128,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
     }
 
     private static var membership: Membership? {
-        cp_trace_slot(1).map { Unmanaged<Membership>.fromOpaque($0).takeUnretainedValue() }
+        cp_trace_slot(1).map { ObjectPointer.object($0) }
     }
 
     /// Control of the calling thread, or nil if it is not controlled.
@@ -153,7 +154,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
 
     /// Enters control on a new thread, and waits until it is chosen. First call on the thread.
     package func begin(_ number: Int) {
-        cp_set_trace_slot(1, Unmanaged.passRetained(Membership(self, number)).toOpaque())
+        cp_set_trace_slot(1, ObjectPointer.kept(Membership(self, number)))
         locked {
             threads[number].tid = cp_thread_id()
             // The first thread runs at once. Others wait until they are chosen.
@@ -168,7 +169,7 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
             threads[membership.number].state = .ended
             schedule(from: membership.number)
         }
-        Unmanaged.passUnretained(membership).release()
+        ObjectPointer.release(ObjectPointer.borrowed(membership))
         cp_set_trace_slot(1, nil)
     }
 

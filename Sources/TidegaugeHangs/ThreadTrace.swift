@@ -126,20 +126,20 @@ final class ThreadTrace: Sendable {
     static func prepare() {
         cp_on_trace_release { pointer in
             guard let pointer else { return }
-            let trace = Unmanaged<ThreadTrace>.fromOpaque(pointer).takeRetainedValue()
+            let trace = ObjectPointer.take(pointer, as: ThreadTrace.self)
             ThreadTrace.all.with { $0.removeAll { $0 === trace } }
         }
     }
 
     static var current: ThreadTrace {
         if let known = cp_trace_slot(0) {
-            let trace = Unmanaged<ThreadTrace>.fromOpaque(known).takeUnretainedValue()
+            let trace = ObjectPointer.object(known, as: ThreadTrace.self)
             if trace.generation.load(ordering: .relaxed) == newest.load(ordering: .acquiring) { return trace }
             trace.restart()
             return trace
         }
         let trace = ThreadTrace()
-        cp_set_trace_slot(0, Unmanaged.passRetained(trace).toOpaque())
+        cp_set_trace_slot(0, ObjectPointer.kept(trace))
         trace.enter()
         return trace
     }
