@@ -110,3 +110,14 @@ package enum MeasureSummary: Sendable, Equatable {
     case integers(IntegerSummary)
     case doubles(DoubleSummary)
 }
+
+#if DEBUG
+    extension DoubleSummary {
+        /// Whether both are equal. The sum of opposite infinities is NaN, which does not equal itself.
+        func isSame(as other: DoubleSummary) -> Bool {
+            func isSame(_ a: Double, _ b: Double) -> Bool { a == b || a.isNaN && b.isNaN }
+            return isSame(rounded, other.rounded) && isSame(rest, other.rest) && count == other.count
+                && smallest == other.smallest && largest == other.largest
+        }
+    }
+#endif

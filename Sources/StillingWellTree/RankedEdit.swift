@@ -11,7 +11,7 @@ private let lastEdit = Atomic<UInt64>(0)
 /// A change of a tree in progress. Every operation is O(log n).
 package struct RankedEdit: ~Copyable {
     private let id: UInt64
-    private let shape: RankedTree.Shape
+    let shape: RankedTree.Shape
     /// Root of the tree so far. The edit owns one reference.
     private(set) var root: RankedNode
     /// Right half of the node that an insertion has just split, for its caller.
@@ -33,6 +33,11 @@ package struct RankedEdit: ~Copyable {
     consuming func finish() -> RankedTree {
         let tree = RankedTree(RankedTree.Root(root, shape: shape))
         discard self
+        #if DEBUG
+            if tree.count <= Self.fewEntries, let violation = tree.checkInvariants() {
+                fatalError("ranked tree: \(violation)")
+            }
+        #endif
         return tree
     }
 
@@ -43,14 +48,34 @@ package struct RankedEdit: ~Copyable {
     package mutating func insert(_ entry: RankedEntry, values: UnsafePointer<UInt64>? = nil) -> Bool {
         let before = root.total
         self.values = values
-        withExtendedLifetime(entry) { insertAtRoot(BareKey(entry.key), stamp: entry.stamp) }
+        withExtendedLifetime(entry) {
+            insertAtRoot(BareKey(entry.key), stamp: entry.stamp)
+            checkPath(to: entry.key)
+        }
         return root.total > before
     }
 
     /// Removes the entry with `key`.
     /// - Returns: whether there was one. If not, no node was copied.
     @discardableResult
-    package mutating func remove(_ key: RankedKey) -> Bool { withExtendedLifetime(key) { removeAtRoot(BareKey(key)) } }
+    package mutating func remove(_ key: RankedKey) -> Bool {
+        withExtendedLifetime(key) {
+            let wasPresent = removeAtRoot(BareKey(key))
+            checkPath(to: key)
+            return wasPresent
+        }
+    }
+
+    /// Trees of at most so many entries are checked as a whole when their edit ends, in debug builds.
+    private static var fewEntries: Int { 64 }
+
+    /// Ends the process, in debug builds, if a node on the way to a key breaks a rule.
+    @inline(__always)
+    private func checkPath(to key: RankedKey) {
+        #if DEBUG
+            if let violation = checkPath(to: BareKey(key)) { fatalError("ranked tree: \(violation)") }
+        #endif
+    }
 
     /// Returns `node` if this edit made it, otherwise a copy that this edit may write to.
     private func owned(_ node: RankedNode) -> RankedNode { node.edit == id ? node : node.copy(edit: id) }

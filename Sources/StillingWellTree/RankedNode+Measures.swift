@@ -97,7 +97,8 @@ extension RankedNode {
         func hasSummary(of child: RankedNode, at index: Int) -> Bool {
             (0..<Int(measures.count)).allSatisfy { place in
                 measures.isDouble(place)
-                    ? slot(place, at: index, of: DoubleSummary.self).pointee == child.doubles(place, 0..<child.used)
+                    ? slot(place, at: index, of: DoubleSummary.self).pointee.isSame(
+                        as: child.doubles(place, 0..<child.used))
                     : slot(place, at: index, of: IntegerSummary.self).pointee == child.integers(place, 0..<child.used)
             }
         }

@@ -1,4 +1,5 @@
-// Checks of the invariants of a whole tree. Tests call them after each step; release builds omit them.
+// What must hold of every tree. Debug builds check the nodes on the way to each entry that an edit changes, and small trees as a whole
+// when their edit ends. Tests check larger ones as a whole. Release builds have none of it.
 #if DEBUG
     extension RankedTree {
         /// Returns a description of the first violated invariant, or nil. O(n).
@@ -7,32 +8,9 @@
         }
 
         private func check(_ node: RankedNode, isRoot: Bool) -> String? {
-            let name = "node of height \(node.height) with \(node.used) slots"
-            if node.capacity != root.shape.capacity(height: node.height) { return "\(name): capacity \(node.capacity)" }
-            if node.used > node.capacity { return "\(name): more than its capacity" }
-            let minimum = isRoot ? (node.isLeaf ? 0 : 2) : root.shape.minimum(height: node.height)
-            if node.used < minimum { return "\(name): fewer than \(minimum)" }
-            if let tails = node.tails {
-                for index in node.used..<node.capacity where tails[index] != nil {
-                    return "\(name): a tail in the unused slot \(index)"
-                }
-            }
-            if node.isLeaf { return node.total == node.used ? nil : "\(name): total \(node.total)" }
-            var total = 0
-            for index in 0..<node.used {
-                let child = node.children[index]
-                if child.height != node.height - 1 { return "\(name): child \(index) has height \(child.height)" }
-                if let violation = check(child, isRoot: false) { return violation }
-                if !node.hasSummary(of: child, at: index) {
-                    return "\(name): the measures of child \(index) are not made of what is below it"
-                }
-                if child.total != node.counts[index] { return "\(name): count \(index) is not that of the child" }
-                if child.key(at: 0) != node.key(at: index) {
-                    return "\(name): key \(index) is not the child's smallest"
-                }
-                total += child.total
-            }
-            return total == node.total ? nil : "\(name): total \(node.total), children have \(total)"
+            if let violation = root.shape.check(node, isRoot: isRoot) { return violation }
+            if node.isLeaf { return nil }
+            return (0..<node.used).lazy.compactMap { check(node.children[$0], isRoot: false) }.first
         }
 
         private func checkOrder() -> String? {
@@ -62,7 +40,54 @@
         }
     }
 
+    extension RankedTree.Shape {
+        /// The first violated rule of a node by itself and beside its children, in words. O(slots of the node).
+        fileprivate func check(_ node: RankedNode, isRoot: Bool) -> String? {
+            let name = "node of height \(node.height) with \(node.used) slots"
+            if node.capacity != capacity(height: node.height) { return "\(name): capacity \(node.capacity)" }
+            if node.used > node.capacity { return "\(name): more than its capacity" }
+            let minimum = isRoot ? (node.isLeaf ? 0 : 2) : minimum(height: node.height)
+            if node.used < minimum { return "\(name): fewer than \(minimum)" }
+            if let tails = node.tails {
+                for index in node.used..<node.capacity where tails[index] != nil {
+                    return "\(name): a tail in the unused slot \(index)"
+                }
+            }
+            if node.isLeaf { return node.total == node.used ? nil : "\(name): total \(node.total)" }
+            var total = 0
+            for index in 0..<node.used {
+                let child = node.children[index]
+                if child.height != node.height - 1 { return "\(name): child \(index) has height \(child.height)" }
+                if !node.hasSummary(of: child, at: index) {
+                    return "\(name): the measures of child \(index) are not made of what is below it"
+                }
+                if child.total != node.counts[index] { return "\(name): count \(index) is not that of the child" }
+                if child.key(at: 0) != node.key(at: index) {
+                    return "\(name): key \(index) is not the child's smallest"
+                }
+                total += child.total
+            }
+            return total == node.total ? nil : "\(name): total \(node.total), children have \(total)"
+        }
+    }
+
     extension RankedEdit {
+        /// The first violated rule of the nodes on the way to a key, in words; nil where all hold. O(log n).
+        func checkPath(to key: BareKey) -> String? {
+            var node = root
+            while true {
+                if let violation = shape.check(node, isRoot: node == root) { return violation }
+                if node.isLeaf { break }
+                node = node.children[node.childIndex(for: key)]
+            }
+            let place = node.lowerBound(key)
+            for index in max(1, place - 1)..<max(1, min(place + 2, node.used))
+            where !(node.key(at: index - 1) < node.key(at: index)) {
+                return "entry \(node.entry(at: index)) does not come after the one before it"
+            }
+            return nil
+        }
+
         /// Nodes from the root to the first leaf, which shows which of them have been copied.
         var pathToFirstLeaf: [RankedNode] {
             var path = [root]

@@ -38,6 +38,19 @@ struct IntervalIndex {
         sorted.sort { ($0.low, $0.handle) < ($1.low, $1.handle) }
         highest = Array(repeating: 0, count: sorted.count)
         _ = fillHighest(0, sorted.count)
+        assert(isConsistent, "interval index: a node does not know the highest end below it, or comes too early")
+    }
+
+    /// Whether each node knows the highest end below it, and the nodes are in order. O(n log n), after O(n log n) of sorting.
+    private var isConsistent: Bool {
+        func holds(_ from: Int, _ to: Int) -> Bool {
+            guard from < to else { return true }
+            let middle = (from + to) / 2
+            return highest[middle] == sorted[from..<to].lazy.map(\.high).max() && holds(from, middle)
+                && holds(middle + 1, to)
+        }
+        return highest.count == sorted.count && holds(0, sorted.count)
+            && zip(sorted, sorted.dropFirst()).allSatisfy { $0.low <= $1.low }
     }
 
     private mutating func fillHighest(_ from: Int, _ to: Int) -> UInt64 {
