@@ -23,20 +23,18 @@ public final class PublisherScheduler: Scheduler, Sendable {
     /// No options exist.
     public enum SchedulerOptions {}
 
-    private let handOff: RunLoopHandOff
+    fileprivate let handOff: RunLoopHandOff
     private let clock: any SchedulerClock
     private let agenda = Guarded("publisher scheduler", Agenda())
-    /// Set by `init`, before anybody else has the object.
-    nonisolated(unsafe) private var alarm: (any SchedulerAlarm)!
-    // Both are the run loop's thread's own.
-    nonisolated(unsafe) private var alarmNs: Int64?
-    nonisolated(unsafe) private var isTurnAsked = false
+    private let alarm = SetOnce<any SchedulerAlarm>()
+    private let alarmNs = DeliveryBound<Int64?>(nil)
+    private let isTurnAsked = DeliveryBound(false)
 
     /// Makes a scheduler on the run loop of the current thread.
     public init(clock: any SchedulerClock = RunLoopClock()) {
         self.clock = clock
         handOff = RunLoopHandOff("publishers")
-        alarm = clock.makeAlarm { [weak self] in self?.ring() }
+        alarm.set(clock.makeAlarm { [weak self] in self?.ring() })
     }
 
     /// Makes a scheduler on the run loop of a thread that has not been stopped. Any thread; waits for that thread.
@@ -46,7 +44,7 @@ public final class PublisherScheduler: Scheduler, Sendable {
     }
 
     deinit {
-        alarm.end()
+        alarm.known?.end()
         handOff.invalidate()
     }
 
@@ -59,9 +57,8 @@ public final class PublisherScheduler: Scheduler, Sendable {
 
     /// Runs an action in the loop's next pass. O(1).
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
-        // Done on the run loop's thread alone, whoever asks for it.
-        nonisolated(unsafe) let action = action
-        handOff.perform { [self] in withExtendedLifetime(self) { action() } }
+        let action = DeliveryBound(action, to: handOff.context)
+        handOff.perform { [self] in withExtendedLifetime(self) { action.value() } }
     }
 
     /// Runs an action at a time, or in the next pass if that is past. O(waiting actions).
@@ -108,14 +105,14 @@ public final class PublisherScheduler: Scheduler, Sendable {
     /// Handles the alarm. Any thread.
     private func ring() {
         handOff.perform { [weak self] in
-            self?.alarmNs = nil
+            self?.alarmNs.value = nil
             self?.turn()
         }
     }
 
     /// Runs the actions that are due. Actions added meanwhile wait for the next pass.
     private func turn() {
-        isTurnAsked = false
+        isTurnAsked.value = false
         let nowNs = clock.nowNs
         let last = agenda.withLock { $0.lastNumber }
         while let action = agenda.withLock({ $0.takeFirst(dueAt: nowNs, upTo: last) }) {
@@ -134,13 +131,13 @@ public final class PublisherScheduler: Scheduler, Sendable {
     private func setAlarm() {
         let firstNs = agenda.withLock { $0.waiting.last?.dueNs }
         if let firstNs, firstNs <= clock.nowNs {
-            if isTurnAsked { return }
-            isTurnAsked = true
+            if isTurnAsked.value { return }
+            isTurnAsked.value = true
             return handOff.perform { [weak self] in self?.turn() }
         }
-        if firstNs == alarmNs { return }
-        alarmNs = firstNs
-        alarm.set(toNs: firstNs)
+        if firstNs == alarmNs.value { return }
+        alarmNs.value = firstNs
+        alarm.value.set(toNs: firstNs)
     }
 }
 
@@ -190,9 +187,8 @@ private final class ScheduledAction: @unchecked Sendable {
     init(_ scheduler: PublisherScheduler, dueNs: Int64, intervalNs: Int64?, _ body: @escaping () -> Void) {
         self.dueNs = dueNs
         self.intervalNs = intervalNs
-        // Done on the run loop's thread alone, whoever asks for it.
-        nonisolated(unsafe) let body = body
-        self.body = { withExtendedLifetime(scheduler) { body() } }
+        let body = DeliveryBound(body, to: scheduler.handOff.context)
+        self.body = { withExtendedLifetime(scheduler) { body.value() } }
     }
 
     func isBefore(_ other: ScheduledAction) -> Bool { (dueNs, number) < (other.dueNs, other.number) }

@@ -14,8 +14,7 @@ final class TrackedRow: Observable {
 
     private subscript(column: Int) -> Int { column }
 
-    /// Constant; a key path is not `Sendable` because it may hold what is not.
-    nonisolated(unsafe) private static let keyPaths: [KeyPath<TrackedRow, Int>] = (0..<64).map { \TrackedRow[$0] }
+    private static let keyPaths: [any KeyPath<TrackedRow, Int> & Sendable] = (0..<64).map { \TrackedRow[$0] }
 
     func access(_ column: Int) {
         columns |= 1 << UInt64(column)
@@ -59,8 +58,7 @@ final class TrackingProbe: Observable {
 
     private let registrar = ObservationRegistrar()
     private subscript(mark: Mark) -> Int { 0 }
-    /// Constant.
-    nonisolated(unsafe) private static let keyPath: KeyPath<TrackingProbe, Int> = \TrackingProbe[Mark()]
+    private static let keyPath: any KeyPath<TrackingProbe, Int> & Sendable = \TrackingProbe[Mark()]
 
     var isTracking: Bool {
         let before = Mark.asked.load(ordering: .relaxed)

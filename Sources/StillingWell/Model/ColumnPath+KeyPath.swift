@@ -12,7 +12,7 @@ extension ColumnPath {
 
     /// Makes the path that `keyPath` names. Stops the program if it names anything except stored properties.
     public init<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) {
-        if let column = Self.known.value(Unmanaged.passUnretained(keyPath).toOpaque()) {
+        if let column = Self.known.value(ObjectPointer.borrowed(keyPath)) {
             self.init([column])
             return
         }
@@ -26,8 +26,8 @@ extension ColumnPath {
         self = Self.read(keyPath)
         guard columns.count == 1 else { return }
         // A key path that is kept lives for ever, so that no other one comes to lie at its address.
-        let held = Unmanaged.passRetained(keyPath)
-        if !Self.known.keep(column, held.toOpaque()) { held.release() }
+        let held = ObjectPointer.kept(keyPath)
+        if !Self.known.keep(column, held) { ObjectPointer.release(held) }
     }
 
     private static func read<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> ColumnPath {

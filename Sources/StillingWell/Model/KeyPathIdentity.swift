@@ -1,6 +1,7 @@
 // The properties that a key path consists of, identified as `==` of key paths does it. The standard library cannot
 // split a path over links, so this reads the key path's buffer. Its layout is documented in docs/ABI/KeyPaths.md of
 // Swift.
+import StillingWellBasis
 
 /// Identities of a key path's computed properties, in order. Optional access (`?`, `!`) is not counted.
 struct KeyPathIdentity {
@@ -26,7 +27,7 @@ struct KeyPathIdentity {
         components = []
         let isWhole = withExtendedLifetime(keyPath) {
             // The buffer follows the header of the object (two words) and the name for Objective-C (one word).
-            read(UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque()) + 3 * Self.word)
+            read(UnsafeRawPointer(ObjectPointer.borrowed(keyPath)) + 3 * Self.word)
         }
         guard isWhole else { return nil }
     }

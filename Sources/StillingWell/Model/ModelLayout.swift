@@ -61,7 +61,7 @@ final class ModelLayout: @unchecked Sendable {
     @inline(__always)
     static func of(_ type: StoredObject.Type) -> ModelLayout {
         guard let known = complete.value(unsafeBitCast(type, to: UnsafeRawPointer.self)) else { return find(type) }
-        return Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: known)!).takeUnretainedValue()
+        return ObjectPointer.object(UnsafeRawPointer(bitPattern: known)!)
     }
 
     private static func find(_ type: StoredObject.Type) -> ModelLayout {
@@ -87,7 +87,7 @@ final class ModelLayout: @unchecked Sendable {
             layouts[key] = layout
             return layout
         }
-        let address = Unmanaged.passUnretained(kept).toOpaque()
+        let address = ObjectPointer.borrowed(kept)
         _ = complete.keep(Int(bitPattern: address), unsafeBitCast(type, to: UnsafeRawPointer.self))
         return kept
     }

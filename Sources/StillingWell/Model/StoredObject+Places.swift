@@ -7,7 +7,7 @@ extension StoredObject {
     /// Returns the address of the property that a key path names, or nil if it is not cached.
     @usableFromInline
     final func knownPlace(of storage: AnyKeyPath) -> UnsafeMutableRawPointer? {
-        Self.places.value(Unmanaged.passUnretained(storage).toOpaque()).map { address + $0 }
+        Self.places.value(ObjectPointer.borrowed(storage)).map { address + $0 }
     }
 
     /// Caches the offset of a property, which is the same in all subclasses. A cached key path is never freed, so that
@@ -18,7 +18,7 @@ extension StoredObject {
             stopProgram(
                 "\(storage) is no stored property of \(type(of: self)); use @Stored as a property wrapper")
         }
-        let held = Unmanaged.passRetained(storage)
-        if !Self.places.keep(offset, held.toOpaque()) { held.release() }
+        let held = ObjectPointer.kept(storage)
+        if !Self.places.keep(offset, held) { ObjectPointer.release(held) }
     }
 }

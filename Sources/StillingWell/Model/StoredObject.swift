@@ -1,5 +1,6 @@
 // The base class of models, and the binding of an object to its row. An object belongs to one connection and is used on
 // its scheduler.
+import StillingWellBasis
 
 /// The superclass of all models. Subclasses give every `@Stored` property a default value.
 ///
@@ -139,7 +140,7 @@ open class StoredObject {
     final var isPlain: Bool { home == nil && trace == nil }
 
     /// Where the instance lies in memory; valid while it is referenced.
-    var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+    var address: UnsafeMutableRawPointer { ObjectPointer.borrowed(self) }
 
     /// Id of the row, never reused. nil for an object that is not stored.
     public var objectID: ObjectID? { binding?.id }

@@ -116,7 +116,7 @@ public struct RowReader: @unchecked Sendable {
     /// Source of the row's large values.
     var values: any LargeValueSource {
         guard let source,
-            let values = Unmanaged<AnyObject>.fromOpaque(source).takeUnretainedValue() as? any LargeValueSource
+            let values = ObjectPointer.object(source, as: AnyObject.self) as? any LargeValueSource
         else { stopProgram("a large value was asked of a row by itself") }
         return values
     }

@@ -3,6 +3,7 @@
 // lock.
 import CStillingWellLMDB
 import Glibc
+import StillingWellBasis
 import StillingWellSync
 
 /// A holder of a version, which keeps this version and all later ones in the file.
@@ -84,11 +85,11 @@ struct EngineReader: Equatable {
             { text, context in
                 let fields = String(cString: text!).split(whereSeparator: { $0 == " " || $0 == "\n" })
                 if fields.count == 3, let process = Int32(fields[0]), let id = UInt64(fields[2]) {
-                    let lines = Unmanaged<Lines>.fromOpaque(context!).takeUnretainedValue()
+                    let lines = ObjectPointer.object(context!, as: Lines.self)
                     lines.readers.append(EngineReader(process: process, transactionID: id))
                 }
                 return 0
-            }, Unmanaged.passUnretained(lines).toOpaque())
+            }, ObjectPointer.borrowed(lines))
         return lines.readers
     }
 }

@@ -1,6 +1,7 @@
 // Source of rows for filters that follow links: a snapshot, a write transaction, or a transaction whose lock the caller
 // already holds.
 import CStillingWellLMDB
+import StillingWellBasis
 
 protocol RowSource: LargeValueSource {
     var storage: Storage { get }
@@ -26,7 +27,7 @@ extension ScannedRow {
     /// - Parameter source: the source that the row was read from.
     @inline(__always)
     func row(in source: any RowSource) -> RowReader {
-        row(UnsafeRawPointer(Unmanaged.passUnretained(source as AnyObject).toOpaque()))
+        row(UnsafeRawPointer(ObjectPointer.borrowed(source as AnyObject)))
     }
 }
 

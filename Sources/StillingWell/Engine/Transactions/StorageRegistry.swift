@@ -10,6 +10,7 @@
 // stays listed: its files may be moved back or found under another path, and must not be opened twice.
 import CStillingWellPlatform
 import Glibc
+import StillingWellBasis
 import StillingWellSync
 import Synchronization
 
@@ -41,13 +42,13 @@ final class StorageRegistry: @unchecked Sendable {
         while true {
             let known = newest.load(ordering: .acquiring)
             let registry = UnsafeRawPointer(bitPattern: known)
-                .map { Unmanaged<StorageRegistry>.fromOpaque($0).takeUnretainedValue() }
+                .map { ObjectPointer.object($0, as: StorageRegistry.self) }
             if let registry, registry.generation == cp_fork_generation() { return registry }
-            let made = Unmanaged.passRetained(StorageRegistry())
+            let made = ObjectPointer.kept(StorageRegistry())
             let outcome = newest.compareExchange(
-                expected: known, desired: UInt(bitPattern: made.toOpaque()), ordering: .acquiringAndReleasing)
+                expected: known, desired: UInt(bitPattern: made), ordering: .acquiringAndReleasing)
             guard outcome.exchanged else {
-                made.release()
+                ObjectPointer.release(made)
                 continue
             }
             // Closes inherited lock files: held in the child as well, these locks would outlive the parent's.

@@ -1,6 +1,7 @@
 // Threads of a write: the thread that owns the lock, and callers' threads that may end before the write does.
 import CStillingWellPlatform
 import Logging
+import StillingWellBasis
 
 extension WriteTransaction {
     /// Takes the write lock and begins a transaction, which `end` ends on the same thread. If that thread ends first,
@@ -93,8 +94,8 @@ extension WriteTransaction {
     @inline(__always)
     private func watchThread() {
         let action = storage.writeLock.threadEnd
-        action.pointee.context = Unmanaged.passUnretained(self).toOpaque()
-        action.pointee.ended = { Unmanaged<WriteTransaction>.fromOpaque($0!).takeUnretainedValue().endWithThread() }
+        action.pointee.context = ObjectPointer.borrowed(self)
+        action.pointee.ended = { ObjectPointer.object($0!, as: WriteTransaction.self).endWithThread() }
         cp_add_thread_end(action)
     }
 

@@ -1,10 +1,11 @@
 // The live connections and the mail of the current step. Each connection gets one mailbox update per version. Upkeep
 // thread only.
+import StillingWellSync
 
 /// Upkeep's state of one connection.
 final class ConnectedMailbox {
     let mailbox: Mailbox
-    @exclusivity(unchecked) fileprivate var mail = VersionMail()
+    fileprivate let mail = DeliveryBound(VersionMail())
     fileprivate var isTouched = false
     /// Whether the store as a whole is observed, so that every version is delivered.
     var observesStore = false
@@ -56,18 +57,18 @@ struct ConnectionList {
 
     mutating func add(_ update: consuming RootUpdate, to connection: ConnectedMailbox) {
         touch(connection)
-        connection.mail.updates.append(update)
+        connection.mail.value.updates.append(update)
     }
 
     mutating func add(_ update: ObjectUpdate, to connection: ConnectedMailbox) {
         touch(connection)
-        connection.mail.objects.append(update)
+        connection.mail.value.objects.append(update)
     }
 
     private mutating func touch(_ connection: ConnectedMailbox) {
         guard !connection.isTouched else { return }
         connection.isTouched = true
-        connection.mail.updates.reserveCapacity(connection.usualUpdates)
+        connection.mail.value.updates.reserveCapacity(connection.usualUpdates)
         touched.append(connection)
     }
 
@@ -106,7 +107,7 @@ struct ConnectionList {
         if isNew {
             for connection in storeObservers {
                 touch(connection)
-                connection.mail.storeSkips = skips
+                connection.mail.value.storeSkips = skips
             }
         }
         waiting.removeAll { connection in
@@ -123,7 +124,7 @@ struct ConnectionList {
         difference = nil
         lastPair = nil
         for connection in touched {
-            connection.mail.removeAll()
+            connection.mail.value.removeAll()
             connection.isTouched = false
             connection.wasIdle = nil
         }
@@ -147,7 +148,7 @@ struct ConnectionList {
         if !connection.isWaiting { waiting.append(connection) }
         connection.isWaiting = true
         connection.wasIdle = nil
-        connection.usualUpdates = connection.mail.updates.count
-        connection.mailbox.put(snapshot, &connection.mail)
+        connection.usualUpdates = connection.mail.value.updates.count
+        connection.mailbox.put(snapshot, &connection.mail.value)
     }
 }

@@ -31,7 +31,7 @@ extension NetChanges {
     /// Version of the last change of a row, as an observer of the tree sees it.
     func version(of row: ChangedRow, _ tree: SharedTree, isDependant: Bool) -> UInt64 {
         let own = version(of: row, observed: tree.key.observed)
-        return isDependant ? max(own, tree.dependants.version) : own
+        return isDependant ? max(own, tree.dependants.value.version) : own
     }
 }
 
@@ -39,13 +39,13 @@ extension SharedTree {
     /// Notes the dependants that were not noted as written rows.
     /// - Parameter version: version of their stamps; nil for that of their changes.
     func noteDependants(from old: Snapshot, to new: Snapshot, version: UInt64? = nil) {
-        for id in dependants.ids {
-            let columns = dependants.take(id)
+        for id in dependants.value.ids {
+            let columns = dependants.value.take(id)
             _ = note(
                 id, from: old, old: old.row(table, id), to: new, new: new.row(table, id), columns: columns,
-                version: version ?? dependants.version)
+                version: version ?? dependants.value.version)
         }
-        dependants = DependantRows()
+        dependants.value = DependantRows()
     }
 
     /// Moves this tree alone from one snapshot to another. Moving to an older one, rows modified in between get its
@@ -62,7 +62,7 @@ extension SharedTree {
         _ = dependencies.find(changes, in: new)
         found()
         for row in changes.tables.filter({ $0.table.id == table.id }).flatMap(\.rows) {
-            let extra = dependants.take(row.id)
+            let extra = dependants.value.take(row.id)
             _ = note(
                 row.id, from: from, old: from.row(table, row.id), to: to, new: to.row(table, row.id),
                 columns: row.columns | extra,
@@ -78,9 +78,9 @@ extension SharedTree {
         // Starting with an empty tree, it ends with the changed rows. Rows that only moved have no stamp.
         let changed = SharedTree(key, table)
         var none = EntryCollector(key, table)
-        changed.tree = none.makeTree(stamp: from.version)
+        changed.tree.value = none.makeTree(stamp: from.version)
         changed.move(from: from, to: to)
-        guard let tree = changed.tree?.base else { return [] }
+        guard let tree = changed.tree.value?.base else { return [] }
         return Set(tree.entries.lazy.filter { $0.stamp > from.version }.map { ObjectID(rawValue: $0.key.id) })
     }
 }
@@ -174,7 +174,7 @@ struct Dependencies {
         var found: [ObjectIdentifier: SharedTree] = [:]
         func add(_ ids: Set<ObjectID>, to tree: SharedTree, isModification: Bool) {
             if ids.isEmpty { return }
-            tree.dependants.add(ids, isModification: isModification, version: new.version)
+            tree.dependants.value.add(ids, isModification: isModification, version: new.version)
             found[ObjectIdentifier(tree)] = tree
         }
         var linked: [UInt32: Set<ObjectID>] = [:]

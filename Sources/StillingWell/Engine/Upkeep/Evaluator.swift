@@ -23,7 +23,7 @@ final class Evaluator: Sendable {
     private let inbox = Guarded("evaluator inbox", Inbox())
     private let arrived: TracedCondition
     /// Started by the upkeep thread, and ended when that has nothing to do with it any more.
-    nonisolated(unsafe) private var thread: TracedThread?
+    private let thread = SetOnce<TracedThread>()
 
     init(_ storage: Storage) {
         self.storage = storage
@@ -33,7 +33,7 @@ final class Evaluator: Sendable {
     /// Fills trees, those of one table in one scan, and replies from the evaluator thread.
     func evaluate(_ trees: [SharedTree], reply: @escaping @Sendable (Upkeep.Message) -> Void) {
         do throws(StoreError) {
-            if thread == nil { thread = try StoreError.starting("well-eval") { [self] in run() } }
+            if thread.known == nil { thread.set(try StoreError.starting("well-eval") { [self] in run() }) }
         } catch {
             return reply(.failed(trees, error))
         }
@@ -63,8 +63,7 @@ final class Evaluator: Sendable {
             $0.isStopped = true
             arrived.broadcast()
         }
-        thread?.joinOrDetach()
-        thread = nil
+        thread.known?.joinOrDetach()
     }
 
     private func run() {

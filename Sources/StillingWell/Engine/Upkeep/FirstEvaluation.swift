@@ -1,5 +1,6 @@
 // First evaluation of queries: one scan of a table fills all waiting trees, in a snapshot of its own, so that upkeep is
 // not delayed. Has no state of its own; used by the evaluator thread and by frozen results.
+import StillingWellSync
 
 enum FirstEvaluation {
     /// Number of trees up to which each row is tested against every tree, which is faster than an index lookup.
@@ -81,25 +82,25 @@ private final class TableScan {
     }
 
     private let table: Table
-    @exclusivity(unchecked) private(set) var members: [Member] = []
-    @exclusivity(unchecked) private var orders: [Order] = []
+    let members = DeliveryBound<[Member]>([])
+    private let orders = DeliveryBound<[Order]>([])
     private var places: [TreeKey: Int] = [:]
 
     init(_ table: Table) { self.table = table }
 
-    deinit { for index in members.indices { members[index].rows.free() } }
+    deinit { for index in members.value.indices { members.value[index].rows.free() } }
 
     func add(_ key: TreeKey, _ handle: Int) {
         // The parts of a key that define the order. The other parts select rows and define stamps.
         var order = key
         order.residual = []
         order.observed = .everything
-        let place = places[order] ?? orders.count
-        if place == orders.count {
-            orders.append(Order(rows: GatheredRows(key, table)))
+        let place = places[order] ?? orders.value.count
+        if place == orders.value.count {
+            orders.value.append(Order(rows: GatheredRows(key, table)))
             places[order] = place
         }
-        members.append(Member(key, handle, order: place))
+        members.value.append(Member(key, handle, order: place))
     }
 
     /// - Parameters:
@@ -107,9 +108,11 @@ private final class TableScan {
     ///   - passed: called with the number of rows tested since the last call.
     func run(in snapshot: Snapshot, routed: Bool, _ passed: (Int) -> Void) {
         var index = QueryIndex(table.schema)
-        if routed { for (number, member) in members.enumerated() { index.insert(member.key.residual, handle: number) } }
-        members.withUnsafeMutableBufferPointer { members in
-            orders.withUnsafeMutableBufferPointer { orders in
+        if routed {
+            for (number, member) in members.value.enumerated() { index.insert(member.key.residual, handle: number) }
+        }
+        members.value.withUnsafeMutableBufferPointer { members in
+            orders.value.withUnsafeMutableBufferPointer { orders in
                 snapshot.scanRuns(table) { rows, source in
                     let values = source.largeValues
                     for found in rows {
@@ -144,23 +147,24 @@ private final class TableScan {
 
     /// Calls `body` with each finished tree.
     func finish(stamp: UInt64, _ body: (_ handle: Int, RankedTree) -> Void) {
-        for order in orders.indices {
-            let sharing = members.indices.filter { members[$0].order == order }
-            let sorted = orders[order].rows.sort()
+        for order in orders.value.indices {
+            let sharing = members.value.indices.filter { members.value[$0].order == order }
+            let sorted = orders.value[order].rows.sort()
             var marks = [UInt64](repeating: 0, count: sorted.count / 64 + 1)
             var places = [UInt32](repeating: 0, count: sharing.count > 1 ? sorted.count : 0)
             if sharing.count > 1 { for (place, number) in sorted.enumerated() { places[Int(number)] = UInt32(place) } }
             for index in sharing {
-                let key = members[index].key
+                let key = members.value[index].key
                 let form = TreeForm(key, table.schema)
                 let stamp = key.observed == .columns(0) ? 0 : stamp
                 // A single tree has all gathered rows.
                 let tree =
                     sharing.count == 1
-                    ? orders[order].rows.tree(form, stamp: stamp)
-                    : orders[order].rows.tree(form, stamp: stamp, at: members[index].rows.places(places, &marks))
-                members[index].rows.free()
-                body(members[index].handle, tree)
+                    ? orders.value[order].rows.tree(form, stamp: stamp)
+                    : orders.value[order].rows.tree(
+                        form, stamp: stamp, at: members.value[index].rows.places(places, &marks))
+                members.value[index].rows.free()
+                body(members.value[index].handle, tree)
             }
         }
     }

@@ -1,4 +1,5 @@
 // Upkeep's state of a live query: a window over a shared tree, and its subscriptions. Upkeep thread only.
+import StillingWellSync
 
 /// Subscription of one connection to a live query.
 final class Subscription {
@@ -8,10 +9,11 @@ final class Subscription {
     /// Columns for which sums or extremes were asked, bit i for column i.
     var measured: UInt64 = 0
     /// The tree the connection was last sent, from which the next change set is computed ahead.
-    @exclusivity(unchecked) var sent: RankedTree?
+    let sent: DeliveryBound<RankedTree?>
 
     init(_ connection: ConnectedMailbox, _ query: QueryHandle, attachment: Int, sent: RankedTree?) {
-        (self.connection, self.query, self.attachment, self.sent) = (connection, query, attachment, sent)
+        (self.connection, self.query, self.attachment) = (connection, query, attachment)
+        self.sent = DeliveryBound(sent)
     }
 }
 
@@ -21,11 +23,11 @@ final class LiveQuery {
     let window: TreeWindow
     /// Ends of `window`.
     let ends: WindowEnds
-    @exclusivity(unchecked) var subscriptions: [Subscription] = []
+    let subscriptions = DeliveryBound<[Subscription]>([])
     /// Number of the last step of the tree that touched the window.
     var touchedStep = 0
     /// The rows of a tree that the window shows: of the one that a step has made last.
-    @exclusivity(unchecked) private var known: (tree: RankedTree, ranks: Range<Int>)?
+    private let known = DeliveryBound<(tree: RankedTree, ranks: Range<Int>)?>(nil)
 
     init(_ plan: QueryPlan) {
         self.plan = plan
@@ -39,9 +41,9 @@ final class LiveQuery {
     func changes(_ step: TreeDifference, from sent: RankedTree) -> KnownChanges {
         guard window.limit == nil else { return KnownChanges(from: sent, step.changeSet(in: window)) }
         var ranks: Range<Int>?
-        if let known, known.tree.isIdentical(to: step.old) { ranks = known.ranks }
+        if let known = known.value, known.tree.isIdentical(to: step.old) { ranks = known.ranks }
         let (changes, shown) = step.changeSet(in: window, ends, showing: ranks ?? step.old.ranks(in: window))
-        known = (step.new, shown)
+        known.value = (step.new, shown)
         return KnownChanges(from: sent, changes, shown: shown)
     }
 }

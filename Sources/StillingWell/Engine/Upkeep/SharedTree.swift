@@ -1,91 +1,91 @@
 // A ranked tree that upkeep keeps current for all live queries that are windows over it. Used on the upkeep thread
 // only, except for the first evaluation, which fills a tree that no other thread uses yet.
+import StillingWellSync
 
-/// Unchecked because upkeep's thread has it, and the evaluator reads what is constant. No access is checked for being the only
-/// one, either: of a hundred filters' upkeep these checks took 7 %.
-final class SharedTree: @unchecked Sendable {
+/// Its state is used by one thread, mostly upkeep's. The evaluator reads what is constant.
+final class SharedTree: Sendable {
     let key: TreeKey
     let table: Table
     private let residual: RowTest
     fileprivate let form: TreeForm
-    @exclusivity(unchecked) private var encoder: SortKeyEncoder
+    private let encoder: DeliveryBound<SortKeyEncoder>
 
     /// nil until the first evaluation has been taken over.
-    @exclusivity(unchecked) var tree: RankedTree?
+    let tree = DeliveryBound<RankedTree?>(nil)
     /// Silent commits that upkeep has crossed before that, which name observers of the tree.
-    @exclusivity(unchecked) var early: [EarlySkip] = []
-    @exclusivity(unchecked) private(set) var queries: [LiveQuery?] = []
-    @exclusivity(unchecked) private var windows = IntervalIndex()
-    private var freeHandles: [Int] = []
+    let early = DeliveryBound<[EarlySkip]>([])
+    let queries = DeliveryBound<[LiveQuery?]>([])
+    private let windows = DeliveryBound(IntervalIndex())
+    private let freeHandles = DeliveryBound<[Int]>([])
 
     /// What the current step does to the tree.
-    @exclusivity(unchecked) private var removals: [RankedKey] = []
-    @exclusivity(unchecked) private var insertions: [RankedEntry] = []
+    private let removals = DeliveryBound<[RankedKey]>([])
+    private let insertions = DeliveryBound<[RankedEntry]>([])
     /// The measures of the insertions, where the tree has any.
-    @exclusivity(unchecked) private var values: [UInt64] = []
-    private var measures = Measures()
+    private let values = DeliveryBound<[UInt64]>([])
+    private let measures = DeliveryBound(Measures())
     /// Whether a copy of this tree with other measures is being made.
-    var isBeingMeasured = false
+    let isBeingMeasured = DeliveryBound(false)
     /// Where the step's rows were and are, for finding the windows it touches.
-    @exclusivity(unchecked) private var touchedKeys: [RankedKey] = []
-    private var step = 0
+    private let touchedKeys = DeliveryBound<[RankedKey]>([])
+    private let step = DeliveryBound(0)
     /// Windows that one of those may be in; kept for its memory.
-    @exclusivity(unchecked) private var hits = HandleList()
+    private let hits = DeliveryBound(HandleList())
     /// The tree before the step, while its windows are told.
-    @exclusivity(unchecked) private var before: RankedTree?
+    private let before = DeliveryBound<RankedTree?>(nil)
     /// What the step makes of that, once a window has asked.
-    @exclusivity(unchecked) private var difference: TreeDifference?
+    private let difference = DeliveryBound<TreeDifference?>(nil)
     /// Stamps of departed rows. Nil if no row can come back, or no row is reported as modified.
-    private let departed: DepartedRows?
+    private let departed: DeliveryBound<DepartedRows?>
     /// What the current step takes out of the tree and leaves in the store.
-    @exclusivity(unchecked) private var leaving: [ObjectID] = []
-    @exclusivity(unchecked) private var held = HeldRoots()
+    private let leaving = DeliveryBound<[ObjectID]>([])
+    private let held = DeliveryBound(HeldRoots())
     /// The tree that this is a copy of, while the copy is moved to an older version.
-    private var origin: SharedTree?
+    private let origin = DeliveryBound<SharedTree?>(nil)
     /// Rows that the current step changes by what they lead to.
-    @exclusivity(unchecked) var dependants = DependantRows()
+    let dependants = DeliveryBound(DependantRows())
 
     init(_ key: TreeKey, _ table: Table, _ departed: DepartedRows? = nil) {
         self.key = key
         self.table = table
-        self.departed = key.canTakeBack ? departed : nil
+        self.departed = DeliveryBound(here: key.canTakeBack ? departed : nil)
         residual = RowTest(key.residual)
         form = TreeForm(key, table.schema)
-        encoder = SortKeyEncoder(key, table.schema)
+        encoder = DeliveryBound(SortKeyEncoder(key, table.schema))
     }
 
     // MARK: Windows
 
     /// Returns the query of this plan, made if necessary.
     func query(_ plan: QueryPlan) -> LiveQuery {
-        for case let query? in queries where query.plan == plan { return query }
+        for case let query? in queries.value where query.plan == plan { return query }
         let query = LiveQuery(plan)
-        let handle = freeHandles.popLast() ?? queries.count
-        if handle == queries.count { queries.append(query) } else { queries[handle] = query }
+        let handle = freeHandles.value.popLast() ?? queries.value.count
+        if handle == queries.value.count { queries.value.append(query) } else { queries.value[handle] = query }
         // The index uses the first eight bytes of each bound, both closed. Candidates are checked against the full
         // keys.
-        windows.insert(query.window.lower?.prefix ?? 0, query.window.upper?.prefix ?? .max, handle: handle)
+        windows.value.insert(query.window.lower?.prefix ?? 0, query.window.upper?.prefix ?? .max, handle: handle)
         return query
     }
 
     /// Returns whether a connection observes one of the tree's queries.
     func isObserved(by mailbox: Mailbox) -> Bool {
-        queries.contains { $0?.subscriptions.contains { $0.connection.mailbox === mailbox } ?? false }
+        queries.value.contains { $0?.subscriptions.value.contains { $0.connection.mailbox === mailbox } ?? false }
     }
 
     /// Removes a query without subscriptions. Returns true if it was the tree's last.
     func drop(_ query: LiveQuery) -> Bool {
-        guard let handle = queries.firstIndex(where: { $0 === query }) else { return false }
-        queries[handle] = nil
-        freeHandles.append(handle)
-        windows.remove(handle: handle)
-        return freeHandles.count == queries.count
+        guard let handle = queries.value.firstIndex(where: { $0 === query }) else { return false }
+        queries.value[handle] = nil
+        freeHandles.value.append(handle)
+        windows.value.remove(handle: handle)
+        return freeHandles.value.count == queries.value.count
     }
 
     // MARK: Keeping true
 
     /// Whether the current step has noted a row.
-    var hasNotes: Bool { !touchedKeys.isEmpty }
+    var hasNotes: Bool { !touchedKeys.value.isEmpty }
 
     /// Notes a row that may have changed between two snapshots. Returns true if the tree changes.
     /// - Parameter columns: the written columns; all bits for a row that changed through links.
@@ -96,24 +96,26 @@ final class SharedTree: @unchecked Sendable {
         let newKey = key(new, id, in: to)
         let isModified = key.observed.includes(columns)
         if oldKey == nil, newKey == nil {
-            if isModified { departed?.note(id, self, stamp: version) }
+            if isModified { departed.value?.note(id, self, stamp: version) }
             return false
         }
         if !isModified, oldKey == newKey { return false }
         var stamp = isModified ? version : stamp(of: oldKey, id)
-        if let origin, oldKey == nil { stamp = origin.takeBack(id, isModified: isModified, from: from, to: to) }
+        if let origin = origin.value, oldKey == nil {
+            stamp = origin.takeBack(id, isModified: isModified, from: from, to: to)
+        }
         if let newKey {
-            insertions.append(RankedEntry(key: newKey, stamp: stamp))
-            if !measures.isEmpty, let new { measures.append(new, to: &values) }
-            touchedKeys.append(newKey)
-            if oldKey == nil { departed?.forget(id, self) }
-        } else if new != nil, let departed {
-            departed.leave(id, self, stamp: stamp, step: step + 1)
-            leaving.append(id)
+            insertions.value.append(RankedEntry(key: newKey, stamp: stamp))
+            if !measures.value.isEmpty, let new { measures.value.append(new, to: &values.value) }
+            touchedKeys.value.append(newKey)
+            if oldKey == nil { departed.value?.forget(id, self) }
+        } else if new != nil, let departed = departed.value {
+            departed.leave(id, self, stamp: stamp, step: step.value + 1)
+            leaving.value.append(id)
         }
         if let oldKey, oldKey != newKey {
-            removals.append(oldKey)
-            touchedKeys.append(oldKey)
+            removals.value.append(oldKey)
+            touchedKeys.value.append(oldKey)
         }
         return true
     }
@@ -121,32 +123,34 @@ final class SharedTree: @unchecked Sendable {
     /// Last version that changed an observed column of a row, as far as the tree knows, else 0.
     /// - Parameter key: the row's key in the tree, or nil if it is not in the tree.
     func stamp(of key: RankedKey?, _ id: ObjectID) -> UInt64 {
-        key.flatMap { tree?.base.stamp(of: $0) } ?? departed?.stamp(of: id, self) ?? 0
+        key.flatMap { tree.value?.base.stamp(of: $0) } ?? departed.value?.stamp(of: id, self) ?? 0
     }
 
     /// The tree at an older version, or nil before the first evaluation. O(changes in between).
     func root(at older: Snapshot, from now: Snapshot) -> RankedTree? {
-        if tree == nil || older.version == now.version { return tree }
-        step += 1
+        if tree.value == nil || older.version == now.version { return tree.value }
+        step.value += 1
         let copy = SharedTree(key, table)
-        copy.tree = tree
-        copy.measures = measures
-        copy.origin = self
+        copy.tree.value = tree.value
+        copy.measures.value = measures.value
+        copy.origin.value = self
         copy.move(from: now, to: older)
-        if departed != nil, let root = copy.tree?.root { held.end(root, step: step, left: leaving) }
-        leaving.removeAll()
-        return copy.tree
+        if departed.value != nil, let root = copy.tree.value?.root {
+            held.value.end(root, step: step.value, left: leaving.value)
+        }
+        leaving.value.removeAll()
+        return copy.tree.value
     }
 
     /// Stamp of a row at an older version, after which it left. From then on it is kept like that of any departed row.
     private func takeBack(_ id: ObjectID, isModified: Bool, from now: Snapshot, to older: Snapshot) -> UInt64 {
         if key.observed == .columns(0) { return 0 }
-        guard let departed, now.row(table, id) != nil else { return older.version }
+        guard let departed = departed.value, now.row(table, id) != nil else { return older.version }
         let known = departed.stamp(of: id, self)
         // The stamp is kept for the older root from now on.
         departed.forget(id, self)
-        departed.leave(id, self, stamp: known ?? (isModified ? now.version : older.version), step: step)
-        leaving.append(id)
+        departed.leave(id, self, stamp: known ?? (isModified ? now.version : older.version), step: step.value)
+        leaving.value.append(id)
         return isModified ? older.version : known ?? older.version
     }
 
@@ -154,46 +158,48 @@ final class SharedTree: @unchecked Sendable {
     /// removes. The tree never has these rows, but observers named by the silent commit know them. O(silent rows × log
     /// n).
     func keepPassing(_ skips: [TreeSkip], from old: Snapshot, to new: Snapshot) {
-        guard let departed else { return }
+        guard let departed = departed.value else { return }
         for row in skips.flatMap(\.rows) {
             guard let after = row.after, key(old.row(table, row.id), row.id, in: old) == nil,
                 let now = new.row(table, row.id), key(now, row.id, in: new) == nil
             else { continue }
             let known = departed.stamp(of: row.id, self)
             departed.forget(row.id, self)
-            departed.leave(row.id, self, stamp: known ?? after.stamp, step: step + 1)
-            leaving.append(row.id)
+            departed.leave(row.id, self, stamp: known ?? after.stamp, step: step.value + 1)
+            leaving.value.append(row.id)
         }
     }
 
     /// Forgets all departed rows.
     func forgetDeparted() {
-        guard let departed else { return }
-        held.forgetAll { departed.forget($0, self, step: $1) }
+        guard let departed = departed.value else { return }
+        held.value.forgetAll { departed.forget($0, self, step: $1) }
         // A row that was only passing has no step that ended a root.
-        for id in leaving { departed.forget(id, self) }
-        leaving.removeAll()
+        for id in leaving.value { departed.forget(id, self) }
+        leaving.value.removeAll()
     }
 
     /// Key of a row, or nil if the row does not pass the filter.
     /// - Parameter source: source of other rows that the filter reads.
     func key(_ row: RowReader?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
         guard let row else { return nil }
-        return residual.passes(row, id, source, table.links) ? encoder.key(row, id, source, table.links) : nil
+        return residual.passes(row, id, source, table.links) ? encoder.value.key(row, id, source, table.links) : nil
     }
 
     /// Replaces the tree by one with the same rows.
     fileprivate func replaceTree(by next: RankedTree) {
         // Holders of the previous tree need the rows that leave from now on, as after a step.
-        if departed != nil, let tree { held.end(tree.root, step: step, left: []) }
-        tree = next
-        measures = next.measures
+        if departed.value != nil, let tree = tree.value { held.value.end(tree.root, step: step.value, left: []) }
+        tree.value = next
+        measures.value = next.measures
     }
 
     private func applyToTree() {
-        if measures.isEmpty { return form.apply(removals: removals, insertions: insertions, to: &tree!) }
-        form.apply(removals: removals, insertions: insertions, values: values, to: &tree!)
-        values.removeAll(keepingCapacity: true)
+        if measures.value.isEmpty {
+            return form.apply(removals: removals.value, insertions: insertions.value, to: &tree.value!)
+        }
+        form.apply(removals: removals.value, insertions: insertions.value, values: values.value, to: &tree.value!)
+        values.value.removeAll(keepingCapacity: true)
     }
 
     /// Number of changed rows up to which a step's changes are found by lookups. For more, the two trees are compared.
@@ -204,12 +210,14 @@ final class SharedTree: @unchecked Sendable {
     /// trees is cheaper.
     @inline(__always)
     func changes(from sent: RankedTree, of query: LiveQuery) -> KnownChanges? {
-        guard let before else { return nil }
-        if difference == nil {
-            guard let tree, form.isPlain, removals.count + insertions.count <= Self.fewRows else { return nil }
-            difference = TreeDifference(from: before, to: tree, removing: removals, inserting: insertions)
+        guard let before = before.value else { return nil }
+        if difference.value == nil {
+            guard let tree = tree.value, form.isPlain, removals.value.count + insertions.value.count <= Self.fewRows
+            else { return nil }
+            difference.value = TreeDifference(
+                from: before, to: tree, removing: removals.value, inserting: insertions.value)
         }
-        return difference.map { query.changes($0, from: sent) }
+        return difference.value.map { query.changes($0, from: sent) }
     }
 
     /// Applies the noted changes, and calls `body` with each query whose window they touch.
@@ -217,37 +225,39 @@ final class SharedTree: @unchecked Sendable {
     /// Inlined explicitly, because the optimiser does not do it. Without inlining, upkeep took 2 to 8 % longer.
     @inline(__always)
     func applyNoted(_ body: (LiveQuery) -> Void) {
-        before = tree
-        if tree != nil { applyToTree() }
-        step += 1
-        if let departed, let before {
-            held.end(before.root, step: step, left: leaving)
-            leaving.removeAll()
-            held.forgetReleased { departed.forget($0, self, step: $1) }
+        before.value = tree.value
+        if tree.value != nil { applyToTree() }
+        step.value += 1
+        if let departed = departed.value, let before = before.value {
+            held.value.end(before.root, step: step.value, left: leaving.value)
+            leaving.value.removeAll()
+            held.value.forgetReleased { departed.forget($0, self, step: $1) }
         }
-        for key in touchedKeys {
-            hits.removeAll()
-            windows.append(containing: key.prefix, to: &hits)
-            for index in 0..<hits.count {
-                guard let query = queries[hits[index]], query.touchedStep != step, query.ends.contains(key) else {
+        for key in touchedKeys.value {
+            hits.value.removeAll()
+            windows.value.append(containing: key.prefix, to: &hits.value)
+            for index in 0..<hits.value.count {
+                guard let query = queries.value[hits.value[index]], query.touchedStep != step.value,
+                    query.ends.contains(key)
+                else {
                     continue
                 }
-                query.touchedStep = step
+                query.touchedStep = step.value
                 body(query)
             }
         }
-        (before, difference) = (nil, nil)
-        removals.removeAll(keepingCapacity: true)
-        insertions.removeAll(keepingCapacity: true)
-        touchedKeys.removeAll(keepingCapacity: true)
+        (before.value, difference.value) = (nil, nil)
+        removals.value.removeAll(keepingCapacity: true)
+        insertions.value.removeAll(keepingCapacity: true)
+        touchedKeys.value.removeAll(keepingCapacity: true)
     }
 }
 
 extension SharedTree {
     /// Measures that observers of the tree have asked for.
     var wantedMeasures: Measures {
-        let columns = queries.reduce(0) { columns, query in
-            (query?.subscriptions ?? []).reduce(columns) { $0 | $1.measured }
+        let columns = queries.value.reduce(0) { columns, query in
+            (query?.subscriptions.value ?? []).reduce(columns) { $0 | $1.measured }
         }
         return Measures(columns: columns, table.schema)
     }
@@ -259,7 +269,7 @@ extension SharedTree {
 
     /// Replaces the tree by one with other measures that was made from an earlier version of it. O(changes since).
     func take(_ measured: RankedTree, madeOf earlier: RankedTree, at snapshot: Snapshot) {
-        guard let tree else { return }
+        guard let tree = tree.value else { return }
         let (removals, insertions) = earlier.base.changes(to: tree.base)
         var values: [UInt64] = []
         for entry in insertions {

@@ -1,37 +1,38 @@
 // Upkeep's state of one table: the shared trees, the index that routes a changed row to trees it may touch, and the
 // observed objects. Upkeep thread only.
+import StillingWellSync
 
 final class TableUpkeep {
     let table: Table
-    @exclusivity(unchecked) private var index: QueryIndex
-    @exclusivity(unchecked) private var trees: [SharedTree?] = []
+    private let index: DeliveryBound<QueryIndex>
+    private let trees = DeliveryBound<[SharedTree?]>([])
     private var handles: [TreeKey: Int] = [:]
     private var freeHandles: [Int] = []
     /// Trees that wait for their first evaluation.
     private(set) var unevaluated: [SharedTree] = []
-    @exclusivity(unchecked) private var touched: [SharedTree] = []
+    private let touched = DeliveryBound<[SharedTree]>([])
     private let departed = DepartedRows()
     /// Who observes single objects, by the objects' ids.
-    @exclusivity(unchecked) private var watches: [UInt64: [ObjectWatch]] = [:]
+    private let watches = DeliveryBound<[UInt64: [ObjectWatch]]>([:])
     /// Those of them whose observers came to be at a version that upkeep may not have reached yet.
-    @exclusivity(unchecked) private var ahead: [ObjectWatch] = []
+    private let ahead = DeliveryBound<[ObjectWatch]>([])
 
     init(_ table: Table) {
         self.table = table
-        index = QueryIndex(table.schema)
+        index = DeliveryBound(QueryIndex(table.schema))
     }
 
-    var isEmpty: Bool { handles.isEmpty && watches.isEmpty }
+    var isEmpty: Bool { handles.isEmpty && watches.value.isEmpty }
 
     /// Tree of this key, or nil.
-    func existingTree(_ key: TreeKey) -> SharedTree? { handles[key].flatMap { trees[$0] } }
+    func existingTree(_ key: TreeKey) -> SharedTree? { handles[key].flatMap { trees.value[$0] } }
 
     /// Tree of this key. `isNew` means that it was made and waits for its first evaluation.
     func tree(_ key: TreeKey) -> (tree: SharedTree, isNew: Bool) {
-        if let handle = handles[key], let tree = trees[handle] { return (tree, false) }
+        if let handle = handles[key], let tree = trees.value[handle] { return (tree, false) }
         let tree = SharedTree(key, table, departed)
-        let handle = freeHandles.popLast() ?? trees.count
-        if handle == trees.count { trees.append(tree) } else { trees[handle] = tree }
+        let handle = freeHandles.popLast() ?? trees.value.count
+        if handle == trees.value.count { trees.value.append(tree) } else { trees.value[handle] = tree }
         handles[key] = handle
         unevaluated.append(tree)
         return (tree, true)
@@ -40,22 +41,22 @@ final class TableUpkeep {
     /// Routes changes to the tree from now on.
     func admit(_ tree: SharedTree) {
         unevaluated.removeAll { $0 === tree }
-        if let handle = handles[tree.key] { index.insert(tree.key.residual, handle: handle) }
+        if let handle = handles[tree.key] { index.value.insert(tree.key.residual, handle: handle) }
     }
 
     /// Trees that have been evaluated.
-    var evaluatedTrees: [SharedTree] { trees.compactMap { $0?.tree == nil ? nil : $0 } }
+    var evaluatedTrees: [SharedTree] { trees.value.compactMap { $0?.tree.value == nil ? nil : $0 } }
 
     /// Whether the tree still has observers. It may have lost the last one while it was evaluated.
-    func isWanted(_ tree: SharedTree) -> Bool { handles[tree.key].flatMap { trees[$0] } === tree }
+    func isWanted(_ tree: SharedTree) -> Bool { handles[tree.key].flatMap { trees.value[$0] } === tree }
 
     func drop(_ tree: SharedTree) {
         guard let handle = handles.removeValue(forKey: tree.key) else { return }
-        trees[handle] = nil
+        trees.value[handle] = nil
         freeHandles.append(handle)
         unevaluated.removeAll { $0 === tree }
         tree.forgetDeparted()
-        if tree.tree != nil { index.remove(tree.key.residual, handle: handle) }
+        if tree.tree.value != nil { index.value.remove(tree.key.residual, handle: handle) }
     }
 
     /// Moves the trees from one snapshot to the next, given the rows that may differ. Calls `body` once for each live
@@ -70,51 +71,51 @@ final class TableUpkeep {
             let after = new.row(table, row.id)
             if before == nil, after == nil { continue }
             departed.note(row, isDeleted: after == nil, changes)
-            index.forEachCandidate(before, after) { handle in
-                guard let tree = trees[handle] else { return }
+            index.value.forEachCandidate(before, after) { handle in
+                guard let tree = trees.value[handle] else { return }
                 let wasTouched = tree.hasNotes
-                let extra = tree.dependants.take(row.id)
+                let extra = tree.dependants.value.take(row.id)
                 let isChanged = tree.note(
                     row.id, from: old, old: before, to: new, new: after, columns: row.columns | extra,
                     version: changes.version(of: row, tree, isDependant: extra != 0))
-                if isChanged, !wasTouched { touched.append(tree) }
+                if isChanged, !wasTouched { touched.value.append(tree) }
             }
         }
         for tree in dependants {
             let wasTouched = tree.hasNotes
             tree.noteDependants(from: old, to: new)
-            if tree.hasNotes, !wasTouched { touched.append(tree) }
+            if tree.hasNotes, !wasTouched { touched.value.append(tree) }
         }
-        for tree in touched { tree.applyNoted { body(tree, $0) } }
-        touched.removeAll(keepingCapacity: true)
+        for tree in touched.value { tree.applyNoted { body(tree, $0) } }
+        touched.value.removeAll(keepingCapacity: true)
     }
 
     // MARK: Single objects
 
     /// - Parameter version: the version of upkeep's snapshot.
     func watch(_ watch: ObjectWatch, at version: UInt64) {
-        watches[watch.object.id.rawValue, default: []].append(watch)
-        if watch.object.since > version { ahead.append(watch) }
+        watches.value[watch.object.id.rawValue, default: []].append(watch)
+        if watch.object.since > version { ahead.value.append(watch) }
     }
 
     func unwatch(_ object: ObjectHandle) {
-        watches[object.id.rawValue]?.removeAll { $0.object === object }
-        if watches[object.id.rawValue]?.isEmpty == true { watches[object.id.rawValue] = nil }
-        ahead.removeAll { $0.object === object }
+        watches.value[object.id.rawValue]?.removeAll { $0.object === object }
+        if watches.value[object.id.rawValue]?.isEmpty == true { watches.value[object.id.rawValue] = nil }
+        ahead.value.removeAll { $0.object === object }
     }
 
     /// Subscriptions to objects of the table.
-    var allWatches: [ObjectWatch] { watches.values.flatMap(\.self) }
+    var allWatches: [ObjectWatch] { watches.value.values.flatMap(\.self) }
 
     /// Calls `body` with an update of each observed object among `rows`. O(rows), or O(1) if no object is observed.
     func forEachWatched(
         _ rows: [ChangedRow], _ changes: NetChanges, skips: [SkipRecord], from old: Snapshot, to new: Snapshot,
         _ body: (ObjectWatch, ObjectUpdate) -> Void
     ) {
-        guard !watches.isEmpty else { return }
+        guard !watches.value.isEmpty else { return }
         guard changes.isComplete else { return compareWatched(rows, from: old, to: new, body) }
         for row in rows {
-            guard let watches = watches[row.id.rawValue] else { continue }
+            guard let watches = watches.value[row.id.rawValue] else { continue }
             let isDeleted = new.row(table, row.id) == nil
             let whole = ObjectChangeEntry(version: row.version, columns: row.columns, isDeletion: isDeleted)
             for watch in watches {
@@ -139,18 +140,18 @@ final class TableUpkeep {
             body(watch, ObjectUpdate(watch.object, [entry]))
         }
         for row in rows {
-            for watch in watches[row.id.rawValue] ?? [] where watch.object.since <= old.version {
+            for watch in watches.value[row.id.rawValue] ?? [] where watch.object.since <= old.version {
                 if let before = old.row(table, row.id) { tell(watch, before) }
             }
         }
-        for watch in ahead where watch.object.since > old.version && watch.object.since < new.version {
+        for watch in ahead.value where watch.object.since > old.version && watch.object.since < new.version {
             watch.seen.withUnsafeBytes { tell(watch, RowReader($0)) }
         }
         forgetAhead(upTo: new.version)
     }
 
     private func forgetAhead(upTo version: UInt64) {
-        if !ahead.isEmpty { ahead.removeAll { $0.object.since <= version } }
+        if !ahead.value.isEmpty { ahead.value.removeAll { $0.object.since <= version } }
     }
 }
 

@@ -37,26 +37,26 @@ final class EarlySkip {
 extension Upkeep {
     /// Registers a first root to deliver. Replaces a request of the same query for another version.
     func hold(_ hold: Hold) {
-        if let index = holds.firstIndex(where: { $0.query === hold.query }) {
-            let known = holds[index]
+        if let index = holds.value.firstIndex(where: { $0.query === hold.query }) {
+            let known = holds.value[index]
             if known.attachment == hold.attachment, known.at.version == hold.at.version { return }
-            holds.remove(at: index)
+            holds.value.remove(at: index)
         }
-        holds.append(hold)
+        holds.value.append(hold)
     }
 
     /// Delivers first roots at older versions, as far as they can be made. The tree's update has to be in the mailbox
     /// before: a connection that has the root and moves on must find it.
     func bringHeld() {
-        if holds.isEmpty { return }
-        let asked = holds
-        holds = []
+        if holds.value.isEmpty { return }
+        let asked = holds.value
+        holds.value = []
         for hold in asked {
             guard let tree = tree(of: hold) else { continue }
-            guard hold.at.version <= snapshot.version,
-                let root = hold.root ?? tree.root(at: hold.at, from: snapshot)
+            guard hold.at.version <= snapshot.value.version,
+                let root = hold.root ?? tree.root(at: hold.at, from: snapshot.value)
             else {
-                holds.append(hold)
+                holds.value.append(hold)
                 continue
             }
             hold.mailbox.put(
@@ -69,7 +69,7 @@ extension Upkeep {
     /// Tree of a hold, or nil if the subscription has ended.
     private func tree(of hold: Hold) -> SharedTree? {
         guard let (live, tree) = live(hold.query),
-            live.subscriptions.contains(where: { $0.query === hold.query && $0.attachment == hold.attachment })
+            live.subscriptions.value.contains(where: { $0.query === hold.query && $0.attachment == hold.attachment })
         else { return nil }
         return tree
     }
@@ -78,10 +78,10 @@ extension Upkeep {
     /// plans these. O(changes since the oldest version that a connection waits for).
     /// - Returns: the first failure to read, or nil.
     func replay(_ tree: SharedTree, from at: Snapshot) -> StoreError? {
-        let early = tree.early
-        tree.early = []
+        let early = tree.early.value
+        tree.early.value = []
         // Keeps the evaluated tree alive, and with it the stamps of its rows that older roots do not have.
-        let evaluated = tree.tree
+        let evaluated = tree.tree.value
         defer { withExtendedLifetime(evaluated) {} }
         var place = at
         var failure: StoreError?
@@ -90,13 +90,13 @@ extension Upkeep {
             failure = failure ?? place.failure ?? next.failure
             place = next
         }
-        var waiting = holds.indices.filter { self.tree(of: holds[$0]) === tree }
-            .sorted { holds[$0].at.version > holds[$1].at.version }
+        var waiting = holds.value.indices.filter { self.tree(of: holds.value[$0]) === tree }
+            .sorted { holds.value[$0].at.version > holds.value[$1].at.version }
         func makeHeld(upTo version: UInt64) {
-            while let index = waiting.last, holds[index].at.version <= version {
+            while let index = waiting.last, holds.value[index].at.version <= version {
                 waiting.removeLast()
-                go(to: holds[index].at)
-                holds[index].root = tree.tree
+                go(to: holds.value[index].at)
+                holds.value[index].root = tree.tree.value
             }
         }
         for skip in early {
@@ -105,12 +105,12 @@ extension Upkeep {
             var rows: [TreeSkip.Row] = []
             go(to: skip.after) { rows = tree.rows(of: skip.record, from: skip.before, to: skip.after) }
             for (query, tokens) in observers(of: tree, namedBy: skip.record) {
-                plannedSkips[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips
+                plannedSkips.value[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips
                     .append(TreeSkip(version: skip.record.version, tokens: tokens, rows: rows))
             }
         }
-        makeHeld(upTo: snapshot.version)
-        go(to: snapshot)
+        makeHeld(upTo: snapshot.value.version)
+        go(to: snapshot.value)
         return failure
     }
 

@@ -13,14 +13,14 @@ extension Upkeep {
     func rest() {
         // At the limit of snapshots upkeep keeps the one it has.
         guard let sleeping = try? storage.sleepingSnapshot(wakesUpkeep: false) else { return }
-        if inbox.rest() { snapshot = sleeping }
+        if inbox.rest() { snapshot.value = sleeping }
     }
 
     /// Takes a version again: the newest, or an older one at which an observer begins.
     func goOn() {
-        let newest = snapshot.version
-        if let start = inbox.goOn(), start.version < newest { snapshot = start }
+        let newest = snapshot.value.version
+        if let start = inbox.goOn(), start.version < newest { snapshot.value = start }
         // Earlier silent commits concern no observer of later commits.
-        inbox.forgetSkips(upTo: snapshot.version)
+        inbox.forgetSkips(upTo: snapshot.value.version)
     }
 }

@@ -19,7 +19,7 @@ extension Upkeep {
         for record in skips {
             for (handle, observers) in record.observersOfQueries {
                 guard let (query, tree) = live(handle) else { continue }
-                guard tree.tree != nil else {
+                guard tree.tree.value != nil else {
                     keepEarly(record, tree, from: old)
                     continue
                 }
@@ -34,22 +34,23 @@ extension Upkeep {
     /// Keeps a silent commit until the tree has been evaluated.
     private func keepEarly(_ record: SkipRecord, _ tree: SharedTree, from old: Snapshot) {
         // It is kept already if several queries of the tree are named, or the step is repeated.
-        guard isAlone(record, from: old), tree.early.last.map({ $0.record.version < record.version }) ?? true else {
+        guard isAlone(record, from: old), tree.early.value.last.map({ $0.record.version < record.version }) ?? true
+        else {
             return
         }
-        tree.early.append(EarlySkip(record, before: old, after: snapshot, inbox))
+        tree.early.value.append(EarlySkip(record, before: old, after: snapshot.value, inbox))
     }
 
     /// Whether the current step crosses only this commit.
     private func isAlone(_ record: SkipRecord, from old: Snapshot) -> Bool {
-        old.version + 1 == record.version && snapshot.version == record.version
+        old.version + 1 == record.version && snapshot.value.version == record.version
     }
 
     /// Rows of a tree that a silent commit changed.
     private func rows(
         of record: SkipRecord, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
     ) -> [TreeSkip.Row] {
-        if isAlone(record, from: old) { return tree.rows(of: record, from: old, to: snapshot) }
+        if isAlone(record, from: old) { return tree.rows(of: record, from: old, to: snapshot.value) }
         return record.rows.compactMap {
             $0.table == tree.table.id ? plan($0, of: record.version, tree, changes, from: old) : nil
         }
@@ -60,7 +61,7 @@ extension Upkeep {
         _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
     ) -> TreeSkip.Row? {
         guard !tree.key.needsReach || row.after == nil else { return nil }
-        let after = tree.key(row.after, row.id, in: snapshot)
+        let after = tree.key(row.after, row.id, in: snapshot.value)
         return tree.skipped(
             row.id, row.columns, version, isDeleted: row.after == nil,
             before: tree.key(row.before, row.id, in: old), after: after,
@@ -87,7 +88,7 @@ extension SharedTree {
     func rows(of record: SkipRecord, from old: Snapshot, to new: Snapshot) -> [TreeSkip.Row] {
         var columns: [ObjectID: UInt64] = [:]
         for row in record.rows where row.table == table.id { columns[row.id] = row.columns }
-        for id in dependants.ids { columns[id, default: 0] |= dependants.columns(of: id) }
+        for id in dependants.value.ids { columns[id, default: 0] |= dependants.value.columns(of: id) }
         return columns.map { id, columns in
             let now = new.row(table, id)
             let before = key(old.row(table, id), id, in: old)

@@ -13,7 +13,7 @@ extension Upkeep {
         // Each is released once it is crossed, because it holds snapshots.
         var waiting = Array(inbox.skips(upTo: newest.version).reversed())
         while let skip = waiting.popLast() {
-            if skip.record.version <= snapshot.version { continue }
+            if skip.record.version <= snapshot.value.version { continue }
             // A commit is completed before the next can begin, so an incomplete one is the last.
             guard skip.isHeld, let after = skip.record.version == newest.version ? newest : skip.after else {
                 crossed.append(skip.record)
@@ -33,7 +33,7 @@ extension Upkeep {
     /// - Parameter skips: the silent commits that this step crosses.
     /// - Returns: false if the store cannot be read. Upkeep then stays where it was.
     private func step(to newest: Snapshot, _ skips: [SkipRecord]) -> Bool {
-        let old = snapshot
+        let old = snapshot.value
         guard newest.version > old.version else { return true }
         update(from: old, to: newest, skips)
         if let error = old.failure ?? newest.failure { return abandon(error, from: old) }
@@ -42,7 +42,7 @@ extension Upkeep {
     }
 
     private func deliver(_ newest: Snapshot, _ skips: [SkipRecord]) {
-        connections.deliver(newest, isNew: true, skips)
+        connections.value.deliver(newest, isNew: true, skips)
         inbox.forgetSkips(upTo: newest.version)
         if let slot { storage.page.setVersion(newest.version, ofSlot: slot) }
     }
@@ -53,10 +53,10 @@ extension Upkeep {
     /// - Returns: false if the store cannot be read at all. Upkeep then stays where it was.
     private func abandon(_ error: StoreError, from old: Snapshot) -> Bool {
         func skips(upTo newest: Snapshot) -> [SkipRecord] { inbox.skips(upTo: newest.version).map(\.record) }
-        connections.discard()
-        plannedSkips = [:]
-        fail(tables.values.flatMap(\.evaluatedTrees), error)
-        snapshot = old
+        connections.value.discard()
+        plannedSkips.value = [:]
+        fail(tables.value.values.flatMap(\.evaluatedTrees), error)
+        snapshot.value = old
         do {
             let newest = try storage.openSnapshot()
             let isTold = update(from: old, to: newest, skips(upTo: newest))
@@ -64,18 +64,18 @@ extension Upkeep {
                 deliver(newest, skips(upTo: newest))
                 return true
             }
-            connections.discard()
+            connections.value.discard()
             // A snapshot without failed reads, at which the next step begins.
-            snapshot = try storage.openSnapshot()
-            for watch in tables.values.flatMap(\.allWatches) {
-                connections.add(ObjectUpdate(watch.object, failure: error), to: watch.connection)
+            snapshot.value = try storage.openSnapshot()
+            for watch in tables.value.values.flatMap(\.allWatches) {
+                connections.value.add(ObjectUpdate(watch.object, failure: error), to: watch.connection)
             }
-            deliver(snapshot, skips(upTo: snapshot))
+            deliver(snapshot.value, skips(upTo: snapshot.value))
             return true
         } catch {
             // The next wake-up or poll begins at the old version again, so nothing is lost.
-            connections.discard()
-            snapshot = old
+            connections.value.discard()
+            snapshot.value = old
             Logger(label: "stillingwell").error("upkeep cannot read the store and will try again: \(error)")
             return false
         }
@@ -84,13 +84,13 @@ extension Upkeep {
     /// Ends all observers of collections and objects with an error, because the store cannot be read until it is
     /// reopened. Callers of `refresh()` continue.
     func lose(_ error: StoreError) {
-        let trees = tables.values.flatMap(\.evaluatedTrees)
-        let watches = tables.values.flatMap(\.allWatches)
+        let trees = tables.value.values.flatMap(\.evaluatedTrees)
+        let watches = tables.value.values.flatMap(\.allWatches)
         if !trees.isEmpty || !watches.isEmpty {
             Logger(label: "stillingwell").error("upkeep cannot read the store, and ends its observers: \(error)")
         }
-        connections.discard()
-        plannedSkips = [:]
+        connections.value.discard()
+        plannedSkips.value = [:]
         fail(trees, error)
         for watch in watches {
             watch.connection.mailbox.put([.object(ObjectUpdate(watch.object, failure: error))])
@@ -104,58 +104,59 @@ extension Upkeep {
     @discardableResult
     private func update(from old: Snapshot, to newest: Snapshot, _ skips: [SkipRecord]) -> Bool {
         let changes = NetChanges(from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
-        snapshot = newest
-        var dependants = dependencies.isEmpty ? [:] : dependencies.find(changes, in: newest)
-        plannedSkips = skips.isEmpty ? [:] : plan(skips, changes, from: old)
-        for planned in plannedSkips.values { planned.subject.1.keepPassing(planned.skips, from: old, to: newest) }
+        snapshot.value = newest
+        var dependants = dependencies.value.isEmpty ? [:] : dependencies.value.find(changes, in: newest)
+        plannedSkips.value = skips.isEmpty ? [:] : plan(skips, changes, from: old)
+        for planned in plannedSkips.value.values { planned.subject.1.keepPassing(planned.skips, from: old, to: newest) }
         for change in changes.tables {
-            let upkeep = tables[change.table.id]
+            let upkeep = tables.value[change.table.id]
             let trees = dependants.removeValue(forKey: change.table.id) ?? []
             upkeep?.apply(change.rows, changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
             upkeep?.forEachWatched(change.rows, changes, skips: skips, from: old, to: newest) { watch, update in
-                connections.add(update, to: watch.connection)
+                connections.value.add(update, to: watch.connection)
             }
         }
         for (table, trees) in dependants {
-            tables[table]?.apply([], changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
+            tables.value[table]?.apply([], changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
         }
-        if !backlinks.isEmpty {
-            backlinks.find(changes, skips, from: old, to: newest) { connections.add($1, to: $0.connection) }
+        if !backlinks.value.isEmpty {
+            backlinks.value.find(changes, skips, from: old, to: newest) { connections.value.add($1, to: $0.connection) }
         }
         // A silent change without an update still has to correct what its observers were told last.
-        for (query, tree) in plannedSkips.values.map(\.subject) { publish(tree, query) }
-        plannedSkips = [:]
+        for (query, tree) in plannedSkips.value.values.map(\.subject) { publish(tree, query) }
+        plannedSkips.value = [:]
         return changes.isComplete
     }
 
     private func wanted(_ table: UInt32) -> Table? {
-        if let upkeep = tables[table] { return upkeep.table }
-        return dependencies.isWatched(table) || backlinks.isWatched(table) ? storage.tablesByID[table] : nil
+        if let upkeep = tables.value[table] { return upkeep.table }
+        return dependencies.value.isWatched(table) || backlinks.value.isWatched(table) ? storage.tablesByID[table] : nil
     }
 
     private func allWanted() -> [Table] {
-        let others = Set(dependencies.tables.map(\.id) + backlinks.tables).subtracting(tables.keys)
-        return tables.values.map(\.table) + others.compactMap { storage.tablesByID[$0] }
+        let others = Set(dependencies.value.tables.map(\.id) + backlinks.value.tables).subtracting(tables.value.keys)
+        return tables.value.values.map(\.table) + others.compactMap { storage.tablesByID[$0] }
     }
 
     /// Adds a query's new root to the mail of all its subscriptions.
     func publish(_ tree: SharedTree, _ query: LiveQuery) {
-        guard let ranked = tree.tree else { return }
-        let skips = plannedSkips.isEmpty ? nil : plannedSkips.removeValue(forKey: ObjectIdentifier(query))?.skips
+        guard let ranked = tree.tree.value else { return }
+        let skips =
+            plannedSkips.value.isEmpty ? nil : plannedSkips.value.removeValue(forKey: ObjectIdentifier(query))?.skips
         var known: KnownChanges?
-        for subscription in query.subscriptions {
+        for subscription in query.subscriptions.value {
             var ahead: KnownChanges?
-            if let sent = subscription.sent, subscription.connection.isIdle {
+            if let sent = subscription.sent.value, subscription.connection.isIdle {
                 // Most subscriptions of a query were sent the same root, so they share one change set.
                 if known?.from.isIdentical(to: sent) != true {
                     known =
                         tree.changes(from: sent, of: query)
-                        ?? KnownChanges(from: sent, connections.changes(from: sent, to: ranked, in: query.window))
+                        ?? KnownChanges(from: sent, connections.value.changes(from: sent, to: ranked, in: query.window))
                 }
                 ahead = known
             }
-            subscription.sent = ranked
-            connections.add(
+            subscription.sent.value = ranked
+            connections.value.add(
                 RootUpdate(
                     query: subscription.query, attachment: subscription.attachment, tree: ranked, ahead: ahead,
                     skips: skips),

@@ -9,8 +9,7 @@ import Logging
 import StillingWellSync
 import Synchronization
 
-/// Unchecked because everything but `inbox` and `hearsCommits` is its thread's own, or set before there is one.
-final class Upkeep: @unchecked Sendable {
+final class Upkeep: Sendable {
     /// Versions after which lagging connections get a newer snapshot: an old one pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// Time after which a commit is noticed at the latest, if its writer was killed before it rang the bell.
@@ -26,27 +25,26 @@ final class Upkeep: @unchecked Sendable {
     let inbox = UpkeepInbox()
     /// Whether upkeep wakes after a number of commits. If not, writers tend held versions in its place.
     let hearsCommits = Atomic(true)
-    /// Written once, in `init`.
-    private var thread: TracedThread?
+    private let thread = SetOnce<TracedThread>()
 
     // The thread's own.
-    var snapshot: Snapshot
-    @exclusivity(unchecked) private(set) var tables: [UInt32: TableUpkeep] = [:]
-    private(set) var dependencies: Dependencies
-    var backlinks = BacklinkWatches()
-    @exclusivity(unchecked) var connections = ConnectionList()
-    private(set) var slot: Int?
-    private var lastOfferVersion: UInt64
-    private var lastOfferNs: Int64
-    private var unserved: UnservedPlaces
+    let snapshot: DeliveryBound<Snapshot>
+    let tables = DeliveryBound<[UInt32: TableUpkeep]>([:])
+    let dependencies: DeliveryBound<Dependencies>
+    let backlinks = DeliveryBound(BacklinkWatches())
+    let connections = DeliveryBound(ConnectionList())
+    let slot: Int?
+    private let lastOfferVersion: DeliveryBound<UInt64>
+    private let lastOfferNs: DeliveryBound<Int64>
+    private let unserved: DeliveryBound<UnservedPlaces>
     /// Of the current step: what silent commits mean for the queries of the observers they name.
-    @exclusivity(unchecked) var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
+    let plannedSkips = DeliveryBound<[ObjectIdentifier: PlannedSkips]>([:])
     /// First roots to bring at older versions, when there are any.
-    @exclusivity(unchecked) var holds: [Hold] = []
+    let holds = DeliveryBound<[Hold]>([])
     /// Trees to evaluate after the arrived messages have been handled.
-    private var waiting: [SharedTree] = []
+    private let waiting = DeliveryBound<[SharedTree]>([])
     /// Refreshes that wait for a version.
-    private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
+    private let catchingUp = DeliveryBound<[(mailbox: Mailbox, version: UInt64, reply: CaughtUp)]>([])
 
     /// Starts the thread at the newest version.
     /// - Parameter nowNs: the clock.
@@ -56,14 +54,16 @@ final class Upkeep: @unchecked Sendable {
     ) throws(StoreError) {
         (self.storage, self.pollNs, self.nowNs) = (storage, pollNs, nowNs)
         evaluator = Evaluator(storage)
-        dependencies = Dependencies(storage)
-        snapshot = try storage.openSnapshot()
+        dependencies = DeliveryBound(Dependencies(storage))
+        let newest = try storage.openSnapshot()
+        snapshot = DeliveryBound(newest)
         slot = storage.page.claimSlot()
-        lastOfferVersion = snapshot.version
-        lastOfferNs = nowNs()
-        unserved = UnservedPlaces(nowNs: lastOfferNs)
+        lastOfferVersion = DeliveryBound(newest.version)
+        let now = nowNs()
+        lastOfferNs = DeliveryBound(now)
+        unserved = DeliveryBound(UnservedPlaces(nowNs: now))
         do throws(StoreError) {
-            thread = try StoreError.starting("well-upkeep") { [self] in run() }
+            thread.set(try StoreError.starting("well-upkeep") { [self] in run() })
         } catch {
             if let slot { storage.page.releaseSlot(slot) }
             throw error
@@ -83,17 +83,17 @@ final class Upkeep: @unchecked Sendable {
         let reply = CaughtUp()
         guard inbox.put([.catchUp(mailbox, version, reply)]) else { return }
         storage.page.ringAll()
-        reply.wait(for: thread?.resource)
+        reply.wait(for: thread.known?.resource)
     }
 
     /// Waits after a silent commit while too many silent commits hold snapshots for upkeep. Returns at once if upkeep
     /// has ended, and on its own thread, where user code may have written. Must not be called with a lock of the store
     /// held.
     func waitForRoom() {
-        guard inbox.isFull, thread?.isCurrent != true else { return }
+        guard inbox.isFull, thread.known?.isCurrent != true else { return }
         // Upkeep may be asleep if there are no observers.
         storage.page.ringAll()
-        inbox.waitForRoom(thread?.resource)
+        inbox.waitForRoom(thread.known?.resource)
     }
 
     /// Forgets a connection that has ended, with everything it observed.
@@ -107,7 +107,7 @@ final class Upkeep: @unchecked Sendable {
     func stop() {
         inbox.close()
         storage.page.wakeAll()
-        thread?.joinOrDetach()
+        thread.known?.joinOrDetach()
         evaluator.stop()
     }
 
@@ -122,7 +122,7 @@ final class Upkeep: @unchecked Sendable {
                 for case .catchUp(_, _, let reply) in arrived { reply.signal() }
                 break
             }
-            if snapshot.isAsleep { goOn() }
+            if snapshot.value.isAsleep { goOn() }
             handle(arrived)
             advance()
             bringHeld()
@@ -148,7 +148,7 @@ final class Upkeep: @unchecked Sendable {
     }
 
     /// Whether every commit matters to an observer.
-    private var isWatching: Bool { !tables.isEmpty || !connections.storeObservers.isEmpty }
+    private var isWatching: Bool { !tables.value.isEmpty || !connections.value.storeObservers.isEmpty }
 
     /// Publishes the newest version, if there is a newer one.
     private func advance() {
@@ -162,28 +162,29 @@ final class Upkeep: @unchecked Sendable {
             Logger(label: "stillingwell").error("upkeep cannot read the store and will try again: \(error)")
             return
         }
-        if newest.version > snapshot.version {
+        if newest.version > snapshot.value.version {
             // Observers named by silent commits of this step were announced before those commits were visible.
             handle(inbox.take().messages)
         }
-        if newest.version > snapshot.version { walk(to: newest) }
+        if newest.version > snapshot.value.version { walk(to: newest) }
         let now = nowNs()
         offerToLagging(now)
         if pollNs == nil { return }
-        for message in unserved.look(connections.all, nowNs: now) {
+        for message in unserved.value.look(connections.value.all, nowNs: now) {
             Logger(label: "stillingwell").warning("\(message)")
         }
     }
 
     /// Sends the newest snapshot to connections whose own pins an old version.
     private func offerToLagging(_ now: Int64) {
-        guard snapshot.version > lastOfferVersion,
-            snapshot.version - lastOfferVersion >= Self.maxLagVersions || now - lastOfferNs >= pollNs ?? .max
+        guard snapshot.value.version > lastOfferVersion.value,
+            snapshot.value.version - lastOfferVersion.value >= Self.maxLagVersions
+                || now - lastOfferNs.value >= pollNs ?? .max
         else { return }
-        lastOfferVersion = snapshot.version
-        lastOfferNs = now
-        connections.offer(snapshot)
-        storage.tendHeldVersions(newest: snapshot.version)
+        lastOfferVersion.value = snapshot.value.version
+        lastOfferNs.value = now
+        connections.value.offer(snapshot.value)
+        storage.tendHeldVersions(newest: snapshot.value.version)
     }
 
     // MARK: Messages
@@ -192,14 +193,14 @@ final class Upkeep: @unchecked Sendable {
         if arrived.isEmpty { return }
         for message in arrived { handle(message) }
         evaluateWaiting()
-        connections.deliver(snapshot, isNew: false)
+        connections.value.deliver(snapshot.value, isNew: false)
         bringHeld()
     }
 
     private func handle(_ message: Message) {
         switch message {
-        case .connect(let mailbox): connections.add(mailbox)
-        case .disconnect(let mailbox): connections.remove(mailbox)
+        case .connect(let mailbox): connections.value.add(mailbox)
+        case .disconnect(let mailbox): connections.value.remove(mailbox)
         case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
         case .detach(let query): detach(query)
         case .hold(let mailbox, let query, let attachment, let at):
@@ -207,10 +208,10 @@ final class Upkeep: @unchecked Sendable {
         case .watch(let mailbox, let token, let seen, let at): watch(mailbox, token, seen: seen, at: at)
         case .unwatch(let token): unwatch(token)
         case .observeStore(let mailbox, let observes):
-            if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
-            if let connection = connections[mailbox] { connections.setObservesStore(observes, connection) }
+            if !isWatching, let slot { storage.page.setVersion(snapshot.value.version, ofSlot: slot) }
+            if let connection = connections.value[mailbox] { connections.value.setObservesStore(observes, connection) }
             restIfIdle()
-        case .catchUp(let mailbox, let version, let reply): catchingUp.append((mailbox, version, reply))
+        case .catchUp(let mailbox, let version, let reply): catchingUp.value.append((mailbox, version, reply))
         case .evaluated(let trees, let at): adopt(trees, at)
         case .failed(let trees, let error): fail(trees, error)
         case .measure(let query, let attachment, let column): measure(query, attachment, column)
@@ -220,60 +221,60 @@ final class Upkeep: @unchecked Sendable {
 
     /// Live query and tree of a connection's query, or nil if upkeep does not keep it any more.
     func live(_ query: QueryHandle) -> (LiveQuery, SharedTree)? {
-        guard let tree = tables[query.plan.tree.table]?.existingTree(query.plan.tree) else { return nil }
-        for case let live? in tree.queries where live.plan == query.plan { return (live, tree) }
+        guard let tree = tables.value[query.plan.tree.table]?.existingTree(query.plan.tree) else { return nil }
+        for case let live? in tree.queries.value where live.plan == query.plan { return (live, tree) }
         return nil
     }
 
     private func attach(_ mailbox: Mailbox, _ query: QueryHandle, _ attachment: Int) {
-        guard let connection = connections[mailbox], let table = storage.tablesByID[query.plan.tree.table] else {
+        guard let connection = connections.value[mailbox], let table = storage.tablesByID[query.plan.tree.table] else {
             return
         }
         let upkeep = upkeep(of: table)
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
-        live.subscriptions.append(
-            Subscription(connection, query, attachment: attachment, sent: tree.tree))
-        if isNew { waiting.append(tree) }
-        if let ranked = tree.tree {
-            connections.add(RootUpdate(query: query, attachment: attachment, tree: ranked), to: connection)
+        live.subscriptions.value.append(
+            Subscription(connection, query, attachment: attachment, sent: tree.tree.value))
+        if isNew { waiting.value.append(tree) }
+        if let ranked = tree.tree.value {
+            connections.value.add(RootUpdate(query: query, attachment: attachment, tree: ranked), to: connection)
         }
     }
 
     /// Starts to evaluate all waiting trees together.
     private func evaluateWaiting() {
-        if waiting.isEmpty { return }
-        evaluator.evaluate(waiting) { [weak self] in self?.send($0) }
-        waiting = []
+        if waiting.value.isEmpty { return }
+        evaluator.evaluate(waiting.value) { [weak self] in self?.send($0) }
+        waiting.value = []
     }
 
     private func detach(_ query: QueryHandle) {
-        guard let upkeep = tables[query.plan.tree.table] else { return }
+        guard let upkeep = tables.value[query.plan.tree.table] else { return }
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
-        let index = live.subscriptions.firstIndex { $0.query === query }
-        let gone = index.map { live.subscriptions.remove(at: $0) }
-        if live.subscriptions.isEmpty, tree.drop(live) || isNew { return drop(tree, upkeep) }
+        let index = live.subscriptions.value.firstIndex { $0.query === query }
+        let gone = index.map { live.subscriptions.value.remove(at: $0) }
+        if live.subscriptions.value.isEmpty, tree.drop(live) || isNew { return drop(tree, upkeep) }
         if let gone, gone.measured != 0 { measure(tree) }
     }
 
     private func drop(_ tree: SharedTree, _ upkeep: TableUpkeep) {
         upkeep.drop(tree)
-        dependencies.drop(tree)
+        dependencies.value.drop(tree)
         forget(upkeep)
     }
 
     private func upkeep(of table: Table) -> TableUpkeep {
-        if let known = tables[table.id] { return known }
-        if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
+        if let known = tables.value[table.id] { return known }
+        if !isWatching, let slot { storage.page.setVersion(snapshot.value.version, ofSlot: slot) }
         let upkeep = TableUpkeep(table)
-        tables[table.id] = upkeep
+        tables.value[table.id] = upkeep
         return upkeep
     }
 
     /// Removes the state of a table without observers.
     private func forget(_ upkeep: TableUpkeep) {
-        if upkeep.isEmpty { tables[upkeep.table.id] = nil }
+        if upkeep.isEmpty { tables.value[upkeep.table.id] = nil }
         restIfIdle()
     }
 
@@ -286,92 +287,92 @@ final class Upkeep: @unchecked Sendable {
     ///   - seen: the row at `object.since`.
     ///   - at: the snapshot of that version, for an object with backlinks.
     private func watch(_ mailbox: Mailbox, _ object: ObjectHandle, seen: [UInt8], at: Snapshot?) {
-        guard let connection = connections[mailbox] else { return }
+        guard let connection = connections.value[mailbox] else { return }
         let watch = ObjectWatch(connection: connection, object: object, seen: seen)
-        upkeep(of: object.table).watch(watch, at: snapshot.version)
-        if let at, let missed = backlinks.watch(watch, seen: at, now: snapshot) {
-            connections.add(missed, to: connection)
+        upkeep(of: object.table).watch(watch, at: snapshot.value.version)
+        if let at, let missed = backlinks.value.watch(watch, seen: at, now: snapshot.value) {
+            connections.value.add(missed, to: connection)
         }
         // The connection may be behind upkeep: changes since then are in no later step.
-        guard object.since < snapshot.version else { return }
+        guard object.since < snapshot.value.version else { return }
         let missed = entries(of: object, seen: seen)
-        if !missed.isEmpty { connections.add(ObjectUpdate(object, missed), to: connection) }
+        if !missed.isEmpty { connections.value.add(ObjectUpdate(object, missed), to: connection) }
     }
 
     /// Changes of an object since its observer was added. If the log was pruned, found by comparing values.
     private func entries(of object: ObjectHandle, seen: [UInt8]) -> [ObjectChangeEntry] {
-        if let changes = snapshot.changes(after: object.since) {
+        if let changes = snapshot.value.changes(after: object.since) {
             return changes.filter { $0.entry.table == object.table.id && $0.entry.id == object.id.rawValue }
                 .map { ObjectChangeEntry($0, []) }
         }
-        let entry = seen.withUnsafeBytes { ObjectChangeEntry(object, from: RowReader($0), to: snapshot) }
+        let entry = seen.withUnsafeBytes { ObjectChangeEntry(object, from: RowReader($0), to: snapshot.value) }
         // A row that could not be read is no deletion. The next step reports the failure.
-        return snapshot.failure == nil ? entry.map { [$0] } ?? [] : []
+        return snapshot.value.failure == nil ? entry.map { [$0] } ?? [] : []
     }
 
     func unwatch(_ object: ObjectHandle) {
-        if !object.backlinks.isEmpty { backlinks.unwatch(object) }
-        guard let upkeep = tables[object.table.id] else { return }
+        if !object.backlinks.isEmpty { backlinks.value.unwatch(object) }
+        guard let upkeep = tables.value[object.table.id] else { return }
         upkeep.unwatch(object)
         forget(upkeep)
     }
 
     /// Signals callers of `refresh()` whose mail is complete.
     private func answerRefreshes() {
-        guard !catchingUp.isEmpty else { return }
-        let asked = catchingUp
-        catchingUp = asked.filter { $0.version > snapshot.version || awaitsFirstRoot($0.mailbox) }
-        let ready = asked.filter { waiting in !catchingUp.contains { $0.reply === waiting.reply } }
+        guard !catchingUp.value.isEmpty else { return }
+        let asked = catchingUp.value
+        catchingUp.value = asked.filter { $0.version > snapshot.value.version || awaitsFirstRoot($0.mailbox) }
+        let ready = asked.filter { waiting in !catchingUp.value.contains { $0.reply === waiting.reply } }
         for waiting in ready {
-            connections.offer(snapshot, to: waiting.mailbox)
+            connections.value.offer(snapshot.value, to: waiting.mailbox)
             waiting.reply.signal()
         }
     }
 
     /// Whether a query that a connection observes has not been evaluated yet.
     private func awaitsFirstRoot(_ mailbox: Mailbox) -> Bool {
-        tables.values.contains { $0.unevaluated.contains { $0.isObserved(by: mailbox) } }
+        tables.value.values.contains { $0.unevaluated.contains { $0.isObserved(by: mailbox) } }
     }
 
     /// Signals all callers of `refresh()` to continue without mail.
     func endRefreshes() {
-        for waiting in catchingUp { waiting.reply.signal() }
-        catchingUp = []
+        for waiting in catchingUp.value { waiting.reply.signal() }
+        catchingUp.value = []
     }
 
     /// Takes over trees that were evaluated, possibly at another version than the current one.
     private func adopt(_ trees: [(SharedTree, RankedTree)], _ at: Snapshot) {
-        if at.version > snapshot.version { walk(to: at) }
-        if at.version > snapshot.version {
+        if at.version > snapshot.value.version { walk(to: at) }
+        if at.version > snapshot.value.version {
             // The store cannot be read up to there. A new evaluation follows, or fails with the reason.
-            waiting += trees.map(\.0).filter { tables[$0.table.id]?.isWanted($0) == true }
+            waiting.value += trees.map(\.0).filter { tables.value[$0.table.id]?.isWanted($0) == true }
             return
         }
         for (tree, ranked) in trees {
-            guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
-            tree.tree = ranked
+            guard let upkeep = tables.value[tree.table.id], upkeep.isWanted(tree) else { continue }
+            tree.tree.value = ranked
             var error: StoreError?
-            if !tree.early.isEmpty {
+            if !tree.early.value.isEmpty {
                 error = replay(tree, from: at)
-            } else if at.version < snapshot.version {
-                tree.move(from: at, to: snapshot)
+            } else if at.version < snapshot.value.version {
+                tree.move(from: at, to: snapshot.value)
             }
-            if let error = error ?? at.failure ?? snapshot.failure {
-                plannedSkips = [:]
+            if let error = error ?? at.failure ?? snapshot.value.failure {
+                plannedSkips.value = [:]
                 fail([tree], error)
                 continue
             }
             upkeep.admit(tree)
-            dependencies.admit(tree)
-            for case let query? in tree.queries { publish(tree, query) }
+            dependencies.value.admit(tree)
+            for case let query? in tree.queries.value { publish(tree, query) }
         }
     }
 
     /// Reports an error to all subscriptions of the trees and drops the trees. A new subscription evaluates them again.
     func fail(_ trees: [SharedTree], _ error: StoreError) {
         for tree in trees {
-            guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
-            for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {
+            guard let upkeep = tables.value[tree.table.id], upkeep.isWanted(tree) else { continue }
+            for subscription in tree.queries.value.compactMap(\.self).flatMap({ $0.subscriptions.value }) {
                 let failure = QueryFailure(query: subscription.query, attachment: subscription.attachment, error: error)
                 subscription.connection.mailbox.put([.query(failure)])
             }
