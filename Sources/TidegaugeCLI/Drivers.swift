@@ -1,13 +1,16 @@
 // The drivers of this binary.
 import ArgumentParser
+import StillingWellSync
 import TidegaugeDriver
 import TidegaugeScenario
 
 enum Drivers {
-    /// Written once, before anything is parsed.
-    nonisolated(unsafe) private(set) static var all: [any StoreDriver] = []
-    /// Names of drivers that run only where they are named. Written once, as `all`.
-    nonisolated(unsafe) private(set) static var askedFor: Set<String> = []
+    /// Set before anything is parsed.
+    private static let given = SetOnce<(all: [any StoreDriver], askedFor: Set<String>)>()
+
+    static var all: [any StoreDriver] { given.known?.all ?? [] }
+    /// Names of drivers that run only where they are named.
+    static var askedFor: Set<String> { given.known?.askedFor ?? [] }
 
     static var names: [String] { all.map(\.name) }
 
@@ -30,6 +33,6 @@ enum Drivers {
     }
 
     static func set(_ drivers: [any StoreDriver], askedFor names: Set<String>) {
-        (all, askedFor) = (drivers, names)
+        given.set((drivers, names))
     }
 }

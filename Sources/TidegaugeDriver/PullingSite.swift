@@ -13,8 +13,7 @@ public protocol PullingSubscription: DriverSubscription {
 /// The observers of one site.
 public final class PullingSite<Observer: PullingSubscription>: Sendable {
     private let observers = Guarded<[Observer]>("pulling site", [])
-    /// Set by `init`, before anybody else has the object.
-    nonisolated(unsafe) private var signal: SiteSignal?
+    private let signal = SetOnce<SiteSignal>()
 
     /// Creates the object on the site.
     /// - Parameters:
@@ -22,7 +21,7 @@ public final class PullingSite<Observer: PullingSubscription>: Sendable {
     ///   - pull: delivers the newest version to all given observers, on the site. It is retained until the site ends,
     ///     so it should hold the store weakly.
     public init(_ site: DeliverySite, _ name: String, pull: @escaping @Sendable ([Observer]) -> Void) {
-        signal = SiteSignal(site, name) { [weak self] in self.map { pull($0.living()) } }
+        signal.set(SiteSignal(site, name) { [weak self] in self.map { pull($0.living()) } })
     }
 
     private func living() -> [Observer] {
@@ -39,11 +38,11 @@ public final class PullingSite<Observer: PullingSubscription>: Sendable {
     }
 
     /// Schedules a delivery after a commit. Any thread.
-    public func raise() { signal?.raise() }
+    public func raise() { signal.known?.raise() }
 
     /// Cancels all observers. No delivery starts after it returns. Any thread.
     public func end() {
-        signal?.invalidate()
+        signal.known?.invalidate()
         for observer in observers.replace(with: []) { observer.cancel() }
     }
 }

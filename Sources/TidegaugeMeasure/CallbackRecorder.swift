@@ -1,6 +1,7 @@
 // Records the callbacks of one observer. Index lists are copied to a second buffer, so that the oracle can replay
 // them after the load. One thread at a time records, because deliveries of a site are serial. Reading starts after
 // the site has ended (see RecordBuffer for ownership instead of locks).
+import Synchronization
 
 /// Properties of a callback.
 public struct CallbackFlags: OptionSet, BitwiseCopyable, Sendable, Hashable {
@@ -42,8 +43,8 @@ public final class CallbackRecorder: Sendable {
     /// The callbacks in order.
     public let records: RecordBuffer<CallbackRecord>
     private let indexBuffer: RecordBuffer<Int32>
-    /// The site's own.
-    nonisolated(unsafe) private var lastWasKept = false
+    /// Used by the context of the observer.
+    private let lastWasKept = Atomic<Bool>(false)
 
     /// - Parameters:
     ///   - capacity: maximum number of callbacks. Unused capacity only costs address space.
@@ -81,18 +82,19 @@ public final class CallbackRecorder: Sendable {
         let insertionsKept = append(insertions)
         let modificationsKept = append(modifications)
         if !(deletionsKept && insertionsKept && modificationsKept) { flags.insert(.indicesLost) }
-        lastWasKept = records.append(
+        let isKept = records.append(
             CallbackRecord(
                 enterNs: enterNs, exitNs: 0, version: version ?? 0, count: Int64(count), indexOffset: Int64(offset),
                 deletionCount: Int32(clamping: deletions.count), insertionCount: Int32(clamping: insertions.count),
                 modificationCount: Int32(clamping: modifications.count), moveCount: Int32(clamping: moveCount),
                 flags: flags))
-        return lastWasKept
+        lastWasKept.store(isKept, ordering: .relaxed)
+        return isKept
     }
 
     /// Sets the end of the last recorded callback. Does nothing if it was not kept.
     public func finish(exitNs: Int64) {
-        guard lastWasKept else { return }
+        guard lastWasKept.load(ordering: .relaxed) else { return }
         records.updateLast { $0.exitNs = exitNs }
     }
 

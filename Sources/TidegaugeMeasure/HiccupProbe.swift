@@ -1,6 +1,8 @@
 // Measures the floor of all latencies: a thread that repeatedly sleeps 1 ms and records how late it woke. Writers and
 // observers are delayed in the same way.
 import Glibc
+import StillingWellBasis
+import StillingWellSync
 import Synchronization
 
 /// Records `harness_hiccup` from `start()` to `stop()`, at least once, on a thread named "hiccup".
@@ -9,40 +11,41 @@ public final class HiccupProbe: Sendable {
     public static let sleepNs: Int64 = 1_000_000
 
     private let stopRequested = Atomic<Bool>(false)
-    /// The probe's thread's until `stop()` has joined it.
-    nonisolated(unsafe) private var histogram = LatencyHistogram()
-    /// Whose who starts and stops it.
-    nonisolated(unsafe) private var thread: pthread_t?
+    /// Used by the probe's thread until `stop()` has joined it.
+    private let histogram = DeliveryBound(LatencyHistogram())
+    /// Used by the caller of `start()`, and then by that of `stop()`.
+    private let thread = DeliveryBound<pthread_t?>(nil)
 
     public init() {}
 
     /// Starts the thread. Called once per probe.
     public func start() {
-        precondition(thread == nil, "a hiccup probe starts once")
+        precondition(thread.value == nil, "a hiccup probe starts once")
         var handle = pthread_t()
         let error = pthread_create(
             &handle, nil,
             { argument in
-                Unmanaged<HiccupProbe>.fromOpaque(argument!).takeRetainedValue().run()
+                ObjectPointer.take(argument!, as: HiccupProbe.self).run()
                 return nil
-            }, Unmanaged.passRetained(self).toOpaque())
+            }, ObjectPointer.kept(self))
         precondition(error == 0, "cannot start the hiccup thread (errno \(error)); raise `ulimit -u`")
-        thread = handle
+        thread.value = handle
     }
 
     /// Ends the thread, within one sleep, and returns its records. Empty if it was never started.
     public func stop() -> LatencyHistogram {
         stopRequested.store(true, ordering: .relaxed)
-        if let thread { pthread_join(thread, nil) }
-        thread = nil
-        return histogram
+        thread.claim()
+        if let handle = thread.value.take() { pthread_join(handle, nil) }
+        histogram.claim()
+        return histogram.value
     }
 
     private func run() {
         ProcFile.write("hiccup", to: "/proc/thread-self/comm")
         Pacing.tightenTimerSlack()
         Self.watch(
-            now: MonotonicClock.nowNs, sleep: Pacing.sleep(untilNs:), record: { histogram.record($0) },
+            now: MonotonicClock.nowNs, sleep: Pacing.sleep(untilNs:), record: { histogram.value.record($0) },
             isOver: { stopRequested.load(ordering: .relaxed) })
     }
 

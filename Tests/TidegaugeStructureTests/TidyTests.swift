@@ -65,9 +65,9 @@ import Testing
         ].map { kind in (kind, files.reduce(0) { $0 + $1.places(of: kind).count }) }
         let sum = counts.reduce(0) { $0 + $1.1 }
         #expect(
-            sum <= 251,
+            sum <= 108,
             """
-            \(sum) lines of Sources and Package.swift promise what the compiler does not check, at most 251 may \
+            \(sum) lines of Sources and Package.swift promise what the compiler does not check, at most 108 may \
             (\(counts.map { "\($0.1) \($0.0)" }.joined(separator: ", "))): let a type guard the state
             """)
     }

@@ -2,20 +2,21 @@
 // site, except for `cancel`.
 import FetchedResults
 import StillingWell
+import StillingWellSync
 import TidegaugeDriver
 
 final class ControlledSubscription: ControlledObserver {
-    // Both are the site's own.
-    nonisolated(unsafe) private let controller: FetchedResultsController<ShownRow>
-    nonisolated(unsafe) private let delegate: RowDelegate
+    private let controller: DeliveryBound<FetchedResultsController<ShownRow>>
+    private let delegate: DeliveryBound<RowDelegate>
     private let sink: CancellableSink
     /// Ends the controller from any thread.
     private let token: NotificationToken?
 
     init(_ controller: FetchedResultsController<ShownRow>, _ sink: any DeliverySink) throws {
-        self.controller = controller
+        self.controller = DeliveryBound(here: controller)
         self.sink = CancellableSink(sink)
-        delegate = RowDelegate(self.sink)
+        let delegate = RowDelegate(self.sink)
+        self.delegate = DeliveryBound(here: delegate)
         controller.delegate = delegate
         try controller.performFetch()
         token = controller.notificationToken
@@ -24,22 +25,22 @@ final class ControlledSubscription: ControlledObserver {
         self.sink.deliver(Delivery(version: Int64(controller.connection.version), isInitial: true, count: count))
     }
 
-    func isOf(_ connection: Connection) -> Bool { controller.connection === connection }
+    func isOf(_ connection: Connection) -> Bool { controller.value.connection === connection }
 
-    func refresh() throws { _ = try controller.refresh() }
+    func refresh() throws { _ = try controller.value.refresh() }
 
     func cancel() {
         sink.cancel()
         token?.invalidate()
     }
 
-    func currentItems() throws -> [Item] { controller.fetchedObjects.map(\.item) }
+    func currentItems() throws -> [Item] { controller.value.fetchedObjects.map(\.item) }
 
     /// There is one section.
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
-        guard let count = controller.sections.first?.objectCount else { return }
+        guard let count = controller.value.sections.first?.objectCount else { return }
         for index in indices.clamped(to: 0..<count) {
-            body(controller.object(at: RowPath(section: 0, row: index)).item)
+            body(controller.value.object(at: RowPath(section: 0, row: index)).item)
         }
     }
 }

@@ -3,6 +3,7 @@
 import Foundation
 import GRDB
 import StillingWellSync
+import Synchronization
 import TidegaugeDriver
 
 public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore {
@@ -10,8 +11,8 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
     /// Folder of the files; nil in memory.
     private let directory: String?
     private let table: ShapedTable
-    /// GRDB's writer's: it is touched inside `write` alone.
-    nonisolated(unsafe) private var version: Int64 = 0
+    /// Raised inside `write`, which GRDB runs one at a time.
+    private let version = Atomic<Int64>(0)
     private let schedulers = SiteMap<RunLoopObservationScheduler>("grdb schedulers")
     /// Subscriptions that are not cancelled.
     private let subscriptions = Guarded<[ObjectIdentifier: GRDBSubscription]>("grdb driver", [:])
@@ -58,7 +59,7 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
     @discardableResult
     private func advance(_ db: Database) throws -> Int64 {
         // A rollback does not revert it: versions only need to increase.
-        version += 1
+        let version = version.add(1, ordering: .relaxed).newValue
         try db.cachedStatement(sql: ItemTable.setVersion).execute(arguments: [version])
         return version
     }

@@ -24,9 +24,8 @@ final class GRDBSubscription: WholeRowSubscription, AnsweringSubscription {
     private let ended: @Sendable (GRDBSubscription) -> Void
     /// Guarded, because any thread may cancel.
     private let observation = Guarded<AnyDatabaseCancellable?>("grdb subscription", nil)
-    // Both are the site's own.
-    nonisolated(unsafe) private var shown: Found?
-    nonisolated(unsafe) private var statements: QuestionStatements
+    private let shown = DeliveryBound<Found?>(nil)
+    private let statements: DeliveryBound<QuestionStatements>
 
     /// - Parameter ended: called after cancellation.
     init(
@@ -34,7 +33,7 @@ final class GRDBSubscription: WholeRowSubscription, AnsweringSubscription {
         ended: @escaping @Sendable (GRDBSubscription) -> Void
     ) {
         (self.database, self.table, self.query, self.sink, self.ended) = (database, table, query, sink, ended)
-        statements = QuestionStatements(query)
+        statements = DeliveryBound(QuestionStatements(query))
     }
 
     func start(
@@ -48,8 +47,8 @@ final class GRDBSubscription: WholeRowSubscription, AnsweringSubscription {
     }
 
     private func show(_ found: Found) {
-        let isInitial = shown == nil
-        shown = found
+        let isInitial = shown.value == nil
+        shown.value = found
         sink.deliver(Delivery(version: found.version, isInitial: isInitial, count: found.keys.count))
     }
 
@@ -61,7 +60,7 @@ final class GRDBSubscription: WholeRowSubscription, AnsweringSubscription {
     }
 
     func currentItems() throws -> [Item] {
-        guard let shown else { return [] }
+        guard let shown = shown.value else { return [] }
         return try database.read { db in
             let row = try db.cachedStatement(sql: ItemTable.find)
             return try shown.keys.compactMap { key in try Row.fetchOne(row, arguments: [key]).map(Item.init) }
@@ -69,12 +68,12 @@ final class GRDBSubscription: WholeRowSubscription, AnsweringSubscription {
     }
 
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
-        forEachShown(indices, of: shown?.keys ?? [], body)
+        forEachShown(indices, of: shown.value?.keys ?? [], body)
     }
 
     /// Reads the version in the same transaction. It is at least as new as the callback's.
     func answer(_ question: ReadQuestion) throws -> ReadAnswer {
-        let (sql, values) = statements.statement(question)
+        let (sql, values) = statements.value.statement(question)
         return try database.read { db in
             var fold = AnswerFold(question, query)
             let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: StatementArguments(values))
@@ -84,7 +83,7 @@ final class GRDBSubscription: WholeRowSubscription, AnsweringSubscription {
     }
 
     func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws {
-        guard let shown else { return }
+        guard let shown = shown.value else { return }
         try database.read { db in
             let row = try db.cachedStatement(sql: table.find)
             for key in shown.keys[indices.clamped(to: 0..<shown.keys.count)] {

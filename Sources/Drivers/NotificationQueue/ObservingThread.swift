@@ -4,37 +4,35 @@ import StillingWellSync
 import TidegaugeDriver
 
 final class ObservingThread: Sendable {
-    /// The thread's own.
-    nonisolated(unsafe) private let announcer: any Announcer
-    /// Set by `init`, before anybody else has the object.
-    nonisolated(unsafe) private var observers: PullingSite<NotifiedSubscription>?
+    private let announcer: DeliveryBound<any Announcer>
+    private let observers = SetOnce<PullingSite<NotifiedSubscription>>()
     /// Affected queries, once for each commit.
     private let inbox = Guarded<[Int]>("notification inbox", [])
 
     /// Call it on the thread.
     init(_ site: DeliverySite, _ announcer: any Announcer) {
-        self.announcer = announcer
+        self.announcer = DeliveryBound(here: announcer)
         // The queue calls the observers, so the site's list of them is ignored.
-        observers = PullingSite(site, "notification queue") { [weak self] _ in self?.drain() }
+        observers.set(PullingSite(site, "notification queue") { [weak self] _ in self?.drain() })
     }
 
     /// Any thread.
     func post(_ query: Int) {
         inbox.withLock { $0.append(query) }
-        observers?.raise()
+        observers.known?.raise()
     }
 
     /// Call it on the thread. The first notification has been enqueued when it returns.
     func add(_ subscription: NotifiedSubscription, _ query: Int) {
-        subscription.keep(announcer.observe(query) { subscription.arrived() })
-        observers?.add(subscription)
-        announcer.announce(query)
+        subscription.keep(announcer.value.observe(query) { subscription.arrived() })
+        observers.known?.add(subscription)
+        announcer.value.announce(query)
     }
 
-    private func drain() { for query in inbox.replace(with: []) { announcer.announce(query) } }
+    private func drain() { for query in inbox.replace(with: []) { announcer.value.announce(query) } }
 
     /// Any thread.
-    func end() { observers?.end() }
+    func end() { observers.known?.end() }
 }
 
 final class NotifiedSubscription: PullingSubscription {
@@ -43,8 +41,7 @@ final class NotifiedSubscription: PullingSubscription {
     private let sink: CancellableSink
     /// Cancels the subscription.
     private let registration = Guarded<(@Sendable () -> Void)?>("notification registration", nil)
-    /// The site's own.
-    nonisolated(unsafe) private var isInitial = true
+    private let isInitial = DeliveryBound(true)
 
     init(_ store: NotifyingStore, _ query: Query, _ sink: any DeliverySink) {
         (self.store, self.query) = (store, query)
@@ -54,8 +51,8 @@ final class NotifiedSubscription: PullingSubscription {
     func keep(_ end: @escaping @Sendable () -> Void) { registration.withLock { $0 = end } }
 
     func arrived() {
-        defer { isInitial = false }
-        sink.deliver(Delivery(version: store.head, isInitial: isInitial, count: 0))
+        defer { isInitial.value = false }
+        sink.deliver(Delivery(version: store.head, isInitial: isInitial.value, count: 0))
     }
 
     func cancel() {

@@ -9,31 +9,28 @@ public final class NullServerStore: RowlessStore, ServedStore {
     private let local = NoopStore()
     private let watching: Socket
     private let watcher: TracedThread
-    /// Of who opens and closes the store: connections that nobody uses, and others that are sent what nobody reads but to throw it away.
-    nonisolated(unsafe) private var company: [Socket] = []
-    nonisolated(unsafe) private var readers: [TracedThread] = []
+    /// Connections that nobody uses, and others that are sent what `readers` throw away.
+    private let company: [Socket]
+    private let readers: [TracedThread]
 
     init(_ configuration: ServerConfiguration) throws {
         server = try NullServer(over: configuration.transport)
         let watching = try server.connect(as: .watches)
         self.watching = watching
-        let writer = local.makeWriter()
-        // The thread's own from here on.
-        nonisolated(unsafe) let mine = writer
+        let writer = DeliveryBound(local.makeWriter())
         watcher = TracedThread("null-watch") {
             Self.read(watching) { frame in
                 ChangeFrame.changes(frame).withUnsafeBufferPointer { changes in
                     // A store that keeps nothing never fails.
-                    _ = try? mine.commit(changes, locked: {})
+                    _ = try? writer.value.commit(changes, locked: {})
                 }
             }
         }
-        company = try (0..<configuration.listeners).map { _ in try server.connect(as: .idles) }
-        for _ in 0..<configuration.slots {
-            let socket = try server.connect(as: .watches)
-            company.append(socket)
-            readers.append(TracedThread("null-slot") { Self.read(socket) { _ in } })
-        }
+        let server = server
+        let idle = try (0..<configuration.listeners).map { _ in try server.connect(as: .idles) }
+        let watched = try (0..<configuration.slots).map { _ in try server.connect(as: .watches) }
+        company = idle + watched
+        readers = watched.map { socket in TracedThread("null-slot") { Self.read(socket) { _ in } } }
     }
 
     /// Reads frames until the end of the stream.

@@ -11,16 +11,15 @@ final class NotifyBatcher: Sendable {
     private let bell: Bell
     private let channel: String
     private let everyNs: Int64
-    /// Set by `init`, before anybody else has the object.
-    nonisolated(unsafe) private var thread: TracedThread?
+    private let thread = SetOnce<TracedThread>()
 
     init(_ schema: PostgresSchema, everyMs: Int32, _ processes: ServerProcesses) throws {
         (bell, channel, everyNs) = (try Bell(), schema.name, Int64(everyMs) * 1_000_000)
-        let first = try schema.connect(as: ServerProcesses.writerName)
-        processes.add(first.serverProcess, .writer)
-        // The thread's own from here on.
-        nonisolated(unsafe) var connection: PostgresConnection? = first
-        thread = TracedThread("pg-batch") { [self] in
+        let connected = try schema.connect(as: ServerProcesses.writerName)
+        processes.add(connected.serverProcess, .writer)
+        let first = DeliveryBound(connected)
+        let started = TracedThread("pg-batch") { [self] in
+            var connection: PostgresConnection? = first.value
             var nextNs: Int64 = 0
             while !isOver.load(ordering: .acquiring) {
                 let leftNs = nextNs - MonotonicClock.nowNs()
@@ -41,6 +40,7 @@ final class NotifyBatcher: Sendable {
                 bell.wait(orFor: -1, timeoutMs: waits ? Int32(max(1, leftNs / 1_000_000)) : -1)
             }
         }
+        thread.set(started)
     }
 
     /// Records a finished commit.
@@ -49,6 +49,6 @@ final class NotifyBatcher: Sendable {
     func close() {
         isOver.store(true, ordering: .releasing)
         bell.ring()
-        thread?.join()
+        thread.value.join()
     }
 }

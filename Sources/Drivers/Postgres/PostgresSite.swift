@@ -12,15 +12,14 @@ final class PostgresSite: Sendable {
     }
 
     private let mail = Guarded<[ObjectIdentifier: Mail]>("postgres site", [:])
-    /// Set by `init`, before anybody else has the object.
-    nonisolated(unsafe) private var observers: PullingSite<WatchedQuery>?
+    private let observers = SetOnce<PullingSite<WatchedQuery>>()
 
     init(_ site: DeliverySite) {
-        observers = PullingSite(site, "postgres delivery") { [weak self] in self?.show($0) }
+        observers.set(PullingSite(site, "postgres delivery") { [weak self] in self?.show($0) })
     }
 
     /// On the site.
-    func add(_ watched: WatchedQuery) { observers?.add(watched) }
+    func add(_ watched: WatchedQuery) { observers.known?.add(watched) }
 
     /// - Parameter isRound: whether all queries of the site were evaluated. Queries that are not in `news` then have
     ///   the same rows as before, at the new token.
@@ -30,11 +29,11 @@ final class PostgresSite: Sendable {
             for (watched, rows) in news { mail[ObjectIdentifier(watched)] = Mail(rows: rows, token: token) }
             return !news.isEmpty
         }
-        if isNews { observers?.raise() }
+        if isNews { observers.known?.raise() }
     }
 
     /// Any thread. No delivery starts afterwards.
-    func end() { observers?.end() }
+    func end() { observers.known?.end() }
 
     private func show(_ all: [WatchedQuery]) {
         let news = mail.replace(with: [:])
@@ -84,8 +83,7 @@ final class WatchedQuery: PullingSubscription {
     let query: Query
     let site: PostgresSite
     private let sink: CancellableSink
-    /// The site's own.
-    nonisolated(unsafe) private var shown: QueryRows?
+    private let shown = DeliveryBound<QueryRows?>(nil)
 
     /// On the site.
     init(_ query: Query, _ site: PostgresSite, _ sink: any DeliverySink) {
@@ -95,14 +93,14 @@ final class WatchedQuery: PullingSubscription {
 
     /// Maintained rows have a change set; the sink is not called if it is empty.
     fileprivate func show(_ rows: QueryRows, _ token: Int64, _ differences: inout ViewDifferences) {
-        var delivery = Delivery(version: token, isInitial: shown == nil, count: rows.count)
-        if case .kept(let old) = shown, case .kept(let new) = rows {
+        var delivery = Delivery(version: token, isInitial: shown.value == nil, count: rows.count)
+        if case .kept(let old) = shown.value, case .kept(let new) = rows {
             let changes = differences.changes(from: old, to: new)
             guard !changes.isEmpty else { return }
             (delivery.deletions, delivery.insertions) = (changes.deletions, changes.insertions)
             (delivery.modifications, delivery.moveCount) = (changes.modifications, changes.moveCount)
         }
-        shown = rows
+        shown.value = rows
         sink.deliver(delivery)
     }
 
@@ -118,5 +116,5 @@ final class WatchedQuery: PullingSubscription {
         return items
     }
 
-    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) { shown?.forEach(indices, body) }
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) { shown.value?.forEach(indices, body) }
 }

@@ -19,8 +19,8 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
     private let questions = TracedMutex("postgres questions")
     /// Guarded by that. nil once it was lost.
     nonisolated(unsafe) private var asking: PostgresConnection?
-    /// Of who loads and closes the store.
-    nonisolated(unsafe) private var company: ServerCompany?
+    /// Made when the rows are loaded.
+    private let company = SetOnce<ServerCompany>()
 
     init(_ configuration: StoreConfiguration, _ way: PostgresWay) throws {
         (asked, self.way, isGuest) = (configuration.server, way, configuration.address != nil)
@@ -83,7 +83,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
         let connection = try schema.connect()
         try schema.load(connection, count: count, item: item)
         try schema.addTrigger(way, connection)
-        if asked.hasCompany { company = try ServerCompany(asked, schema) }
+        if asked.hasCompany { company.set(try ServerCompany(asked, schema)) }
     }
 
     public func makeWriter() throws -> any StoreWriter { try PostgresWriter(schema, processes, batcher) }
@@ -122,7 +122,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
     public func close() throws {
         watcher.close()
         batcher?.close()
-        company?.close()
+        company.known?.close()
         // The trial's own server is discarded as a whole.
         if let server { server.stop() } else if !isGuest { try schema.drop() }
     }

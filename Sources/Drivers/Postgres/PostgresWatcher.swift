@@ -16,13 +16,12 @@ final class PostgresWatcher: Sendable {
     private let thread: TracedThread
 
     /// - Parameter rounds: already connected, so that later commits are noticed. The thread owns it from here on.
-    init(_ rounds: any WatcherRounds, _ bell: Bell) {
+    init(_ rounds: sending any WatcherRounds, _ bell: Bell) {
         let orders = Guarded("postgres watcher", Orders())
         (self.orders, self.bell) = (orders, bell)
-        // As the parameter says.
-        nonisolated(unsafe) let rounds = rounds
+        let rounds = DeliveryBound(rounds)
         thread = TracedThread("pg-watch") {
-            rounds.run {
+            rounds.value.run {
                 orders.withLock { orders in
                     defer { orders.new = [] }
                     return orders.isOver ? nil : orders.new

@@ -10,17 +10,17 @@ import TidegaugeDriver
 final class ServerCompany: Sendable {
     private let bell: Bell
     private let isOver = Atomic<Bool>(false)
-    // Set by `init`, before anybody else has the object.
-    nonisolated(unsafe) private var listeners: [PostgresConnection] = []
-    nonisolated(unsafe) private var threads: [TracedThread] = []
+    private let listeners: DeliveryBound<[PostgresConnection]>
+    private let threads = DeliveryBound<[TracedThread]>([])
 
     init(_ server: ServerConfiguration, _ schema: PostgresSchema) throws {
         bell = try Bell()
-        listeners = try (0..<server.listeners).map { number in
-            let connection = try schema.connect()
-            try connection.execute("LISTEN \(schema.name)_\(number)")
-            return connection
-        }
+        listeners = DeliveryBound(
+            here: try (0..<server.listeners).map { number in
+                let connection = try schema.connect()
+                try connection.execute("LISTEN \(schema.name)_\(number)")
+                return connection
+            })
         if server.slots > 0 { try readSlots(server.slots, schema) }
         if server.standbyNs > 0 { try makeStandby(server.standbyNs, schema) }
     }
@@ -28,40 +28,41 @@ final class ServerCompany: Sendable {
     func close() {
         isOver.store(true, ordering: .releasing)
         bell.ring()
-        for thread in threads { thread.join() }
-        (threads, listeners) = ([], [])
+        threads.claim()
+        listeners.claim()
+        for thread in threads.value { thread.join() }
+        (threads.value, listeners.value) = ([], [])
     }
 
     /// Reads slots like separate processes: all commits are decoded, sent and acknowledged for each of them.
     private func readSlots(_ count: Int, _ schema: PostgresSchema) throws {
-        // The thread's own from here on.
-        nonisolated(unsafe) let feeds = try (0..<count).map { _ in
-            let feed = try ReplicationFeed(schema)
-            try feed.start()
-            return feed
-        }
-        threads.append(
+        let feeds = DeliveryBound(
+            try (0..<count).map { _ in
+                let feed = try ReplicationFeed(schema)
+                try feed.start()
+                return feed
+            })
+        threads.value.append(
             TracedThread("pg-slots") { [self] in
                 while !isOver.load(ordering: .acquiring) {
                     // A feed whose connection is cut stays unread; trials that cut connections have no such load.
-                    for feed in feeds {
+                    for feed in feeds.value {
                         _ = try? feed.take { _ in }
                         try? feed.answer(MonotonicClock.nowNs())
                     }
-                    bell.wait(orFor: feeds.map(\.socket), timeoutMs: 1_000)
+                    bell.wait(orFor: feeds.value.map(\.socket), timeoutMs: 1_000)
                 }
             })
     }
 
     /// Starts the standby. From here on commits return, and become visible, only after its acknowledgement.
     private func makeStandby(_ delayNs: Int64, _ schema: PostgresSchema) throws {
-        // The thread's own from here on.
-        nonisolated(unsafe) let standby = try Standby(schema, delayNs)
-        threads.append(
+        let standby = DeliveryBound(try Standby(schema, delayNs))
+        threads.value.append(
             TracedThread("pg-standby") { [self] in
                 while !isOver.load(ordering: .acquiring) {
-                    guard let waitMs = try? standby.answer(MonotonicClock.nowNs()) else { return }
-                    bell.wait(orFor: standby.socket, timeoutMs: waitMs)
+                    guard let waitMs = try? standby.value.answer(MonotonicClock.nowNs()) else { return }
+                    bell.wait(orFor: standby.value.socket, timeoutMs: waitMs)
                 }
             })
         let connection = try schema.connect()

@@ -4,6 +4,7 @@
 // It belongs to the writing connection: hooks run on the writing thread, under the driver's write lock.
 import CTidegaugeSQLite
 import Glibc
+import StillingWellBasis
 
 final class HookJournal {
     /// Maximum number of recorded rows; for more, only the fact is recorded.
@@ -14,7 +15,7 @@ final class HookJournal {
 
     /// Installs the hooks. The journal must outlive the connection.
     init(_ connection: SQLiteConnection) {
-        let context = Unmanaged.passUnretained(self).toOpaque()
+        let context = ObjectPointer.borrowed(self)
         // Not called for WITHOUT ROWID tables, for a DELETE without WHERE, and for writes of other connections.
         sqlite3_update_hook(
             connection.handle,
@@ -31,7 +32,7 @@ final class HookJournal {
     }
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> HookJournal {
-        Unmanaged<HookJournal>.fromOpaque(context!).takeUnretainedValue()
+        ObjectPointer.object(context!)
     }
 
     /// Returns the rows that the ended transaction touched; none after a rollback.

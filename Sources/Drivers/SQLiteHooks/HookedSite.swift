@@ -5,38 +5,37 @@ import StillingWellSync
 import TidegaugeDriver
 
 final class HookedSite: Sendable {
-    /// The site's own.
-    nonisolated(unsafe) private let connection: SQLiteConnection
+    private let connection: DeliveryBound<SQLiteConnection>
     private let table: ShapedTable
-    /// Set by `init`, before anybody else has the object.
-    nonisolated(unsafe) private var observers: PullingSite<HookedSubscription>?
+    private let observers = SetOnce<PullingSite<HookedSubscription>>()
     private let touched = Guarded("sqlite site", TouchedRows())
 
     init(_ connection: SQLiteConnection, _ table: ShapedTable, _ site: DeliverySite) {
-        (self.connection, self.table) = (connection, table)
-        observers = PullingSite(site, "sqlite delivery") { [weak self] in self?.look($0) }
+        self.connection = DeliveryBound(here: connection)
+        self.table = table
+        observers.set(PullingSite(site, "sqlite delivery") { [weak self] in self?.look($0) })
     }
 
     func subscribe(to query: Query, _ sink: any DeliverySink) -> HookedSubscription {
         let subscription = HookedSubscription(self, query, sink)
-        observers?.add(subscription)
+        observers.known?.add(subscription)
         return subscription
     }
 
     /// Any thread, after the commit.
     func tell(_ rows: TouchedRows) {
         touched.withLock { $0.add(rows) }
-        observers?.raise()
+        observers.known?.raise()
     }
 
     /// Any thread. No delivery starts afterwards.
-    func end() { observers?.end() }
+    func end() { observers.known?.end() }
 
     /// Fetches all affected queries in one transaction, so that they have one version, then calls their sinks outside.
     private func look(_ all: [HookedSubscription]) {
         let rows = touched.replace(with: TouchedRows())
         do {
-            let looked: Looked = try connection.read {
+            let looked: Looked = try connection.value.read {
                 let now = rows.isOverfull ? [:] : try items(rows.keys)
                 let concerned = all.filter { $0.isConcerned(by: rows, now) }
                 return Looked(version: try version(), keys: try concerned.map { ($0, try keys(of: $0.query)) })
@@ -57,7 +56,7 @@ final class HookedSite: Sendable {
 
     private func version() throws -> Int64 {
         var version: Int64 = 0
-        try connection.run(ItemTable.version) { version = $0[0] }
+        try connection.value.run(ItemTable.version) { version = $0[0] }
         return version
     }
 
@@ -65,16 +64,16 @@ final class HookedSite: Sendable {
     func answer(_ question: ReadQuestion, _ query: Query, _ statement: (sql: String, values: [Int64])) throws
         -> ReadAnswer
     {
-        try connection.read {
+        try connection.value.read {
             var fold = AnswerFold(question, query)
-            try connection.run(statement.sql, statement.values) { row in fold.add { row[Int32($0)] } }
+            try connection.value.run(statement.sql, statement.values) { row in fold.add { row[Int32($0)] } }
             return ReadAnswer(fold.value, at: try version())
         }
     }
 
     private func keys(of query: Query) throws -> [Int64] {
         var keys: [Int64] = []
-        try connection.run(query.select("key")) { keys.append($0[0]) }
+        try connection.value.run(query.select("key")) { keys.append($0[0]) }
         return keys
     }
 
@@ -82,14 +81,14 @@ final class HookedSite: Sendable {
     func items(_ keys: [Int64]) throws -> [Int64: Item] {
         var items: [Int64: Item] = [:]
         for key in keys {
-            try connection.run(ItemTable.find, [key]) { items[key] = Item($0) }
+            try connection.value.run(ItemTable.find, [key]) { items[key] = Item($0) }
         }
         return items
     }
 
     /// Calls `body` with each row that exists.
     func forEachRow(_ keys: some Sequence<Int64>, _ body: (WholeRow) -> Void) throws {
-        for key in keys { try connection.run(table.find, [key]) { body(WholeRow($0)) } }
+        for key in keys { try connection.value.run(table.find, [key]) { body(WholeRow($0)) } }
     }
 }
 
@@ -97,19 +96,18 @@ final class HookedSubscription: PullingSubscription, WholeRowSubscription, Answe
     let query: Query
     private let site: HookedSite
     private let sink: CancellableSink
-    // Both are the site's own.
-    nonisolated(unsafe) private var shown: [Int64]?
-    nonisolated(unsafe) private var statements: QuestionStatements
+    private let shown = DeliveryBound<[Int64]?>(nil)
+    private let statements: DeliveryBound<QuestionStatements>
 
     init(_ site: HookedSite, _ query: Query, _ sink: any DeliverySink) {
         (self.site, self.query) = (site, query)
-        statements = QuestionStatements(query)
+        statements = DeliveryBound(QuestionStatements(query))
         self.sink = CancellableSink(sink)
     }
 
     /// Whether a touched row is in the query now, or was in the keys last shown.
     func isConcerned(by rows: TouchedRows, _ now: [Int64: Item]) -> Bool {
-        guard let shown, !rows.isOverfull else { return true }
+        guard let shown = shown.value, !rows.isOverfull else { return true }
         return rows.keys.contains { key in
             if let item = now[key], query.matches(key: key, group: item.group, score: item.score) { return true }
             return shown.contains(key)
@@ -117,8 +115,8 @@ final class HookedSubscription: PullingSubscription, WholeRowSubscription, Answe
     }
 
     func show(_ keys: [Int64], _ version: Int64) {
-        let isInitial = shown == nil
-        shown = keys
+        let isInitial = shown.value == nil
+        shown.value = keys
         sink.deliver(Delivery(version: version, isInitial: isInitial, count: keys.count))
     }
 
@@ -129,19 +127,21 @@ final class HookedSubscription: PullingSubscription, WholeRowSubscription, Answe
     var isCancelled: Bool { sink.isCancelled }
 
     func currentItems() throws -> [Item] {
-        guard let shown else { return [] }
+        guard let shown = shown.value else { return [] }
         let items = try site.items(shown)
         return shown.compactMap { items[$0] }
     }
 
-    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) { forEachShown(indices, of: shown ?? [], body) }
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
+        forEachShown(indices, of: shown.value ?? [], body)
+    }
 
     func answer(_ question: ReadQuestion) throws -> ReadAnswer {
-        try site.answer(question, query, statements.statement(question))
+        try site.answer(question, query, statements.value.statement(question))
     }
 
     func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws {
-        guard let shown else { return }
+        guard let shown = shown.value else { return }
         try site.forEachRow(shown[indices.clamped(to: 0..<shown.count)], body)
     }
 }

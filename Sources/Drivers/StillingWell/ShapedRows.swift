@@ -1,6 +1,7 @@
 // Rows with text and bytes, and their counterparts in further tables.
 import Foundation
 import StillingWell
+import StillingWellSync
 import TidegaugeDriver
 
 /// A row with text and bytes, as in applications.
@@ -88,16 +89,17 @@ struct ShapedRows: DrivenRows {
 /// A subscription that shows all columns of its rows. On its site, as the connection requires, except `cancel`.
 private final class ShapedSubscription: WholeRowSubscription, AnsweringSubscription {
     private let inner: any AnsweringSubscription
-    // Both are the site's own.
-    nonisolated(unsafe) private let results: Results<ShapedRow>
-    nonisolated(unsafe) private let whole: (ShapedRow) throws -> WholeRow
+    private let results: DeliveryBound<Results<ShapedRow>>
+    private let whole: DeliveryBound<(ShapedRow) throws -> WholeRow>
 
     /// - Parameter results: the results that `inner` observes.
     init(
         _ inner: any AnsweringSubscription, _ results: Results<ShapedRow>,
         whole: @escaping (ShapedRow) throws -> WholeRow
     ) {
-        (self.inner, self.results, self.whole) = (inner, results, whole)
+        self.inner = inner
+        self.results = DeliveryBound(here: results)
+        self.whole = DeliveryBound(here: whole)
     }
 
     func cancel() { inner.cancel() }
@@ -106,6 +108,7 @@ private final class ShapedSubscription: WholeRowSubscription, AnsweringSubscript
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws { try inner.forEachShown(indices, body) }
 
     func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws {
+        let (results, whole) = (results.value, whole.value)
         for index in indices.clamped(to: results.startIndex..<results.endIndex) { body(try whole(results[index])) }
     }
 }

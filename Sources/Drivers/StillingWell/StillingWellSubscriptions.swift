@@ -2,29 +2,32 @@
 import OpenCombine
 import StillingWell
 import StillingWellCombine
+import StillingWellSync
 import TidegaugeDriver
 
 /// An observation of rows. Used on their site, as the connection requires, except for `cancel`.
 final class StillingWellSubscription<Rows: RandomAccessCollection>: AnsweringSubscription
 where Rows.Element: DrivenRow, Rows.Index == Int {
-    // Both are the site's own.
-    nonisolated(unsafe) private let rows: Rows
-    nonisolated(unsafe) private let ask: (ReadQuestion) throws -> ReadAnswer
+    private let rows: DeliveryBound<Rows>
+    private let ask: DeliveryBound<(ReadQuestion) throws -> ReadAnswer>
     private let end: @Sendable () -> Void
 
     /// - Parameters:
     ///   - ask: answers questions on the site.
     ///   - end: ends the observation; called on any thread.
     init(_ rows: Rows, answer ask: @escaping (ReadQuestion) throws -> ReadAnswer, end: @escaping @Sendable () -> Void) {
-        (self.rows, self.ask, self.end) = (rows, ask, end)
+        self.rows = DeliveryBound(here: rows)
+        self.ask = DeliveryBound(here: ask)
+        self.end = end
     }
 
     func cancel() { end() }
 
-    func answer(_ question: ReadQuestion) throws -> ReadAnswer { try ask(question) }
+    func answer(_ question: ReadQuestion) throws -> ReadAnswer { try ask.value(question) }
 
-    func currentItems() throws -> [Item] { rows.map(\.item) }
+    func currentItems() throws -> [Item] { rows.value.map(\.item) }
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
+        let rows = rows.value
         for index in indices.clamped(to: rows.startIndex..<rows.endIndex) { body(rows[index].item) }
     }
 }

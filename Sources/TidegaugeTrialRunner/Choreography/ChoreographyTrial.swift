@@ -1,7 +1,6 @@
 // Runs an interleaving test, from an empty folder to its verdict. Everything that could hang runs on other threads,
 // which this thread only watches. So there is always a verdict; threads that hang live on until the process ends.
 import StillingWellSync
-import Synchronization
 import TidegaugeDriver
 import TidegaugeHangs
 import TidegaugeMeasure
@@ -38,27 +37,21 @@ enum ChoreographyTrial {
     /// The store, the test and the actors. The conducting thread writes them and the watching thread reads them. The
     /// watching thread must not block, so they are guarded by atomics instead of a lock.
     private final class InterleavingRun: Sendable {
-        private let hasBegun = Atomic<Bool>(false)
-        private let over = Atomic<Bool>(false)
-        // Each is written once, before its atomic is.
-        nonisolated(unsafe) private var test: InterleavingTest?
-        nonisolated(unsafe) private var outcome: TrialFault?
+        private let test = SetOnce<InterleavingTest>()
+        private let outcome = SetOnce<TrialFault?>()
 
-        var isOver: Bool { over.load(ordering: .acquiring) }
-        var progress: Int { hasBegun.load(ordering: .acquiring) ? test!.progress + 1 : 0 }
-        var fault: TrialFault? { isOver ? outcome : nil }
+        var isOver: Bool { outcome.known != nil }
+        var progress: Int { test.known.map { $0.progress + 1 } ?? 0 }
+        var fault: TrialFault? { outcome.known ?? nil }
 
         func give(_ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography) {
             do {
-                try ChoreographyTrial.perform(spec, driver, directory, play) { [self] in
-                    test = $0
-                    hasBegun.store(true, ordering: .releasing)
-                }
-                if let complaint = test?.fault { throw TrialFault.store(complaint) }
+                try ChoreographyTrial.perform(spec, driver, directory, play) { test.set($0) }
+                if let complaint = test.known?.fault { throw TrialFault.store(complaint) }
+                outcome.set(nil)
             } catch {
-                outcome = TrialFault(error)
+                outcome.set(TrialFault(error))
             }
-            over.store(true, ordering: .releasing)
         }
     }
 

@@ -3,6 +3,7 @@
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync
+import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -18,39 +19,48 @@ final class CountedWriter: Sendable {
     let recorder: CommitRecorder
     private let turn = DispatchSemaphore(value: 0)
     private let index: Int
-    /// 1 from the telling of a task until it is done; both threads write it, as an atomic.
-    nonisolated(unsafe) private let atWork: UnsafeMutablePointer<UInt32>
-    // Of the thread whose turn it is.
-    nonisolated(unsafe) private let changes: UnsafeMutableBufferPointer<Change>
-    nonisolated(unsafe) private var next = UnsafeBufferPointer<Change>(start: nil, count: 0)
-    nonisolated(unsafe) private var generator: ChangeGenerator
-    nonisolated(unsafe) private var thread: TracedThread?
-    nonisolated(unsafe) private var task = Task.rest
-    nonisolated(unsafe) private(set) var fault: TrialFault?
-    nonisolated(unsafe) private(set) var tid: Int32 = 0
+    private let atWork = Atomic<Bool>(false)
+    private let thread = SetOnce<TracedThread>()
+    private let threadID = Atomic<Int32>(0)
+
+    // Used by the thread whose turn it is.
+    private let changes: DeliveryBound<UnsafeMutableBufferPointer<Change>>
+    private let next = DeliveryBound(UnsafeBufferPointer<Change>(start: nil, count: 0))
+    private let generator: DeliveryBound<ChangeGenerator>
+    private let task = DeliveryBound(Task.rest)
+    private let failure = DeliveryBound<TrialFault?>(nil)
 
     /// - Parameter most: maximum number of commits.
     init(_ index: Int, _ setup: TrialSetup, most: Int) throws {
         self.index = index
-        generator = ChangeGenerator(
+        let generator = ChangeGenerator(
             setup.spec, dataset: setup.dataset, shared: setup.plan.shared, writer: index)
-        changes = .allocate(capacity: generator.count)
+        changes = DeliveryBound(.allocate(capacity: generator.count))
+        self.generator = DeliveryBound(here: generator)
         recorder = try CommitRecorder(capacity: most, prefaulted: most)
-        atWork = .allocate(capacity: 1)
-        atWork.initialize(to: 0)
-        thread = TracedThread("writer-\(index)") { [self, store = setup.store] in run(store) }
+        thread.set(TracedThread("writer-\(index)") { [self, store = setup.store] in run(store) })
     }
 
     deinit {
-        changes.deallocate()
-        atWork.deallocate()
+        changes.claim()
+        changes.value.deallocate()
     }
 
     /// Whether a task has begun and not finished; if the thread sleeps, it then sleeps within the task.
-    var isAtWork: Bool { cp_load32(atWork) != 0 }
+    var isAtWork: Bool { atWork.load(ordering: .acquiring) }
+
+    /// The kernel's number of the thread.
+    var tid: Int32 { threadID.load(ordering: .relaxed) }
+
+    /// What ended the thread early. While it sleeps or after it has ended.
+    var fault: TrialFault? {
+        failure.claim()
+        return failure.value
+    }
 
     func commit() {
-        next = generator.fill(changes)
+        next.claim()
+        next.value = generator.value.fill(changes.value)
         tell(.commit)
     }
 
@@ -58,42 +68,43 @@ final class CountedWriter: Sendable {
 
     func end() {
         tell(.end)
-        thread?.join()
-        thread = nil
+        thread.value.join()
     }
 
     private func tell(_ task: Task) {
-        self.task = task
-        cp_store32(atWork, 1)
+        self.task.claim()
+        self.task.value = task
+        atWork.store(true, ordering: .releasing)
         turn.signal()
     }
 
     private func run(_ store: any DrivenStore) {
-        tid = cp_thread_id()
-        defer { cp_store32(atWork, 0) }
+        threadID.store(cp_thread_id(), ordering: .relaxed)
+        defer { atWork.store(false, ordering: .releasing) }
         do {
             let writer = try store.makeWriter()
             while true {
-                cp_store32(atWork, 0)
+                atWork.store(false, ordering: .releasing)
                 turn.wait()
+                task.claim()
                 cp_mark_role(0, Callgrind.number(of: .writer), 0)
-                switch task {
+                switch task.value {
                 case .commit: try commit(writer)
                 case .rest: continue
                 case .end: return
                 }
             }
-        } catch let fault as TrialFault {
-            self.fault = fault
         } catch {
-            fault = .store("writer-\(index): \(error)")
+            failure.claim()
+            failure.value = error as? TrialFault ?? .store("writer-\(index): \(error)")
         }
     }
 
     private func commit(_ writer: any StoreWriter) throws {
+        next.claim()
         let beginNs = MonotonicClock.nowNs()
         var lockedNs = beginNs
-        let version = try writer.commit(next) { lockedNs = MonotonicClock.nowNs() }
+        let version = try writer.commit(next.value) { lockedNs = MonotonicClock.nowNs() }
         guard let version else { throw TrialFault.refused("the engine gave a commit no version") }
         recorder.record(
             CommitRecord(

@@ -3,6 +3,7 @@
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync
+import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -95,13 +96,14 @@ private final class HeldContext: Sendable {
     private let context: DeliveryContext
     private let released = DispatchSemaphore(value: 0)
     /// The thread that it held last; read while all sleep.
-    nonisolated(unsafe) private(set) var tid: Int32 = 0
+    private let lastHeld = Atomic<Int32>(0)
+    var tid: Int32 { lastHeld.load(ordering: .relaxed) }
 
     init(_ context: DeliveryContext) { self.context = context }
 
     func hold() {
         context.perform { [self] in
-            tid = cp_thread_id()
+            lastHeld.store(cp_thread_id(), ordering: .relaxed)
             // A dispatch queue may use another thread each time.
             cp_mark_role(0, Callgrind.number(of: .observer), 0)
             released.wait()

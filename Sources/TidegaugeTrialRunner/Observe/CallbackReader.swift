@@ -1,6 +1,7 @@
 // Performs the reads of `observers.reads` in an observer's callbacks. Answers are stored in preallocated memory and
 // compared with the model after the load (`AnswerCheck`). Used on the observer's site.
 import StillingWellBasis
+import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -10,10 +11,9 @@ final class CallbackReader: Sendable {
     let reads: ObserversSpec.Reads
     private let items: UInt64
     private let shelf: OpenedStore?
-    // Both are the site's own; whoever looks at the answers does so when the load is over.
-    nonisolated(unsafe) private var asked: (any AnsweringSubscription)?
+    private let asked = DeliveryBound<(any AnsweringSubscription)?>(nil)
     /// Why the first of the questions without an answer has none.
-    nonisolated(unsafe) private(set) var failure: String?
+    private let unanswered = DeliveryBound<String?>(nil)
 
     /// Nil if nothing is read.
     /// - Parameter shelf: the store to open in callbacks, if the reads open one.
@@ -22,6 +22,12 @@ final class CallbackReader: Sendable {
         (self.reads, self.shelf) = (reads, shelf)
         items = UInt64(spec.dataset.items)
         answers = try RecordBuffer(capacity: TrialSize.callbacks(spec), prefaulted: 1_024)
+    }
+
+    /// Why the first of the questions without an answer has none. Once the load is over.
+    var failure: String? {
+        unanswered.claim()
+        return unanswered.value
     }
 
     /// Returns the key of the row that a callback looks up.
@@ -36,7 +42,7 @@ final class CallbackReader: Sendable {
             answer = try self.answer(subscription, callback)
         } catch {
             answer = nil
-            failure = failure ?? "\(error)"
+            if unanswered.value == nil { unanswered.value = "\(error)" }
         }
         answers.append(
             GivenAnswer(
@@ -47,8 +53,8 @@ final class CallbackReader: Sendable {
     private func answer(_ subscription: any DriverSubscription, _ callback: Int) throws -> ReadAnswer {
         if let shelf { return try shelf.read() }
         // The cast takes longer than some questions, so its result is cached.
-        if asked == nil { asked = subscription as? any AnsweringSubscription }
-        guard let asked else { throw DriverUnavailable("its subscriptions answer no questions") }
+        if asked.value == nil { asked.value = subscription as? any AnsweringSubscription }
+        guard let asked = asked.value else { throw DriverUnavailable("its subscriptions answer no questions") }
         return try asked.answer(question(callback))
     }
 

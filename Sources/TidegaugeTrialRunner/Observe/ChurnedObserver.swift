@@ -9,37 +9,41 @@ final class ChurnedObserver: DeliverySink {
     let name: String
     private let found: ChurnFindings
     private let called = Atomic<Bool>(false)
-    // Both are the site's own.
-    nonisolated(unsafe) private var last: Int64 = .min
-    nonisolated(unsafe) private var isCancelled = false
+    private let last = DeliveryBound<Int64>(.min)
+    private let isCancelled = DeliveryBound(false)
     /// When it was called, and at which version; empty unless somebody wants to know.
-    nonisolated(unsafe) private(set) var callbacks: [PassingLog.Callback] = []
+    private let told = DeliveryBound<[PassingLog.Callback]>([])
     private let isRecorded: Bool
 
     init(_ name: String, _ found: ChurnFindings, isRecorded: Bool = false) {
         (self.name, self.found, self.isRecorded) = (name, found, isRecorded)
-        if isRecorded { callbacks.reserveCapacity(1_024) }
+    }
+
+    /// When it was called, and at which version; empty unless somebody wants to know. Once the site has been waited for.
+    var callbacks: [PassingLog.Callback] {
+        told.claim()
+        return told.value
     }
 
     var isCalled: Bool { called.load(ordering: .acquiring) }
 
     /// Marks the observer as cancelled; a later call is a violation.
-    func end() { isCancelled = true }
+    func end() { isCancelled.value = true }
 
     func deliver(_ delivery: borrowing Delivery) {
         let enterNs = isRecorded ? MonotonicClock.nowNs() : 0
         let version = delivery.version ?? 0
-        if isRecorded, !isCancelled { callbacks.append(.init(enterNs: enterNs, version: version)) }
-        if isCancelled {
+        if isRecorded, !isCancelled.value { told.value.append(.init(enterNs: enterNs, version: version)) }
+        if isCancelled.value {
             complain("silence: \(name) was called (version \(version)) after its subscription had been cancelled")
         } else if delivery.isInitial == called.load(ordering: .relaxed) {
             complain(
                 "first is initial: \(name) was called for the \(delivery.isInitial ? "second time with" : "first time without") "
                     + "an initial delivery (version \(version))")
-        } else if version < last {
-            complain("monotonicity: \(name) was called at version \(version) after \(last)")
+        } else if version < last.value {
+            complain("monotonicity: \(name) was called at version \(version) after \(last.value)")
         }
-        last = max(last, version)
+        last.value = max(last.value, version)
         called.store(true, ordering: .releasing)
     }
 

@@ -28,7 +28,12 @@ final class Observer: DeliverySink {
 
     // Set by the site when it subscribes, read after the barrier.
     nonisolated(unsafe) var subscription: (any DriverSubscription)?
-    nonisolated(unsafe) var subscribedNs: Int64 = 0
+    private let subscribed = Atomic<Int64>(0)
+    /// The time when the site subscribed.
+    var subscribedNs: Int64 {
+        get { subscribed.load(ordering: .relaxed) }
+        set { subscribed.store(newValue, ordering: .relaxed) }
+    }
 
     init(
         name: String, query: Int, site: DeliveryContext, isBystander: Bool, capacity: Int, indexCapacity: Int,

@@ -5,6 +5,7 @@
 // Reading rows takes time on the observing thread, so it is limited to the first callbacks, which are in the warm-up,
 // and to random later ones. It runs after the end of the callback has been recorded, and stores a digest in
 // preallocated memory. Everything belongs to the observer's site and is read after a hop to it.
+import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -35,11 +36,10 @@ final class RowSampler: Sendable {
     private let onlyFirst: Bool
     /// Number of first callbacks to sample; in a counted trial at most the warm-up commits.
     private let firstCallbacks: Int
-    // All three are the site's own.
-    nonisolated(unsafe) private var random: RandomSource
-    nonisolated(unsafe) private var rowsLeft: Int
+    private let random: DeliveryBound<RandomSource>
+    private let rowsLeft: DeliveryBound<Int>
     /// What was wrong inside the first row that was not whole.
-    nonisolated(unsafe) private(set) var fault: String?
+    private let found = DeliveryBound<String?>(nil)
 
     /// Nil if rows are not shown, and for all but the first 64 observers.
     init?(_ index: Int, _ order: Query.Order, _ spec: TrialSpec, _ capabilities: Capabilities) throws {
@@ -48,18 +48,24 @@ final class RowSampler: Sendable {
         empty = RowDigest(order, capabilities)
         onlyFirst = spec.count != nil || spec.metrics.contains(where: \.countsAllocations)
         firstCallbacks = min(Self.firstCallbacks, spec.count?.warmUpCommits ?? .max)
-        random = RandomSource(seed: spec.seed, stream: 5_000_000 + UInt64(index))
+        random = DeliveryBound(RandomSource(seed: spec.seed, stream: 5_000_000 + UInt64(index)))
         let shape = RowShape(spec)
         self.shape = shape.isPlain || capabilities.shows != .rows ? nil : shape
-        rowsLeft =
-            Self.rowBudget / min(spec.observers.count, Self.observers) / (1 + shape.bytesPerRow / Self.bytesOfRow)
+        rowsLeft = DeliveryBound(
+            Self.rowBudget / min(spec.observers.count, Self.observers) / (1 + shape.bytesPerRow / Self.bytesOfRow))
         samples = try RecordBuffer(capacity: Self.capacity, prefaulted: Self.firstCallbacks * Self.namedRows)
+    }
+
+    /// What was wrong inside the first row that was not whole. Once the site has been waited for.
+    var fault: String? {
+        found.claim()
+        return found.value
     }
 
     /// Samples the rows of a callback at its end.
     /// - Parameter callback: number of the callback.
     func look(_ delivery: borrowing Delivery, callback: Int, _ subscription: any DriverSubscription) {
-        let drawn = random.next()
+        let drawn = random.value.next()
         guard callback < firstCallbacks || !onlyFirst && drawn % Self.every == 0 else { return }
         guard hasChangeSets else { return read(0..<Int.max, rows: delivery.count, callback, subscription) }
         // One random row, and some consecutive rows of the change set.
@@ -86,15 +92,15 @@ final class RowSampler: Sendable {
     }
 
     private func read(_ indices: Range<Int>, rows: Int, _ callback: Int, _ subscription: any DriverSubscription) {
-        guard rowsLeft >= rows else { return }
-        rowsLeft -= rows
+        guard rowsLeft.value >= rows else { return }
+        rowsLeft.value -= rows
         var digest = empty
         var first: Item?
         var isReadable = true
         do {
             if let shape, let subscription = subscription as? any WholeRowSubscription {
                 try subscription.forEachShownRow(indices) { row in
-                    if fault == nil { fault = shape.fault(in: row) }
+                    if found.value == nil { found.value = shape.fault(in: row) }
                     Self.add(row.item, &first, &digest)
                 }
             } else {

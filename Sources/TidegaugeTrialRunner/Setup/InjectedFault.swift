@@ -1,5 +1,6 @@
 // Injects a fault between a store and the harness, to test whether the harness detects it: slower commits, lost
 // deliveries, reordered deliveries. Everything else is forwarded.
+import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeSpec
@@ -36,8 +37,7 @@ private final class HarmedSink: DeliverySink {
     private let sink: any DeliverySink
     private let injected: InjectedFault
     private let injection: Injection
-    /// The site's own.
-    nonisolated(unsafe) private var held: Delivery?
+    private let held = DeliveryBound<Delivery?>(nil)
 
     init(_ sink: any DeliverySink, _ injected: InjectedFault, _ injection: Injection) {
         (self.sink, self.injected, self.injection) = (sink, injected, injection)
@@ -46,8 +46,7 @@ private final class HarmedSink: DeliverySink {
     func fail(_ error: any Error) { sink.fail(error) }
 
     func deliver(_ delivery: borrowing Delivery) {
-        if let held {
-            self.held = nil
+        if let held = held.value.take() {
             sink.deliver(delivery)
             return sink.deliver(held)
         }
@@ -57,7 +56,7 @@ private final class HarmedSink: DeliverySink {
         case .loss(let every) where number % every == 0: injected.harmed.add(1, ordering: .relaxed)
         case .reorder(let every) where number == every:
             injected.harmed.add(1, ordering: .relaxed)
-            held = copy delivery
+            held.value = copy delivery
         case .none, .stall, .slowdown, .loss, .reorder, .writerKilled, .writerStopped, .observerKilled, .diskFull,
             .slowFsync, .clockStep, .serverRestarted, .connectionCut, .observerStopped, .largeTransaction:
             sink.deliver(delivery)

@@ -1,4 +1,5 @@
 // Wraps a driver's store with a deliberate flaw; see `Shim`. Everything else is forwarded.
+import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -20,15 +21,16 @@ extension Shim {
 private final class ShimmedSink: DeliverySink {
     private let sink: any DeliverySink
     private let shim: Shim
-    /// The site's own.
-    nonisolated(unsafe) private var callbacks = 0
+    private let callbacks = DeliveryBound(0)
 
     init(_ sink: any DeliverySink, _ shim: Shim) { (self.sink, self.shim) = (sink, shim) }
 
     func deliver(_ delivery: borrowing Delivery) {
         sink.deliver(delivery)
-        callbacks += 1
-        if callbacks.isMultiple(of: shim.lingerEvery) { Pacing.sleep(untilNs: MonotonicClock.nowNs() + shim.lingerNs) }
+        callbacks.value += 1
+        if callbacks.value.isMultiple(of: shim.lingerEvery) {
+            Pacing.sleep(untilNs: MonotonicClock.nowNs() + shim.lingerNs)
+        }
     }
 
     func fail(_ error: any Error) { sink.fail(error) }

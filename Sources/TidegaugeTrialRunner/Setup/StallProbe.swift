@@ -2,6 +2,7 @@
 // refreshes, as an application's main thread does on a tap. One call at a time, on the first site, between deliveries.
 //
 // `isPending` is set by the requesting thread and cleared by the site.
+import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -19,9 +20,8 @@ final class StallProbe: Companion, Sendable {
     private let call: SiteCall
     private let timeoutNs: Int64
     private let isPending = Atomic<Bool>(false)
-    // Both are the site's own.
-    nonisolated(unsafe) private var samples: [Sample] = []
-    nonisolated(unsafe) private var fault: (any Error)?
+    private let samples = DeliveryBound<[Sample]>([])
+    private let fault = DeliveryBound<(any Error)?>(nil)
 
     init?(_ spec: TrialSpec, _ store: any DrivenStore, _ group: ObserverGroup) throws {
         guard let site = group.sites.first else { return nil }
@@ -33,7 +33,6 @@ final class StallProbe: Companion, Sendable {
         self.store = try store.conforming(to: (any CallableOnSite).self)
         self.site = site
         timeoutNs = spec.hangTimeoutNs
-        samples.reserveCapacity(1 << 16)
     }
 
     /// Requests a call unless one is pending. Any thread.
@@ -44,20 +43,23 @@ final class StallProbe: Companion, Sendable {
 
     private func measure() {
         defer { isPending.store(false, ordering: .releasing) }
-        guard fault == nil else { return }
+        guard fault.value == nil else { return }
+        if samples.value.isEmpty { samples.value.reserveCapacity(1 << 16) }
         var sample = Sample(beginNs: MonotonicClock.nowNs(), grantedNs: 0)
         do {
             try store.call(call, at: site.deliverySite) { sample.grantedNs = MonotonicClock.nowNs() }
-            samples.append(sample)
+            samples.value.append(sample)
         } catch {
-            fault = error
+            fault.value = error
         }
     }
 
     /// Reports the calls that began in the window. Call it after the last writer has ended.
     /// - Throws: the store's error in a call; `TrialFault.hang` if the site does not answer.
     func end(into findings: inout Findings) throws {
-        try site.run(timeoutNs: timeoutNs) {}
+        let (samples, fault) = try site.run(timeoutNs: timeoutNs) { [self] () -> ([Sample], (any Error)?) in
+            (self.samples.value, self.fault.value)
+        }
         if let fault { throw TrialFault.store("a call on \(site.name) failed: \(fault)") }
         var histogram = LatencyHistogram()
         for sample in samples where findings.window.contains(sample.beginNs) {

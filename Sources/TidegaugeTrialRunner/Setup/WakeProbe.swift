@@ -20,11 +20,10 @@ final class WakeProbe: Companion, Sendable {
     private let stopRequested = Atomic<Bool>(false)
     private let startNs = Atomic<Int64>(0)
     private let isUnderWay = Atomic<Bool>(false)
-    /// The run loop's thread's until it has been stopped.
-    nonisolated(unsafe) private var samples = LatencyHistogram()
+    /// Used by the run loop's thread until it has been stopped.
+    private let samples = DeliveryBound(LatencyHistogram())
     private let loop = RunLoopThread("\(LivenessProbe.wakeFloorPrefix)loop")
-    /// The conducting thread's.
-    nonisolated(unsafe) private var relay: TracedThread?
+    private let relay = SetOnce<TracedThread>()
 
     init() throws {
         word = .allocate(capacity: 1)
@@ -33,7 +32,7 @@ final class WakeProbe: Companion, Sendable {
         let signal = try loop.performAndWait { [unowned self] in
             RunLoopSignal("wake floor") { [unowned self] in arrive() }
         }
-        relay = TracedThread("\(LivenessProbe.wakeFloorPrefix)relay") { [unowned self] in pass(on: signal) }
+        relay.set(TracedThread("\(LivenessProbe.wakeFloorPrefix)relay") { [unowned self] in pass(on: signal) })
     }
 
     deinit { word.deallocate() }
@@ -61,7 +60,7 @@ final class WakeProbe: Companion, Sendable {
     private func arrive() {
         let nowNs = MonotonicClock.nowNs()
         let startNs = startNs.load(ordering: .acquiring)
-        if startNs > 0 { samples.record(nowNs - startNs) }
+        if startNs > 0 { samples.value.record(nowNs - startNs) }
         isUnderWay.store(false, ordering: .releasing)
     }
 
@@ -70,9 +69,9 @@ final class WakeProbe: Companion, Sendable {
         stopRequested.store(true, ordering: .releasing)
         _ = cp_add32(word, 1)
         _ = cp_futex_wake_all(word)
-        relay?.join()
-        relay = nil
+        relay.value.join()
         loop.stop()
-        findings.wakeFloor = samples
+        samples.claim()
+        findings.wakeFloor = samples.value
     }
 }
