@@ -121,7 +121,9 @@ let package = Package(
         .target(
             name: "StillingWellSync", dependencies: ["StillingWellBasis", "CStillingWellPlatform"],
             // Values stored inline in constants, as `Synchronization.Mutex` has them (InlineCell.swift).
-            swiftSettings: [.enableExperimentalFeature("RawLayout"), .enableExperimentalFeature("BuiltinModule")]),
+            swiftSettings: sanitizing
+                ? [.define("SANITIZED")]
+                : [.enableExperimentalFeature("RawLayout"), .enableExperimentalFeature("BuiltinModule")]),
         // Below everything: the clock, the seeded generator, the binary search, the word that was probably meant, names of
         // symbols, SHA-256, files that are closed on exec.
         .target(name: "StillingWellBasis"),

@@ -1,23 +1,46 @@
 // Memory for one value inside its owner. It is what `Guarded`, `SetOnce` and `DeliveryBound` are made of: each of them decides
 // who may come to the value. A constant of one of these types can be changed, and costs what a stored variable costs.
-import Builtin
+#if !SANITIZED
+    import Builtin
+#endif
 
-/// One value, stored inline and changed through its address. Nothing is checked here.
-@_rawLayout(like: Value, movesAsLike)
-@usableFromInline
-struct InlineCell<Value>: ~Copyable {
-    @inlinable
-    @inline(__always)
-    init(_ value: consuming Value) { address.initialize(to: value) }
+#if SANITIZED
+    /// One value in memory of its own: ThreadSanitizer takes a change of a value with raw layout for one of its owner's first bytes,
+    /// which every thread reads.
+    @usableFromInline
+    struct InlineCell<Value>: ~Copyable {
+        @usableFromInline let address: UnsafeMutablePointer<Value>
 
-    @inlinable
-    deinit { address.deinitialize(count: 1) }
+        @inlinable
+        init(_ value: consuming Value) {
+            address = .allocate(capacity: 1)
+            address.initialize(to: value)
+        }
 
-    /// Address of the value. It stays the same as long as the owner is not moved, which an object never is.
-    @inlinable var address: UnsafeMutablePointer<Value> {
-        @inline(__always) get { UnsafeMutablePointer(Builtin.addressOfRawLayout(self)) }
+        @inlinable
+        deinit {
+            address.deinitialize(count: 1)
+            address.deallocate()
+        }
     }
-}
+#else
+    /// One value, stored inline and changed through its address. Nothing is checked here.
+    @_rawLayout(like: Value, movesAsLike)
+    @usableFromInline
+    struct InlineCell<Value>: ~Copyable {
+        @inlinable
+        @inline(__always)
+        init(_ value: consuming Value) { address.initialize(to: value) }
+
+        @inlinable
+        deinit { address.deinitialize(count: 1) }
+
+        /// Address of the value. It stays the same as long as the owner is not moved, which an object never is.
+        @inlinable var address: UnsafeMutablePointer<Value> {
+            @inline(__always) get { UnsafeMutablePointer(Builtin.addressOfRawLayout(self)) }
+        }
+    }
+#endif
 
 /// Unchecked because only types of this module use it: they hold a lock, set the value once, or check the context.
 extension InlineCell: @unchecked Sendable {}
