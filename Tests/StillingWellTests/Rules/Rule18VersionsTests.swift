@@ -168,12 +168,38 @@ struct Rule18VersionsTests {
         let (connection, scheduler) = try sleeper(test)
         try waitUntilNobodyHears(test)
         #expect(connection.version > 0 && !connection.isAsleep)
-        // The number of commits depends on which of them upkeep processes.
-        try repeating(atMost: 10_000, until: { connection.isAsleep }) {
+        try repeating(atMost: 1_000, until: { connection.isAsleep }) {
             try change(test, times: 100)
             scheduler.turnNow()
-            usleep(1_000)
         }
+        #expect(connection.isAsleep)
+    }
+
+    @Test("a version that was sent to a connection which has moved past it is replaced by the newest")
+    func sentVersionIsOlder() throws {
+        let test = try makeStore(notes: 100, pollNs: 3_600_000_000_000)
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler)).live()
+        let page = test.store.core.storage.page
+        repeating(atMost: 60_000, until: { connection.mailbox.hasSnapshot(after: 0) }) {
+            usleep(1_000)
+            try? change(test, times: 64)
+        }
+        try #require(connection.mailbox.hasSnapshot(after: 0))
+        // The state of a connection that falls asleep while upkeep sends it a version, and is used before its next turn.
+        connection.sleep()
+        try change(test, times: 10)
+        let version = connection.version
+        #expect(!connection.isAsleep)
+        scheduler.turnNow()
+        #expect(!connection.isAsleep && connection.version == version)
+        // Upkeep is woken by the last commit of each round, and so finds no commit after the one it wakes at.
+        try repeating(atMost: 100, until: { connection.mailbox.hasSnapshot(after: version) }) {
+            let interval = SharedPage.Bell.slowInterval
+            try change(test, times: Int(interval - (try test.store.read { $0.version }) % interval))
+            repeating(atMost: 60_000, until: { page.isAwaited(.slow) }) { usleep(1_000) }
+        }
+        scheduler.turnNow()
         #expect(connection.isAsleep)
     }
 

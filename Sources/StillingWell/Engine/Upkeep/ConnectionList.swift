@@ -131,16 +131,20 @@ struct ConnectionList {
         touched.removeAll(keepingCapacity: true)
     }
 
-    /// Sends the snapshot alone to every connection that holds a version and has no mail waiting.
+    /// Sends the snapshot alone to every connection that holds a version, so that all its mail is at this version.
     mutating func offer(_ snapshot: Snapshot) {
-        for connection in connected.values where !connection.isWaiting && !connection.mailbox.isAsleep {
-            send(snapshot, connection)
-        }
+        for connection in connected.values where !connection.mailbox.isAsleep { offer(snapshot, to: connection) }
     }
 
     /// Sends the snapshot alone to one connection, so that all its mail is at this version.
     mutating func offer(_ snapshot: Snapshot, to mailbox: Mailbox) {
-        guard let connection = self[mailbox], !(connection.isWaiting && mailbox.advance(snapshot)) else { return }
+        if let connection = self[mailbox] { offer(snapshot, to: connection) }
+    }
+
+    /// Waiting mail moves on to the snapshot. Otherwise it may stay at a version that its connection, which slept
+    /// meanwhile, has passed and never takes.
+    private mutating func offer(_ snapshot: Snapshot, to connection: ConnectedMailbox) {
+        if connection.isWaiting, connection.mailbox.advance(snapshot) { return }
         send(snapshot, connection)
     }
 
