@@ -1,5 +1,5 @@
-// Memory for one value inside its owner. It is what `Guarded`, `SetOnce` and `DeliveryBound` are made of: each of them decides
-// who may come to the value. A constant of one of these types can be changed, and costs what a stored variable costs.
+// Memory for one value inside its owner. It is what `Guarded`, `SetOnce` and `DeliveryBound` are made of: each of them
+// decides who may access the value. A constant of one of these types can be changed, and costs what a stored variable costs.
 #if !SANITIZED
     import Builtin
 #endif

@@ -1,5 +1,5 @@
-// What must hold of every tree. Debug builds check the nodes on the way to each entry that an edit changes, and small trees as a whole
-// when their edit ends. Tests check larger ones as a whole. Release builds have none of it.
+// Invariants of trees. Debug builds check the nodes on the path to each entry that an edit changes, and small trees as a
+// whole when their edit ends. Tests check larger trees as a whole. Release builds check nothing.
 #if DEBUG
     extension RankedTree {
         /// Returns a description of the first violated invariant, or nil. O(n).

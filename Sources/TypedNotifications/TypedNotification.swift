@@ -50,9 +50,9 @@ extension PosterSubscriber {
     public func handle(_ notification: any TypedNotification) { handle(notification, from: NotificationPoster(nil)) }
 }
 
-/// Who has posted a notification. Kept until the subscriber has been told, so it cannot be taken for another one.
+/// Poster of a notification. Retained until the subscriber was notified, so that no other object has its address.
 ///
-/// For any thread, whatever the class. Unchecked because it can be compared only, and had only where the class is `Sendable`.
+/// Any thread. Unchecked because it can only be compared; the object itself is returned only if its class is `Sendable`.
 public struct NotificationPoster: @unchecked Sendable {
     /// Used only by its identity, or as a Sendable type.
     let object: AnyObject?

@@ -185,7 +185,7 @@ final class Table: FetchedResultsControllerDelegate {
     func clearLog() { log = [] }
 }
 
-/// What one thread has for another.
+/// Value that one thread hands to another.
 final class Held<Value>: @unchecked Sendable {
     var value: Value?
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StillingWellCombine
 
-/// What was done, for any thread.
+/// Log of events. Any thread.
 private final class Done: @unchecked Sendable {
     private let lock = TracedMutex("done")
     private let changed: TracedCondition

@@ -163,7 +163,7 @@ struct SwitchStatement {
     let labels: Set<String>
     let hasDefault: Bool
 
-    /// Those of all sources.
+    /// Switch statements of all sources.
     static let all: [SwitchStatement] = Module.all.flatMap(\.files).flatMap { all(in: $0) }
 
     static func all(in file: SourceFile) -> [SwitchStatement] {

@@ -1,5 +1,5 @@
-// What keeps a change small: files that do not hang together in circles, switches that a new case cannot slip through, names that
-// mean one thing. The bounds are what holds today; each may only be lowered.
+// Tests of structure that keep a change small: no circles of files, no switch that a new case can slip through, one meaning for a
+// name. The bounds are today's values. Each may only be lowered.
 import Foundation
 import Testing
 
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// What only one thread touches, or a lock that owns nothing guards, is said where it stands.
+    /// Each `nonisolated(unsafe)` has a comment that says which thread or lock guards it.
     @Test func unsafeStateSaysWhoseItIs() {
         for (file, line) in Module.all.flatMap(\.files).flatMap({ $0.places(of: "nonisolated(unsafe)") }) {
             // One comment may stand for those that follow it.

@@ -4,7 +4,7 @@ import StillingWellSync
 import TidegaugeDriver
 
 public final class PostgresStore: LateVersions, ServedStore, ReachableStore, HarmableServer {
-    /// Of who opens and closes the store; nil where it is another's.
+    /// Server that this store started, used by the thread that opens and closes the store. Nil if the server is another's.
     nonisolated(unsafe) private let server: PostgresServer?
     /// Whether another process made the schema.
     private let isGuest: Bool
@@ -17,7 +17,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
     private let batcher: NotifyBatcher?
     /// Lock for queries of the harness.
     private let questions = TracedMutex("postgres questions")
-    /// Guarded by that. nil once it was lost.
+    /// Guarded by `questions`. Nil once the connection was lost.
     nonisolated(unsafe) private var asking: PostgresConnection?
     /// Made when the rows are loaded.
     private let company = SetOnce<ServerCompany>()

@@ -139,7 +139,7 @@ open class StoredObject {
     @usableFromInline
     final var isPlain: Bool { home == nil && trace == nil }
 
-    /// Where the instance lies in memory; valid while it is referenced.
+    /// Address of the instance, valid while it is referenced.
     var address: UnsafeMutableRawPointer { ObjectPointer.borrowed(self) }
 
     /// Id of the row, never reused. nil for an object that is not stored.

@@ -1,5 +1,5 @@
 // Figures of a run, kept for comparison with later runs: `Reports/baselines/NAME.json`. Contains all counted figures.
-// Of clock figures it contains the gates that are times or rates.
+// Its clock figures are the gates that are times or rates.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec

@@ -52,7 +52,7 @@ final class CountedWriter: Sendable {
     /// The kernel's number of the thread.
     var tid: Int32 { threadID.load(ordering: .relaxed) }
 
-    /// What ended the thread early. While it sleeps or after it has ended.
+    /// Fault that ended the thread early. Read while the thread sleeps or after it has ended.
     var fault: TrialFault? {
         failure.claim()
         return failure.value

@@ -38,7 +38,7 @@ final class RowSampler: Sendable {
     private let firstCallbacks: Int
     private let random: DeliveryBound<RandomSource>
     private let rowsLeft: DeliveryBound<Int>
-    /// What was wrong inside the first row that was not whole.
+    /// Fault inside the first row that was not whole.
     private let found = DeliveryBound<String?>(nil)
 
     /// Nil if rows are not shown, and for all but the first 64 observers.
@@ -56,7 +56,7 @@ final class RowSampler: Sendable {
         samples = try RecordBuffer(capacity: Self.capacity, prefaulted: Self.firstCallbacks * Self.namedRows)
     }
 
-    /// What was wrong inside the first row that was not whole. Once the site has been waited for.
+    /// Fault inside the first row that was not whole. Read after a wait for the delivery context.
     var fault: String? {
         found.claim()
         return found.value

@@ -35,7 +35,7 @@ private final class Publication: @unchecked Sendable {
     }
 }
 
-/// What one reader found wrong. Written by that reader before it leaves the group, read after waiting for the group.
+/// Violation that one reader found. Written before the reader leaves the group, read after a wait for the group.
 private final class Finding: @unchecked Sendable {
     var violation: String?
 }

@@ -42,7 +42,7 @@ extension Conformance {
         }
     }
 
-    /// What one writing thread saw; its own until joined.
+    /// Results of one writing thread, which owns them until it is joined.
     private final class Outcome: @unchecked Sendable {
         var versions: [Int64] = []
         var complaints: [String] = []

@@ -87,9 +87,9 @@ enum ObservedSubject {
     }
 }
 
-/// What somebody on any thread wants done on the connection's scheduler, like a callback.
+/// Code that any thread can request to run on the connection's scheduler, like a callback.
 ///
-/// Unchecked because nobody runs it elsewhere.
+/// Unchecked because it runs on that scheduler only.
 final class Turn: @unchecked Sendable {
     let body: () -> Void
 

@@ -53,7 +53,7 @@ protocol LargeValueSource: AnyObject {
 }
 
 extension LargeValueSource {
-    /// What rows hold of it: a reference would be counted at every read of a row.
+    /// Pointer that rows hold. A reference would be retained at every read of a row.
     @inline(__always)
     var unretained: UnsafeRawPointer { UnsafeRawPointer(ObjectPointer.borrowed(self)) }
 }

@@ -6,11 +6,11 @@ import Glibc
 import StillingWellSync
 import Synchronization
 
-/// What a snapshot reads with, used again by the next one: a read transaction in the mapping that is read by, with a cursor on the
-/// log that is renewed along with it, and one that keeps the version in the file. Owned by one snapshot, or by the pool.
+/// Transactions of a snapshot, reused by the next one: a read transaction of the mapping that is read, with a cursor on the log,
+/// and a transaction that keeps the version in the file. Owned by one snapshot, or by the pool.
 ///
-/// Unchecked because of the engine's pointers: who reads with the transaction has `lock`, who renews it has it alone, and who looks
-/// what it holds, or lets go of it, has `pinLock`.
+/// Unchecked because of the engine's pointers. Reading with the transaction requires `lock`. Renewing it requires sole
+/// ownership. Asking which version is held, and releasing it, require `pinLock`.
 final class SnapshotReader: @unchecked Sendable {
     private(set) var transaction: LMDBTransaction
     private var logCursor: LMDBCursor

@@ -37,7 +37,7 @@ final class StorageRegistry: @unchecked Sendable {
     /// Address of the newest registry, or 0. Never released. Registries of ancestor processes are not used again.
     private static let newest = Atomic<UInt>(0)
 
-    /// That of this process. Free of locks, because a fork may have copied one that was held.
+    /// Registry of this process. Uses no lock, because a fork may have copied one that was held.
     private static var current: StorageRegistry {
         while true {
             let known = newest.load(ordering: .acquiring)

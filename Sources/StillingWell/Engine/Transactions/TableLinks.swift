@@ -37,7 +37,7 @@ final class TableLinks: Sendable {
     let listOwner: (table: UInt32, column: Int)?
     /// Order of the elements, if this is a table of list elements.
     let order: ListOrder?
-    /// Where each column leads. Not owned, as tables lead in circles: the storage has them for as long as anybody reads.
+    /// Target table of each column. Not owned, because tables link in circles. The storage owns them while anybody reads.
     private let targets: [Unmanaged<Table>?]
     /// Bit i: an index or a list order depends on column i.
     let followedColumns: UInt64

@@ -18,31 +18,31 @@ final class SharedTree: Sendable {
     private let windows = DeliveryBound(IntervalIndex())
     private let freeHandles = DeliveryBound<[Int]>([])
 
-    /// What the current step does to the tree.
+    /// Entries that the current step removes and inserts.
     private let removals = DeliveryBound<[RankedKey]>([])
     private let insertions = DeliveryBound<[RankedEntry]>([])
-    /// The measures of the insertions, where the tree has any.
+    /// Measures of the insertions, if the tree has measures.
     private let values = DeliveryBound<[UInt64]>([])
     private let measures = DeliveryBound(Measures())
     /// Whether a copy of this tree with other measures is being made.
     let isBeingMeasured = DeliveryBound(false)
-    /// Where the step's rows were and are, for finding the windows it touches.
+    /// Old and new keys of the step's rows, for finding the windows that the step touches.
     private let touchedKeys = DeliveryBound<[RankedKey]>([])
     private let step = DeliveryBound(0)
-    /// Windows that one of those may be in; kept for its memory.
+    /// Windows that a touched key may be in. Kept between steps to reuse its memory.
     private let hits = DeliveryBound(HandleList())
-    /// The tree before the step, while its windows are told.
+    /// Tree before the step, while observers of its windows are notified.
     private let before = DeliveryBound<RankedTree?>(nil)
-    /// What the step makes of that, once a window has asked.
+    /// Difference between the trees before and after the step, computed for the first window that needs it.
     private let difference = DeliveryBound<TreeDifference?>(nil)
     /// Stamps of departed rows. Nil if no row can come back, or no row is reported as modified.
     private let departed: DeliveryBound<DepartedRows?>
-    /// What the current step takes out of the tree and leaves in the store.
+    /// Rows that leave the tree in the current step and stay in the store.
     private let leaving = DeliveryBound<[ObjectID]>([])
     private let held = DeliveryBound(HeldRoots())
     /// The tree that this is a copy of, while the copy is moved to an older version.
     private let origin = DeliveryBound<SharedTree?>(nil)
-    /// Rows that the current step changes by what they lead to.
+    /// Rows that the current step changes through the objects that they link to.
     let dependants = DeliveryBound(DependantRows())
 
     init(_ key: TreeKey, _ table: Table, _ departed: DepartedRows? = nil) {

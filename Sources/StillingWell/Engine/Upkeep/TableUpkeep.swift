@@ -12,9 +12,9 @@ final class TableUpkeep {
     private(set) var unevaluated: [SharedTree] = []
     private let touched = DeliveryBound<[SharedTree]>([])
     private let departed = DepartedRows()
-    /// Who observes single objects, by the objects' ids.
+    /// Observers of single objects, by the objects' ids.
     private let watches = DeliveryBound<[UInt64: [ObjectWatch]]>([:])
-    /// Those of them whose observers came to be at a version that upkeep may not have reached yet.
+    /// Observers of single objects that began at a version which upkeep may not have reached yet.
     private let ahead = DeliveryBound<[ObjectWatch]>([])
 
     init(_ table: Table) {

@@ -37,7 +37,7 @@ final class Upkeep: Sendable {
     private let lastOfferVersion: DeliveryBound<UInt64>
     private let lastOfferNs: DeliveryBound<Int64>
     private let unserved: DeliveryBound<UnservedPlaces>
-    /// Of the current step: what silent commits mean for the queries of the observers they name.
+    /// Meaning of the current step's silent commits for the queries of the observers that they name.
     let plannedSkips = DeliveryBound<[ObjectIdentifier: PlannedSkips]>([:])
     /// First roots to bring at older versions, when there are any.
     let holds = DeliveryBound<[Hold]>([])
