@@ -188,6 +188,8 @@ struct Rule18VersionsTests {
         try #require(connection.mailbox.hasSnapshot(after: 0))
         // The state of a connection that falls asleep while upkeep sends it a version, and is used before its next turn.
         connection.sleep()
+        repeating(atMost: 60_000, until: { test.store.oldestPin == nil }) { usleep(1_000) }
+        #expect(test.store.oldestPin == nil, "what was sent holds no version")
         try change(test, times: 10)
         let version = connection.version
         #expect(!connection.isAsleep)

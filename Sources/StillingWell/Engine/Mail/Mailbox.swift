@@ -168,20 +168,39 @@ final class Mailbox: Sendable {
         return mustPost != nil
     }
 
+    /// Sends a snapshot alone, to which waiting mail moves too, unless the connection holds no version. Both under one lock,
+    /// because the connection may fall asleep meanwhile.
+    /// - Returns: whether mail is waiting.
+    func offer(_ newSnapshot: Snapshot) -> Bool {
+        var oldSnapshot: Snapshot?
+        let mustPost = state.withLock { state -> Bool? in
+            if state.isClosed || state.sleeping?.isAsleep == true { return nil }
+            oldSnapshot = state.mail.snapshot
+            state.mail.snapshot = newSnapshot
+            return state.shouldPost()
+        }
+        withExtendedLifetime(oldSnapshot) {}
+        if mustPost == true { scheduler.post() }
+        return mustPost != nil
+    }
+
     /// Whether the connection has taken all mail. Upkeep computes changes ahead only then.
     var isEmpty: Bool { state.withLock { $0.mail.snapshot == nil } }
 
-    /// Notes that the connection holds no version until `snapshot` is read. On the connection's scheduler.
+    /// Notes that the connection holds no version until `snapshot` is read, and drops a version that was offered
+    /// meanwhile. On the connection's scheduler.
     func sleep(on snapshot: Snapshot) {
-        let before = state.withLock { state in
-            defer { state.sleeping = snapshot }
-            return state.sleeping
+        let displaced = state.withLock { state in
+            var displaced = [state.sleeping]
+            state.sleeping = snapshot
+            if state.mail.isOffer {
+                displaced.append(state.mail.snapshot)
+                state.mail.snapshot = nil
+            }
+            return displaced
         }
-        withExtendedLifetime(before) {}
+        withExtendedLifetime(displaced) {}
     }
-
-    /// Whether the connection holds no version, so that it does not need a newer one.
-    var isAsleep: Bool { state.withLock { $0.sleeping?.isAsleep ?? false } }
 
     /// Whether the scheduler's first delivery was requested and has not run.
     var awaitsFirstTurn: Bool { state.withLock { $0.isPosted && !$0.hasTurned } }

@@ -133,25 +133,23 @@ struct ConnectionList {
 
     /// Sends the snapshot alone to every connection that holds a version, so that all its mail is at this version.
     mutating func offer(_ snapshot: Snapshot) {
-        for connection in connected.values where !connection.mailbox.isAsleep { offer(snapshot, to: connection) }
+        for connection in connected.values where connection.mailbox.offer(snapshot) { noteWaiting(connection) }
     }
 
     /// Sends the snapshot alone to one connection, so that all its mail is at this version.
     mutating func offer(_ snapshot: Snapshot, to mailbox: Mailbox) {
-        if let connection = self[mailbox] { offer(snapshot, to: connection) }
-    }
-
-    /// Waiting mail moves on to the snapshot. Otherwise it may stay at a version that its connection, which slept
-    /// meanwhile, has passed and never takes.
-    private mutating func offer(_ snapshot: Snapshot, to connection: ConnectedMailbox) {
-        if connection.isWaiting, connection.mailbox.advance(snapshot) { return }
+        guard let connection = self[mailbox], !(connection.isWaiting && mailbox.advance(snapshot)) else { return }
         send(snapshot, connection)
     }
 
-    private mutating func send(_ snapshot: Snapshot, _ connection: ConnectedMailbox) {
+    private mutating func noteWaiting(_ connection: ConnectedMailbox) {
         if !connection.isWaiting { waiting.append(connection) }
         connection.isWaiting = true
         connection.wasIdle = nil
+    }
+
+    private mutating func send(_ snapshot: Snapshot, _ connection: ConnectedMailbox) {
+        noteWaiting(connection)
         connection.usualUpdates = connection.mail.value.updates.count
         connection.mailbox.put(snapshot, &connection.mail.value)
     }
