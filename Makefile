@@ -1,4 +1,4 @@
-# The doors of the project. `make bench` and `make test` work as the first command on a fresh machine with Swift 6.1+.
+# The doors of the project. `make bench` and `make test` work as the first command on a fresh machine with Swift 6.3+.
 # make turns every failure into 2; whoever needs tidegauge's own exit codes calls .build/release/tidegauge.
 
 PROFILE ?= ci

@@ -3,7 +3,7 @@
 # Without the right to do so, prints the command. Fast and silent if nothing is missing.
 set -euo pipefail
 
-needed_swift=6.1
+needed_swift=6.3
 packages=(liblmdb-dev libjemalloc-dev libpq-dev libsqlite3-dev zlib1g-dev pkg-config)
 # Optional packages for some tests. Without valgrind (and strip), instructions are counted only if the processor's
 # counters are accessible. They are installed before the build, which uses valgrind's header.
