@@ -1,0 +1,20 @@
+// State of the upkeep thread is used on that thread only. Debug builds check it.
+import StillingWellFixtures
+import Testing
+
+@testable import StillingWell
+
+#if DEBUG
+    @Suite struct UpkeepContextTests {
+        @Test func stateOfUpkeepTrapsOnAnotherThread() async {
+            await #expect(processExitsWith: .failure) {
+                let test = try TestStore()
+                let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
+                // Returns after the upkeep thread has answered, so that the state belongs to that thread.
+                _ = try connection.refresh()
+                guard let upkeep = test.store.core.runningUpkeep else { return }
+                _ = upkeep.connections.value
+            }
+        }
+    }
+#endif
