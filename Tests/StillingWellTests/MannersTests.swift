@@ -25,7 +25,7 @@ struct MannersTests {
         var places = UnservedPlaces(nowNs: 0)
         func look(_ seconds: Int64) -> [String] { places.look([connection], nowNs: seconds * 1_000_000_000) }
         #expect(look(100).isEmpty, "nothing waits there")
-        connection.mailbox.requestSweep(of: .store)
+        connection.mailbox.request(.sweep(.store))
         for second in 101..<105 { #expect(look(Int64(second)).isEmpty) }
         // Half a second later is too soon for the next check.
         #expect(places.look([connection], nowNs: 104_500_000_000).isEmpty)
@@ -39,11 +39,11 @@ struct MannersTests {
         let scheduler = ManualScheduler()
         let connection = ConnectedMailbox(Mailbox(scheduler))
         var places = UnservedPlaces(nowNs: 0)
-        connection.mailbox.requestSweep(of: .store)
+        connection.mailbox.request(.sweep(.store))
         // Ten minutes between two checks count as two seconds.
         #expect(places.look([connection], nowNs: 600_000_000_000).isEmpty)
         _ = connection.mailbox.take(minimum: 0)
-        connection.mailbox.requestSweep(of: .store)
+        connection.mailbox.request(.sweep(.store))
         for second in 601..<700 {
             #expect(places.look([connection], nowNs: Int64(second) * 1_000_000_000).isEmpty)
         }

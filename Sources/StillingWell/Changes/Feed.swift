@@ -51,7 +51,7 @@ package final class Feed<Output>: @unchecked Sendable {
 
     /// Runs `body` on the connection's scheduler in a later delivery. Any thread.
     package func soon(_ body: @escaping () -> Void) {
-        try? connection.live().mailbox.requestSweep(of: .turn(Turn(body)))
+        try? connection.live().mailbox.request(.run(DeliveredBlock(body)))
     }
 
     package func cancel() {

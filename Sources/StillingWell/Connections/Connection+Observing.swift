@@ -91,7 +91,7 @@ extension LiveConnection {
     /// observers, the write ends.
     private func requestSweep(_ subject: ObservedSubject) {
         if scheduler.isCurrent, !isDelivering { return sweep(subject) }
-        mailbox.requestSweep(of: subject)
+        mailbox.request(.sweep(subject))
         // Tested after the request, because a request is dropped if the actor has been released. Then no other code can
         // use the connection.
         if (scheduler as? ActorScheduler)?.isGone == true { endWithPlace("the actor of its connection was released") }
@@ -115,7 +115,6 @@ extension LiveConnection {
             // they are freed.
             for token in gone { token.releaseCallback() }
             if storeTokens.isEmpty, !gone.isEmpty { core.runningUpkeep?.send(.observeStore(mailbox, false)) }
-        case .turn(let turn): asCallback(turn.body)
         }
     }
 }

@@ -73,7 +73,12 @@ extension LiveConnection {
 
     private func tidy(_ mail: Mail) {
         for query in mail.initials { query.ofConnection.tell(nil, old: nil, call) }
-        for subject in mail.sweeps { sweep(subject) }
+        for work in mail.work {
+            switch work {
+            case .sweep(let subject): sweep(subject)
+            case .run(let block): asCallback(block.body)
+            }
+        }
     }
 
     func repostMissedDelivery() {

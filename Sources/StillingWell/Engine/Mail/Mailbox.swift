@@ -64,14 +64,14 @@ struct Mail: Sendable {
     var held: [HeldRoot] = []
     /// Queries with an observer that waits for its initial callback, and whose root was delivered before.
     var initials: [QueryHandle] = []
-    /// Subjects with an invalidated observer.
-    var sweeps: [ObservedSubject] = []
+    /// Work that other threads requested, in their order.
+    var work: [DeliveryWork] = []
 
     /// Whether the mail is only a newer version.
     var isOffer: Bool { updates.isEmpty && objects.isEmpty && !hasRequests }
 
     /// Whether the mail has more than updates of a version.
-    fileprivate var hasRequests: Bool { !failures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty }
+    fileprivate var hasRequests: Bool { !failures.isEmpty || !held.isEmpty || !initials.isEmpty || !work.isEmpty }
 }
 
 /// An observed subject of a connection.
@@ -79,18 +79,24 @@ enum ObservedSubject {
     case query(QueryHandle)
     case object(ObjectHandle)
     case store
-    /// Work without an observer, which runs in a delivery.
-    case turn(Turn)
+}
 
-    fileprivate var isTurn: Bool {
-        if case .turn = self { true } else { false }
+/// Work of a delivery that any thread can request.
+enum DeliveryWork {
+    /// Removal of the subject's invalidated observers.
+    case sweep(ObservedSubject)
+    /// Code that runs like a callback.
+    case run(DeliveredBlock)
+
+    fileprivate var swept: ObservedSubject? {
+        if case .sweep(let subject) = self { subject } else { nil }
     }
 }
 
-/// Code that any thread can request to run on the connection's scheduler, like a callback.
+/// Code that any thread can request to run on the connection's scheduler.
 ///
 /// Unchecked because it runs on that scheduler only.
-final class Turn: @unchecked Sendable {
+final class DeliveredBlock: @unchecked Sendable {
     let body: () -> Void
 
     init(_ body: @escaping () -> Void) { self.body = body }
@@ -217,8 +223,8 @@ final class Mailbox: Sendable {
     /// Requests the initial callback of an observer that was added to a query whose root was delivered before.
     func requestInitial(of query: QueryHandle) { post { $0.initials.append(query) } }
 
-    /// Requests the removal of an invalidated observer. Any thread.
-    func requestSweep(of subject: ObservedSubject) { post { $0.sweeps.append(subject) } }
+    /// Requests work in a later delivery. Any thread.
+    func request(_ work: DeliveryWork) { post { $0.work.append(work) } }
 
     private func post(_ add: (inout Mail) -> Void) {
         let mustPost = state.withLock { state in
@@ -260,9 +266,9 @@ final class Mailbox: Sendable {
     func takeSweeps() -> [ObservedSubject] {
         state.withLock { state in
             state.isPosted = false
-            let all = state.mail.sweeps
-            state.mail.sweeps = all.filter(\.isTurn)
-            return all.filter { !$0.isTurn }
+            let all = state.mail.work
+            state.mail.work = all.filter { $0.swept == nil }
+            return all.compactMap(\.swept)
         }
     }
 
@@ -283,7 +289,7 @@ extension Mailbox.State {
         hasTurned = true
         var taken = Mail()
         swap(&taken.initials, &mail.initials)
-        swap(&taken.sweeps, &mail.sweeps)
+        swap(&taken.work, &mail.work)
         swap(&taken.failures, &mail.failures)
         return taken
     }
