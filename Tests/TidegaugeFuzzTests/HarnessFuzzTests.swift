@@ -120,7 +120,7 @@ struct HarnessFuzzTests {
 
     @Test("journal: its whole lines are read, or the one that is none is named", arguments: seeds(1))
     func journal(_ seed: UInt64) throws {
-        let event = try JSONLines.text(RunEvent(ended: EndRecord(exitCode: 0)))
+        let event = try JSONLines.text(RunEvent.ended(EndRecord(exitCode: 0)))
         let good = [Array((event + event).utf8), Array(event.dropLast(4).utf8)]
         let path = FileManager.default.temporaryDirectory.path + "/stillingwell-fuzz-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -20,17 +20,6 @@ public struct ComparisonRecord: Sendable {
     /// Whether the comparison finished.
     public var isFinished = false
 
-    /// A line of the journal: exactly one field is set.
-    struct Line: Codable {
-        var plan: ComparisonPlan?
-        var pair: PairRecord?
-        var counted: [CountedRow]?
-        var uncounted: [OneSided]?
-        var ended: EndRecord?
-
-        func text() throws -> String { try JSONLines.text(self) }
-    }
-
     /// Creates the record of a new comparison.
     public init(_ plan: ComparisonPlan, _ environment: EnvironmentReport) {
         (self.plan, self.environment) = (plan, environment)
@@ -43,26 +32,31 @@ public struct ComparisonRecord: Sendable {
     /// - Throws: `DamagedReport` if the folder holds no comparison of this version.
     public static func load(_ directory: String) throws -> ComparisonRecord {
         let path = "\(directory)/\(journalName)"
-        let lines: [Line] = try JSONLines.read(path, "a comparison", hint: "is this the folder of a comparison?")
+        let lines: [ComparisonLine] = try JSONLines.read(
+            path, "a comparison", hint: "is this the folder of a comparison?")
         guard let plan = lines.lazy.compactMap(\.plan).last, plan.isReadable else {
             throw DamagedReport("\(path): this is no comparison of this version")
         }
-        let isPlausible = { (line: Line) in
-            line.pair?.isPlausible ?? true && line.counted?.allSatisfy(\.isPlausible) ?? true
-        }
-        if let place = lines.firstIndex(where: { !isPlausible($0) }) {
+        if let place = lines.firstIndex(where: { !$0.isPlausible }) {
             throw DamagedReport("\(path):\(place + 1): it holds a number that no trial has; compare anew")
         }
         var record = ComparisonRecord(plan, try EnvironmentJSON.read(directory))
-        for line in lines {
-            if let pair = line.pair { record.pairs.append(pair) }
-            record.counted += line.counted ?? []
-            record.uncounted += line.uncounted ?? []
-            if line.counted != nil { record.isCounting = true }
-            if line.uncounted != nil { record.isCounting = false }
-            if let ended = line.ended { record.isFinished = ended.exitCode != 130 }
-        }
+        for line in lines { record.take(line) }
         return record
+    }
+
+    private mutating func take(_ line: ComparisonLine) {
+        switch line {
+        case .plan: break
+        case .pair(let pair): pairs.append(pair)
+        case .counted(let rows):
+            counted += rows
+            isCounting = true
+        case .uncounted(let points):
+            uncounted += points
+            isCounting = false
+        case .ended(let end): isFinished = end.exitCode != 130
+        }
     }
 
     /// Returns the state that the recorded pairs lead to. `next` then returns the following pair.

@@ -21,30 +21,30 @@ public final class ComparisonReport {
         try ReportFolder.make(directory)
         try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: environment.json())
         journal = try AppendedFile(
-            "\(directory)/\(ComparisonRecord.journalName)", header: try ComparisonRecord.Line(plan: plan).text())
+            "\(directory)/\(ComparisonRecord.journalName)", header: try ComparisonLine.plan(plan).text())
         pairs = try AppendedFile("\(directory)/\(PairsCSV.fileName)", header: CSV.line(PairsCSV.columns))
     }
 
     /// Appends a pair. It is on disk on return.
     public func add(_ record: PairRecord) throws {
         try pairs.append(PairsCSV.lines(record, plan))
-        try journal.append(ComparisonRecord.Line(pair: record).text())
+        try journal.append(ComparisonLine.pair(record).text())
     }
 
     /// Appends the counted figures of a point and writes the files that they name. All are on disk on return.
     public func add(_ rows: [CountedRow], files: [String: String]) throws {
         for (name, text) in files { try ReportFile.replace("\(directory)/\(name)", with: text.utf8) }
-        try journal.append(ComparisonRecord.Line(counted: rows).text())
+        try journal.append(ComparisonLine.counted(rows).text())
     }
 
     /// Appends the points that could not be counted. Called once, after counting.
     public func add(uncounted: [OneSided]) throws {
-        try journal.append(ComparisonRecord.Line(uncounted: uncounted).text())
+        try journal.append(ComparisonLine.uncounted(uncounted).text())
     }
 
     /// - Parameter exitCode: exit code of the process; 130 for an interrupted comparison, which can be resumed.
     public func end(_ judged: JudgedComparison, exitCode: Int32) throws {
-        try journal.append(ComparisonRecord.Line(ended: .init(exitCode: exitCode)).text())
+        try journal.append(ComparisonLine.ended(.init(exitCode: exitCode)).text())
         try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: judged.record.environment.json())
         try Self.write(judged, into: directory)
     }

@@ -27,7 +27,7 @@ public final class HangReports: ReportFormat {
     }
 
     public func add(_ event: RunEvent) throws {
-        guard let trial = event.trial, let hangs = trial.hangs, let run else { return }
+        guard case .trial(let trial) = event, let hangs = trial.hangs, let run else { return }
         let file = try opened(run)
         for hang in hangs {
             var replay = ""

@@ -29,6 +29,18 @@ enum JSONLines {
     static func text(_ line: some Encodable) throws -> String { try JSONFile.text(line) + "\n" }
 }
 
+extension KeyedDecodingContainer {
+    /// The key of an object that must have exactly one known key.
+    /// - Throws: `DecodingError` if it has none or several.
+    func onlyKey() throws -> Key {
+        guard allKeys.count == 1 else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: codingPath, debugDescription: "\(allKeys.count) known keys where there must be one"))
+        }
+        return allKeys[0]
+    }
+}
+
 enum JSONFile {
     /// Encodes a value with sorted keys, so that the text is deterministic.
     static func text(_ value: some Encodable, isPretty: Bool = false) throws -> String {

@@ -11,7 +11,7 @@ public final class Journal: ReportFormat {
     public init() {}
 
     public func begin(_ run: ReportedRun) throws {
-        file = try AppendedFile(run.directory + "/" + Self.fileName, header: RunEvent(run: run.header).line())
+        file = try AppendedFile(run.directory + "/" + Self.fileName, header: RunEvent.run(run.header).line())
     }
 
     public func add(_ event: RunEvent) throws { try file?.append(event.line()) }
@@ -21,10 +21,4 @@ public final class Journal: ReportFormat {
     static func read(_ path: String) throws -> [RunEvent] {
         try JSONLines.read(path, "a journal", hint: "is this the folder of a run?")
     }
-}
-
-/// Error: a report's folder is incomplete or damaged.
-public struct DamagedReport: Error, CustomStringConvertible, Equatable {
-    public var description: String
-    init(_ description: String) { self.description = description }
 }

@@ -73,7 +73,7 @@ public struct Resumption: Sendable {
             }
         }
         let inOrder = record.trials.filter { $0.fate != .interrupted }.map { RunEvent.trial($0) }
-        let lines = try ([RunEvent(run: record.header)] + inOrder).map { try $0.line() }
+        let lines = try ([RunEvent.run(record.header)] + inOrder).map { try $0.line() }
         try ReportFile.replace("\(directory)/\(Journal.fileName)", with: lines.joined().utf8)
     }
 }

@@ -57,12 +57,14 @@ public struct RunRecord: Sendable {
     }
 
     mutating func take(_ event: RunEvent) {
-        if let run = event.run { header = run }
-        if let trial = event.trial { trials.append(trial) }
-        if let record = event.skipped, !skipped.contains(record) { skipped.append(record) }
-        if let judgement = event.judged { judgements.append(judgement) }
-        end = event.ended ?? end
-        compared = event.compared ?? compared
+        switch event {
+        case .run(let request): header = request
+        case .trial(let trial): trials.append(trial)
+        case .skipped(let record): if !skipped.contains(record) { skipped.append(record) }
+        case .judged(let judgement): judgements.append(judgement)
+        case .ended(let record): end = record
+        case .compared(let comparison): compared = comparison
+        }
     }
 
     private mutating func readHistograms(_ folder: String) {

@@ -2,6 +2,7 @@
 // these rows.
 import TidegaugeMeasure
 import TidegaugeSpec
+import TidegaugeTrial
 
 /// A figure of one trial or of one sweep, with its identification.
 public struct RunRow: Codable, Sendable, Equatable {
@@ -33,5 +34,11 @@ public struct RunRow: Codable, Sendable, Equatable {
                 scenarioSHA: spec.scenarioSHA, driver: spec.driver, variant: spec.variant, trial: spec.trial,
                 seed: spec.seed, figure: $0)
         }
+    }
+}
+
+extension TrialKey {
+    init(_ row: RunRow) {
+        self.init(scenario: row.scenario, driver: row.driver, variant: row.variant, trial: row.trial)
     }
 }
