@@ -50,7 +50,7 @@ import TidegaugeRun
         }
     }
 
-    @Test(arguments: [
+    @Test(.timeLimit(.minutes(30)), arguments: [
         ("crash", Int32(70), "crashed:"), ("killed", 70, "killed:SIGKILL"), ("hang", 3, "hang"),
         ("deaf", 3, "hang"), ("lost-last", 4, "oracle_violation"), ("unavailable", 69, "harness_fault:unavailable"),
         ("commit-error", 70, "harness_fault:store_error"),
@@ -67,7 +67,8 @@ import TidegaugeRun
         #expect(outcomes["model"] == "", "\(outcomes) \(ran.errors)")
         #expect(folder.metrics().contains { $0["driver"] == "model" && $0["metric"] == "end_to_end_latency" })
         #expect(ran.errors.contains("seed"))
-        #expect(Self.left().subtracting(before).isEmpty)
+        // A test beside this one may just have made a folder that it has not locked yet.
+        while !Self.left().isSubset(of: before) { usleep(1_000) }
     }
 
     /// The store's signal handlers pass on a signal that no fault of its own map has raised.

@@ -64,6 +64,14 @@ private enum W3 {
     }
 }
 
+/// `tags` is hidden.
+private enum W4 {
+    final class Doc: StoredObject {
+        @Stored(.primaryKey) var name = ""
+        @Stored var mark = 0
+    }
+}
+
 /// `labels` is renamed to `tags`, which is hidden.
 private enum V5 {
     final class Doc: StoredObject {
@@ -190,6 +198,33 @@ struct Rule20ListTableTests {
         let file = try retyped()
         _ = try file.open(W2.Other.self, version: 2, migration: { try $0.deleteTable("Doc") })
         #expect(try file.schema(W2.Other.self, version: 2).tables.map(\.name) == ["Other"])
+        try expectWhole(file)
+    }
+
+    @Test("a hidden list comes back empty with elements of another type, at the same version")
+    func hiddenListOfAnotherType() throws {
+        let file = SchemaFile()
+        try file.open(W1.Doc.self).write { connection in
+            let doc = W1.Doc()
+            doc.tags.append("x")
+            try connection.add(doc)
+        }
+        // Other processes do not keep elements of a table that they do not know.
+        let hidden = try file.schema(W4.Doc.self, version: 1)
+        for (model, isNew) in [(W1.Doc.self as StoredObject.Type, false), (W2.Doc.self, true)] {
+            let request = SchemaRequest(models: [ModelLayout.declaration(of: model)], version: 1)
+            let change = try SchemaChange(hidden, request)
+            change.matchRest()
+            #expect((change.newConnections != nil) == isNew)
+            #expect(change.differences["Doc"] == [])
+        }
+        try file.open(W2.Doc.self, version: 1).write { connection in
+            let doc = try #require(try connection.objects(W2.Doc.self).first)
+            #expect(doc.tags.isEmpty)
+            doc.tags.append(5)
+        }
+        let tags = try file.open(W2.Doc.self, version: 1).read { try $0.objects(W2.Doc.self).map { Array($0.tags) } }
+        #expect(tags == [[5]])
         try expectWhole(file)
     }
 

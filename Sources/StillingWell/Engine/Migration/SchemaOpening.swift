@@ -188,8 +188,10 @@ final class SchemaChange {
     /// Gives the table its new form.
     func match(_ name: String) {
         guard let model = unmatched.removeValue(forKey: name) else { return }
+        var hiddenNames: [String] = []
         if let index = schema.tables.firstIndex(where: { $0.name == name }) {
             let before = schema.tables[index]
+            hiddenNames = before.columns.filter(\.isGone).map(\.name)
             let (table, found) = before.matched(with: model)
             schema.tables[index] = table
             differences[name] = found
@@ -203,19 +205,23 @@ final class SchemaChange {
         }
         for (ordinal, element) in model.elements.sorted(by: { $0.key < $1.key }) {
             let property = model.columns[ordinal].name
-            matchList(ListTable.schema(name, property, element), property, of: name)
+            let declared = ListTable.schema(name, property, element)
+            matchList(declared, property, wasHidden: hiddenNames.contains(property), of: name)
         }
     }
 
     /// Gives the hidden table of a list its new form. A table whose element type has changed is renamed and replaced by
-    /// a new one, because its columns have fixed places.
-    private func matchList(_ declaration: TableSchema, _ property: String, of owner: String) {
+    /// a new one, because its columns have fixed places. A list that was hidden needs no higher version for that, like a
+    /// hidden column.
+    private func matchList(_ declaration: TableSchema, _ property: String, wasHidden: Bool, of owner: String) {
         var declared = declaration
         if let index = schema.tables.firstIndex(where: { $0.name == declared.name }) {
             let (old, new) = (schema.tables[index].columns[ListTable.value], declared.columns[ListTable.value])
             if old.type == new.type, old.target == new.target, old.isOptional == new.isOptional { return }
-            let text = "the list '\(property)' holds \(old.described) in the file and \(new.described) in the model"
-            differences[owner, default: []].append(SchemaDifference(need: .block, text: text))
+            if !wasHidden {
+                let text = "the list '\(property)' holds \(old.described) in the file and \(new.described) in the model"
+                differences[owner, default: []].append(SchemaDifference(need: .block, text: text))
+            }
             putAside(index)
         }
         declared.id = schema.takeTableID()
@@ -253,11 +259,18 @@ final class SchemaChange {
             for (column, declared) in table.columns.enumerated() where declared.isIndexed || declared.type == .list {
                 let stored = before.flatMap { $0.columns.indices.contains(column) ? $0.columns[column] : nil }
                 let isNew =
-                    stored.map { !$0.isIndexed && $0.type != .list } ?? (before != nil || declared.target != nil)
+                    stored.map { declared.type == .list ? isNewList(declared, of: table) : !$0.isIndexed }
+                    ?? (before != nil || declared.target != nil)
                 if isNew { return "'\(table.name).\(declared.name)' is new, with a link or an index" }
             }
         }
         return nil
+    }
+
+    /// Whether the elements of a list get a table that the file does not have.
+    private func isNewList(_ column: ColumnSchema, of table: TableSchema) -> Bool {
+        guard let elements = schema.table(ListTable.name(table.name, column.name)) else { return false }
+        return !old.tables.contains { $0.id == elements.id }
     }
 
     /// Description of a new property with a non-zero initial value, or nil.
