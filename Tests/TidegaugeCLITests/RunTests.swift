@@ -50,11 +50,13 @@ import TidegaugeRun
         }
     }
 
-    @Test(.timeLimit(.minutes(30)), arguments: [
-        ("crash", Int32(70), "crashed:"), ("killed", 70, "killed:SIGKILL"), ("hang", 3, "hang"),
-        ("deaf", 3, "hang"), ("lost-last", 4, "oracle_violation"), ("unavailable", 69, "harness_fault:unavailable"),
-        ("commit-error", 70, "harness_fault:store_error"),
-    ])
+    @Test(
+        .timeLimit(.minutes(30)),
+        arguments: [
+            ("crash", Int32(70), "crashed:"), ("killed", 70, "killed:SIGKILL"), ("hang", 3, "hang"),
+            ("deaf", 3, "hang"), ("lost-last", 4, "oracle_violation"), ("unavailable", 69, "harness_fault:unavailable"),
+            ("commit-error", 70, "harness_fault:store_error"),
+        ])
     func oneTrialsEndDoesNotTouchTheOthers(driver: String, status: Int32, flag: String) throws {
         let folder = try Folder()
         try folder.write("a.yaml", scenario("\(driver), model"))
