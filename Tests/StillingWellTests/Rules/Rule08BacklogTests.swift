@@ -104,4 +104,26 @@ struct Rule08BacklogTests {
         try feed.catchUp()
         #expect(feed.takeLog() == [])
     }
+
+    @Test("a silent commit hides no change of a list in a step whose log lists no changes", arguments: [false, true])
+    func unlistedLists(isSilentFirst: Bool) throws {
+        let humans = try feed.observe("humans", feed.connection.objects(Human.self))
+        try feed.catchUp()
+        _ = feed.takeLog()
+        try gate.close()
+        try test.store.write { try $0.add(Dog(1)) }
+        if isSilentFirst { try test.store.write(withoutNotifying: [humans]) { try human($0).name = "silent" } }
+        try test.store.write { try human($0).tags.append("new") }
+        if !isSilentFirst { try test.store.write(withoutNotifying: [humans]) { try human($0).name = "silent" } }
+        try test.store.write { connection in
+            for id in 0..<65_536 { try connection.add(Dog(10 + id)) }
+        }
+        try gate.open()
+        try feed.catchUp()
+        #expect(feed.takeLog().filter { $0.hasPrefix("humans") } == ["humans ~0>0"])
+    }
+
+    private func human(_ connection: Connection) throws -> Human {
+        try #require(try connection.object(Human.self, forPrimaryKey: 1))
+    }
 }

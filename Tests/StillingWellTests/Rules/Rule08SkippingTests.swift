@@ -1,7 +1,8 @@
 // Rule 8. A skipped commit is suppressed for the named tokens only, and for that commit only. Realm also suppresses
 // other threads' changes, or makes the skipping write wait and deliver first.
-import StillingWell
 import Testing
+
+@testable import StillingWell
 
 @Suite("Rule 8: one skipped commit means that commit only")
 final class Rule08SkippingTests: NoteSuite {
@@ -36,6 +37,49 @@ final class Rule08SkippingTests: NoteSuite {
         try other.write(withoutNotifying: [silent]) { try note(2, $0).score = 26 }
         try feed.catchUp()
         #expect(feed.takeLog() == ["loud ~2>2"])
+    }
+
+    @Test("skipped commits are suppressed in a step whose log lists no changes", arguments: 1...3)
+    func unlisted(skipped: Int) throws {
+        let few = try feed.connection.objects(Note.self).where(\.score < 100).sorted(by: \.score)
+        let silent = try feed.observe("silent", few)
+        try feed.observe("loud", few)
+        try feed.catchUp()
+        _ = feed.takeLog()
+        let gate = try HeldUpkeep(test.store)
+        try gate.close()
+        if skipped > 1 { try test.store.write { try $0.add(Note(id: 90, score: 1_000)) } }
+        // The note goes from the second place to the last.
+        for number in 0..<skipped {
+            try test.store.write(withoutNotifying: [silent]) { try note(1, $0).score = 50 + number }
+        }
+        try test.store.write { connection in
+            try connection.delete(try note(2, connection))
+            for id in 0..<65_536 { try connection.add(Note(id: 100 + id, score: 1_000)) }
+        }
+        try gate.open()
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["silent -1", "loud -1 -2 +2"])
+    }
+
+    @Test("a row that others change too is reported in a step whose log lists no changes", arguments: [false, true])
+    func unlistedAndChanged(isBefore: Bool) throws {
+        let few = try feed.connection.objects(Note.self).where(\.score < 100).sorted(by: \.score)
+        let silent = try feed.observe("silent", few)
+        try feed.catchUp()
+        _ = feed.takeLog()
+        let gate = try HeldUpkeep(test.store)
+        try gate.close()
+        if isBefore { try test.store.write { try note(1, $0).title = "new" } }
+        try test.store.write(withoutNotifying: [silent]) { try note(1, $0).score = 50 }
+        try test.store.write { connection in
+            if !isBefore { try note(1, connection).title = "new" }
+            for id in 0..<65_536 { try connection.add(Note(id: 100 + id, score: 1_000)) }
+        }
+        try gate.open()
+        try feed.catchUp()
+        // Changed before, the row is reported as a whole. Changed after, it stands where the observer has put it.
+        #expect(feed.takeLog() == [isBefore ? "silent -1 +3" : "silent ~3>3"])
     }
 
     @Test("a commit that fails leaves no silence behind")

@@ -6,6 +6,9 @@
 // change would be reported to the wrong observers. So such a commit comes with both snapshots and is a step of its own
 // (`walk`). For rows without dependencies, the record and the log are enough.
 
+/// Rows of one tree after the last silent commit that changed them, in a step whose log lists no changes.
+private typealias SilentRows = [ObjectID: (bytes: [UInt8]?, stamp: UInt64?)]
+
 /// Silent commits of one step that concern one query.
 struct PlannedSkips {
     let subject: (LiveQuery, SharedTree)
@@ -16,16 +19,22 @@ extension Upkeep {
     /// Plans the silent commits of a step. O(rows of the silent commits × queries of the named observers × log n).
     func plan(_ skips: [SkipRecord], _ changes: NetChanges, from old: Snapshot) -> [ObjectIdentifier: PlannedSkips] {
         var planned: [ObjectIdentifier: PlannedSkips] = [:]
+        var silent: [ObjectIdentifier: SilentRows] = [:]
         for record in skips {
+            var rowsOfTrees: [ObjectIdentifier: [TreeSkip.Row]] = [:]
             for (handle, observers) in record.observersOfQueries {
                 guard let (query, tree) = live(handle) else { continue }
                 guard tree.tree.value != nil else {
                     keepEarly(record, tree, from: old)
                     continue
                 }
+                let id = ObjectIdentifier(tree)
+                let rows =
+                    rowsOfTrees[id]
+                    ?? rows(of: record, tree, changes, from: old, &silent[id, default: [:]])
+                rowsOfTrees[id] = rows
                 planned[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips.append(
-                    TreeSkip(
-                        version: record.version, tokens: observers, rows: rows(of: record, tree, changes, from: old)))
+                    TreeSkip(version: record.version, tokens: observers, rows: rows))
             }
         }
         return planned
@@ -48,19 +57,21 @@ extension Upkeep {
 
     /// Rows of a tree that a silent commit changed.
     private func rows(
-        of record: SkipRecord, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
+        of record: SkipRecord, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot, _ silent: inout SilentRows
     ) -> [TreeSkip.Row] {
         if isAlone(record, from: old) { return tree.rows(of: record, from: old, to: snapshot.value) }
-        return record.rows.compactMap {
-            $0.table == tree.table.id ? plan($0, of: record.version, tree, changes, from: old) : nil
+        return record.rows.compactMap { row in
+            // If rows depend on others, only deletions are known.
+            guard row.table == tree.table.id, !tree.key.needsReach || row.after == nil else { return nil }
+            if changes.isComplete { return plan(row, of: record.version, tree, changes, from: old) }
+            return planUnlisted(row, of: record.version, tree, from: old, &silent)
         }
     }
 
-    /// Row of a commit in a step with other commits. If rows depend on others, only deletions are known.
+    /// Row of a commit in a step with other commits.
     private func plan(
         _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
-    ) -> TreeSkip.Row? {
-        guard !tree.key.needsReach || row.after == nil else { return nil }
+    ) -> TreeSkip.Row {
         let after = tree.key(row.after, row.id, in: snapshot.value)
         return tree.skipped(
             row.id, row.columns, version, isDeleted: row.after == nil,
@@ -72,14 +83,31 @@ extension Upkeep {
     private func stamp(
         of row: SkipRecord.Row, before version: UInt64, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
     ) -> UInt64? {
-        var earlier: ArraySlice<LoggedChange> = []
-        if let history = changes.history(of: row.id, in: row.table) {
-            earlier = history.prefix { $0.version < version }
-        } else if old.version + 1 != version {
-            return nil
-        }
+        let earlier = changes.history(of: row.id, in: row.table)?.prefix { $0.version < version } ?? []
         if let change = earlier.last(where: { tree.key.observed.includes($0.entry.columns) }) { return change.version }
         return tree.stamp(of: tree.key(old.row(tree.table, row.id), row.id, in: old), row.id)
+    }
+
+    /// Row of a commit in a step whose log lists no changes. The values show whether other commits have changed the row
+    /// before the silent one, and after it.
+    private func planUnlisted(
+        _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, from old: Snapshot, _ silent: inout SilentRows
+    ) -> TreeSkip.Row {
+        let known =
+            silent[row.id]
+            ?? (
+                old.row(tree.table, row.id)?.copy(tree.table.layout),
+                tree.stamp(of: tree.key(old.row(tree.table, row.id), row.id, in: old), row.id)
+            )
+        let before = tree.isSame(known.bytes, row.before) ? known.stamp : nil
+        // The step gives its newest version to each row that it finds changed.
+        let now = snapshot.value.row(tree.table, row.id)?.copy(tree.table.layout)
+        let stamp = tree.isSame(row.after, now) ? snapshot.value.version : version
+        let skipped = tree.skipped(
+            row.id, row.columns, stamp, isDeleted: row.after == nil, before: tree.key(row.before, row.id, in: old),
+            after: tree.key(row.after, row.id, in: snapshot.value), beforeStamp: before)
+        silent[row.id] = (row.after, skipped.after?.stamp)
+        return skipped
     }
 }
 
@@ -106,6 +134,16 @@ extension SharedTree {
         return TreeSkip.Row(
             id: id, isDeleted: isDeleted, before: before, beforeStamp: beforeStamp,
             after: after.map { RankedEntry(key: $0, stamp: stamp) })
+    }
+
+    /// Whether two rows agree in the observed columns.
+    fileprivate func isSame(_ row: [UInt8]?, _ other: [UInt8]?) -> Bool {
+        guard let row, let other else { return row == nil && other == nil }
+        return row.withUnsafeBytes { row in
+            other.withUnsafeBytes { other in
+                !key.observed.includes(RowReader(row).columns(differingFrom: RowReader(other), table.schema))
+            }
+        }
     }
 
     func key(_ row: [UInt8]?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
