@@ -1,29 +1,18 @@
-import Foundation
 import StillingWell
+
 final class Note: StoredObject {
     @Stored(.primaryKey) var title = ""
     @Stored var stars = 0
 }
-@Sendable func write() {
-    try! store.write { connection in
-        for (title, stars) in [("tides", 3), ("fog", 1), ("gauges", 5)] {
-            let note = Note()
-            (note.title, note.stars) = (title, stars)
-            try connection.add(note)
-        }
-    }
-}
-let store = try Store(.init(path: CommandLine.arguments.last!, models: [Note.self]))
-let best = try store.connect(on: .runLoop).objects(Note.self).where(\.stars > 2).sorted(by: \.stars, ascending: false)
+
+let store = try Store(.init(path: CommandLine.arguments[1], models: [Note.self]))
+let connection = try store.connect(on: .main)
+let best = try connection.objects(Note.self).where(\.stars > 2).sorted(by: \.stars, ascending: false)
 let token = try best.observe { change in
-    switch change {
-    case .initial(let notes):
-        print("to begin with: \(notes.count) notes")
-        Thread.detachNewThread(write)
-    case .update(let notes, let changes):
-        print("inserted \(changes.insertions):", notes.map { "\($0.title) \($0.stars)" })
-        exit(0)
-    case .error(let error): print(error)
-    }
+    if case .update(let notes, let changes) = change { print("inserted \(changes.insertions):", notes.map(\.title)) }
 }
-RunLoop.main.run()
+try connection.refresh()  // delivers; in an application the main run loop does
+try store.write { connection in
+    for stars in 1...4 { try connection.create(Note.self, value: ["title": "note \(stars)", "stars": stars]) }
+}
+try connection.refresh()

@@ -26,10 +26,10 @@ import TidegaugeRun
         #expect(ran.status == 0 && ran.output.contains(/^[0-9]+\.[0-9]+\.[0-9]+\n$/), "\(ran.output)")
     }
 
-    @Test("Every exit code is in the help of run or compare, and in README.md", arguments: Outcome.allCases)
+    @Test("Every exit code is in the help of run or compare, and in Docs/report.md", arguments: Outcome.allCases)
     func exitCodes(outcome: Outcome) throws {
-        let readme = try String(contentsOfFile: repository + "/README.md", encoding: .utf8)
-        #expect(readme.contains("\n| \(outcome.rawValue) | "), "\(outcome)")
+        let document = try String(contentsOfFile: repository + "/Docs/report.md", encoding: .utf8)
+        #expect(document.contains("\n| \(outcome.rawValue) | "), "\(outcome)")
         for command in ["run", "compare"] {
             let help = try said([command, "--help"]).output
             #expect(help.contains("Exit codes: 0 "))

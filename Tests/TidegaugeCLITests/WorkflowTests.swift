@@ -1,4 +1,4 @@
-// Tests of the parts of the CI set-up that can run here: the comment under a pull request, and the workflow in README.
+// Tests of the parts of the CI set-up that can run here: the comment under a pull request, and the workflow of Docs/ci.md.
 import Foundation
 import Testing
 
@@ -16,9 +16,9 @@ import Testing
 
     @Test("The workflow to copy is short, and names what the action takes")
     func copied() throws {
-        let readme = try String(contentsOfFile: repository + "/README.md", encoding: .utf8)
+        let document = try String(contentsOfFile: repository + "/Docs/ci.md", encoding: .utf8)
         let action = try String(contentsOfFile: repository + "/.github/actions/compare/action.yml", encoding: .utf8)
-        let blocks = readme.components(separatedBy: "```yaml\n").dropFirst().map {
+        let blocks = document.components(separatedBy: "```yaml\n").dropFirst().map {
             $0.components(separatedBy: "\n```")[0]
         }
         let workflow = try #require(blocks.first { $0.contains("/.github/actions/compare@") })

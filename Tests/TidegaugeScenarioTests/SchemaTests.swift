@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: YAMLReading.allCases)
     func everyScenarioOfTheDocumentsIsValid(_ reading: YAMLReading) throws {
         var count = 0
-        for name in ["README.md", "Reports/README.md"] {
+        for name in ["README.md", "Docs/scenarios.md"] {
             let document = try String(contentsOf: Self.repository.appendingPathComponent(name), encoding: .utf8)
             for block in document.components(separatedBy: "```yaml\n").dropFirst() {
                 let part = block.components(separatedBy: "```")[0]
