@@ -53,7 +53,7 @@ page-test:  ## use the pages of reports in a headless Chromium: hover, zoom, fil
 	@Tools/setup.sh browser
 	Tools/test.sh --filter BrowserTests
 
-data-test:  ## the questions of Reports/README.md in pandas and DuckDB, on the reference run
+data-test:  ## the questions of Docs/report.md in pandas and DuckDB, on the reference run
 	@Tools/setup.sh data
 	Tools/test.sh --filter TableTests
 

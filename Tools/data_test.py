@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the Python of Reports/README.md, as it stands there, and holds its answers against figures taken from metrics.csv by
+"""Runs the Python of Docs/report.md, as it stands there, and holds its answers against figures taken from metrics.csv by
 hand, with nothing but Python's own csv module.
 
-    data_test.py README FOLDER        FOLDER has a run in Reports/latest
+    data_test.py DOCUMENT FOLDER      FOLDER has a run in Reports/latest
 
 Each block that imports pandas or duckdb leaves three answers: `latency`, `drivers` and `rows`.
 """

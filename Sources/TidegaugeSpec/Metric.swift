@@ -1,7 +1,7 @@
 // Metrics. A metric is a case and its entry, both in this file, and a provider in the table of its source
 // (`TrialProvider`, `GroupFigures`, `SweepFigures`, `PeerFigures`, `ChoreographyTrial`). A case without an entry does
 // not compile. A metric without a provider fails `ProviderTests`. `DocumentationTests` compares the entries with the
-// table of Reports/README.md.
+// table of Docs/metrics.md.
 
 /// A metric, by its name in files and reports. Scenario files accept no other names.
 public enum Metric: String, CaseIterable, Sendable, Codable {

@@ -56,10 +56,10 @@ import Testing
         return text
     }
 
-    /// Returns the words of the `git bisect run` line in Reports/README.md, for this repository and fixture.
+    /// Returns the words of the `git bisect run` line in Docs/compare.md, for this repository and fixture.
     private func documentedBisection() throws -> [String] {
         let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Reports/README.md")
+            .appendingPathComponent("../../Docs/compare.md")
         let prefix = "git bisect run sh -c "
         let lines = try String(contentsOf: guide, encoding: .utf8).split(separator: "\n")
         let line = try #require(lines.first { $0.hasPrefix(prefix) })

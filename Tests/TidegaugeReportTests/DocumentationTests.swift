@@ -6,28 +6,28 @@ import TidegaugeSpec
 
 @testable import TidegaugeReport
 
-@Suite("Reports/README.md")
+@Suite("Docs of reports and comparisons")
 struct DocumentationTests {
-    private func readme() throws -> String {
+    private func document(_ name: String) throws -> String {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Reports/README.md")
+            .appendingPathComponent("../../Docs/\(name).md")
         return try String(contentsOf: file, encoding: .utf8)
     }
 
     @Test("Every column has a line", arguments: MetricsCSV.columns)
     func columns(column: String) throws {
-        #expect(try readme().contains("\n| `\(column)` | "))
+        #expect(try document("report").contains("\n| `\(column)` | "))
     }
 
     @Test("Every column of series.csv is named", arguments: SeriesCSV.columns)
     func seriesColumns(column: String) throws {
-        let section = try #require(try readme().components(separatedBy: "## series.csv").last)
+        let section = try #require(try document("report").components(separatedBy: "## series.csv").last)
         #expect(section.components(separatedBy: "\n## ")[0].contains("`\(column)`"))
     }
 
     @Test("Every column of points.csv is named", arguments: PointsCSV.columns)
     func pointsColumns(column: String) throws {
-        let section = try #require(try readme().components(separatedBy: "## points.csv").last)
+        let section = try #require(try document("report").components(separatedBy: "## points.csv").last)
         #expect(section.components(separatedBy: "\n## ")[0].contains("`\(column)`"))
     }
 
@@ -39,18 +39,18 @@ struct DocumentationTests {
             FinalReports.markdownName, PointsCSV.fileName, TrackerJSON.actionBenchmarkName, TrackerJSON.bencherName,
         ])
     func files(name: String) throws {
-        #expect(try readme().contains("\n| `\(name)` | "))
+        #expect(try document("report").contains("\n| `\(name)` | "))
     }
 
     @Test("Every column of a comparison is named", arguments: EffectsCSV.columns + PairsCSV.columns)
     func comparisonColumns(column: String) throws {
-        let section = try #require(try readme().components(separatedBy: "### effects.csv").last)
+        let section = try #require(try document("compare").components(separatedBy: "### effects.csv").last)
         #expect(section.components(separatedBy: "### compare.html")[0].contains("`\(column)`"))
     }
 
     @Test("Every key of compare.json is named")
     func comparisonKeys() throws {
-        let section = try #require(try readme().components(separatedBy: "### compare.json").last)
+        let section = try #require(try document("compare").components(separatedBy: "### compare.json").last)
         try Fixture.withFolder { root in
             try WholeComparison.write(in: root)
             let json = try Data(contentsOf: URL(fileURLWithPath: "\(root)/compare.json"))
@@ -60,27 +60,28 @@ struct DocumentationTests {
     }
 
     @Test("Every verdict is explained", arguments: Verdict.allCases)
-    func verdicts(verdict: Verdict) throws { #expect(try readme().contains("`\(verdict.rawValue)`")) }
+    func verdicts(verdict: Verdict) throws { #expect(try document("compare").contains("`\(verdict.rawValue)`")) }
 
     @Test("Every metric has its line", arguments: Metric.allCases)
     func metrics(metric: Metric) throws {
-        #expect(try readme().contains("\n| `\(metric.rawValue)` | \(metric.unit) | \(metric.entry.definition) |\n"))
+        let row = "\n| `\(metric.rawValue)` | \(metric.unit) | \(metric.entry.definition) |\n"
+        #expect(try document("metrics").contains(row))
     }
 
     @Test("Every flag has its line", arguments: FigureFlag.Word.allCases)
     func flags(word: FigureFlag.Word) throws {
-        let rows = try readme().split(separator: "\n").filter { $0.hasSuffix(" | \(word.meaning) |") }
+        let rows = try document("metrics").split(separator: "\n").filter { $0.hasSuffix(" | \(word.meaning) |") }
         #expect(rows.count == 1 && rows.allSatisfy { $0.hasPrefix("| `\(word.rawValue)") })
     }
 
     @Test("Every statistic is named", arguments: Statistic.allCases)
     func statistics(statistic: Statistic) throws {
-        #expect(try readme().contains("`\(statistic.rawValue)`"))
+        #expect(try document("metrics").contains("`\(statistic.rawValue)`"))
     }
 
     @Test("Every key of environment.json is named")
     func environment() throws {
-        let text = try readme()
+        let text = try document("report")
         let run = EnvironmentReport.ofARun
         for json in [
             try run.json(), try JSONEncoder().encode(run.pressureAfter), try JSONEncoder().encode(run.startLoad),

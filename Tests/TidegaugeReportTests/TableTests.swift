@@ -1,4 +1,4 @@
-// Tests of the questions in Reports/README.md, in pandas and DuckDB. They run the documented lines on the reference run
+// Tests of the questions in Docs/report.md, in pandas and DuckDB. They run the documented lines on the reference run
 // of this repository, and compare with Python code over metrics.csv (`Tools/data_test.py`).
 import Foundation
 import Testing
@@ -23,7 +23,7 @@ struct TableTests {
             try FinalReports(cell: Setting.cell).write(into: reference)
             let said = try Interpreter.run(
                 try #require(Interpreter.withTables),
-                ["\(root)/Tools/data_test.py", "\(root)/Reports/README.md", folder]
+                ["\(root)/Tools/data_test.py", "\(root)/Docs/report.md", folder]
             )
             #expect(said.status == 0 && said.output.hasSuffix("6 answers hold\n"), "\(said.output)")
         }
