@@ -1,4 +1,6 @@
 // Tests of the rows shown in callbacks: rows of another version than the callback's, and rows of half a transaction.
+import Foundation
+import StillingWellSync
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -74,6 +76,23 @@ import TidegaugeSpec
         #expect(try RowSampler(0, .none, spec, capabilities) == nil)
     }
 
+    /// A faulty engine calls an observer after the load, when the fault has been read on another thread.
+    @Test func aCallAfterTheFaultWasReadIsSampled() throws {
+        var spec = TrialSpec.tiny()
+        spec.dataset.textCharacters = 40
+        let sampler = try #require(try RowSampler(0, .scoreDescending, spec, ModelDriver().capabilities))
+        let rows = WrongRows()
+        let site = RunLoopThread("site")
+        for number in 0..<2 {
+            try site.performAndWait {
+                sampler.look(Delivery(version: 1, isInitial: false, count: 1), callback: number, rows)
+            }
+            #expect(sampler.fault?.contains("text") == true)
+        }
+        #expect(rows.read == 2)
+        site.stop()
+    }
+
     @Test func allRowsAreReadUntilTheyAreTooMany() throws {
         var capabilities = ModelDriver().capabilities
         capabilities.hasChangeSets = false
@@ -88,7 +107,7 @@ import TidegaugeSpec
 }
 
 /// Shows a row at every index.
-private final class CountedRows: DriverSubscription, @unchecked Sendable {
+private class CountedRows: DriverSubscription, @unchecked Sendable {
     private(set) var read = 0
 
     func cancel() {}
@@ -99,5 +118,12 @@ private final class CountedRows: DriverSubscription, @unchecked Sendable {
             read += 1
             body(Item(key: Int64(index), group: 0, score: 0, stamp: 0))
         }
+    }
+}
+
+/// Rows whose texts are all wrong.
+private final class WrongRows: CountedRows, WholeRowSubscription, @unchecked Sendable {
+    func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) {
+        forEachShown(indices) { body(WholeRow($0, text: "wrong", payload: Data(), counterpartStamp: nil)) }
     }
 }

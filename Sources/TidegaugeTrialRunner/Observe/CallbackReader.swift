@@ -2,6 +2,7 @@
 // compared with the model after the load (`AnswerCheck`). Used on the observer's site.
 import StillingWellBasis
 import StillingWellSync
+import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -12,8 +13,9 @@ final class CallbackReader: Sendable {
     private let items: UInt64
     private let shelf: OpenedStore?
     private let asked = DeliveryBound<(any AnsweringSubscription)?>(nil)
-    /// Why the first of the questions without an answer has none.
-    private let unanswered = DeliveryBound<String?>(nil)
+    /// Why the first of the questions without an answer has none. Locked, because a faulty engine may call an observer
+    /// after the load, while this is read.
+    private let unanswered = Mutex<String?>(nil)
 
     /// Nil if nothing is read.
     /// - Parameter shelf: the store to open in callbacks, if the reads open one.
@@ -24,11 +26,8 @@ final class CallbackReader: Sendable {
         answers = try RecordBuffer(capacity: TrialSize.callbacks(spec), prefaulted: 1_024)
     }
 
-    /// Why the first of the questions without an answer has none. Once the load is over.
-    var failure: String? {
-        unanswered.claim()
-        return unanswered.value
-    }
+    /// Why the first of the questions without an answer has none. Any thread.
+    var failure: String? { unanswered.withLock { $0 } }
 
     /// Returns the key of the row that a callback looks up.
     static func key(_ callback: Int, of items: UInt64) -> Int64 {
@@ -42,7 +41,7 @@ final class CallbackReader: Sendable {
             answer = try self.answer(subscription, callback)
         } catch {
             answer = nil
-            if unanswered.value == nil { unanswered.value = "\(error)" }
+            unanswered.withLock { $0 = $0 ?? "\(error)" }
         }
         answers.append(
             GivenAnswer(

@@ -6,6 +6,7 @@
 // and to random later ones. It runs after the end of the callback has been recorded, and stores a digest in
 // preallocated memory. Everything belongs to the observer's site and is read after a hop to it.
 import StillingWellSync
+import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -38,8 +39,9 @@ final class RowSampler: Sendable {
     private let firstCallbacks: Int
     private let random: DeliveryBound<RandomSource>
     private let rowsLeft: DeliveryBound<Int>
-    /// Fault inside the first row that was not whole.
-    private let found = DeliveryBound<String?>(nil)
+    /// Fault inside the first row that was not whole. Locked, because a faulty engine may call an observer after the
+    /// load, while the fault is read.
+    private let found = Mutex<String?>(nil)
 
     /// Nil if rows are not shown, and for all but the first 64 observers.
     init?(_ index: Int, _ order: Query.Order, _ spec: TrialSpec, _ capabilities: Capabilities) throws {
@@ -56,11 +58,8 @@ final class RowSampler: Sendable {
         samples = try RecordBuffer(capacity: Self.capacity, prefaulted: Self.firstCallbacks * Self.namedRows)
     }
 
-    /// Fault inside the first row that was not whole. Read after a wait for the delivery context.
-    var fault: String? {
-        found.claim()
-        return found.value
-    }
+    /// Fault inside the first row that was not whole. Any thread.
+    var fault: String? { found.withLock { $0 } }
 
     /// Samples the rows of a callback at its end.
     /// - Parameter callback: number of the callback.
@@ -100,7 +99,7 @@ final class RowSampler: Sendable {
         do {
             if let shape, let subscription = subscription as? any WholeRowSubscription {
                 try subscription.forEachShownRow(indices) { row in
-                    if found.value == nil { found.value = shape.fault(in: row) }
+                    if let fault = shape.fault(in: row) { found.withLock { $0 = $0 ?? fault } }
                     Self.add(row.item, &first, &digest)
                 }
             } else {
