@@ -4,7 +4,7 @@ import TidegaugeMeasure
 
 /// A line of a comparison's journal: an object with one key, the name of the case.
 enum ComparisonLine {
-    /// What is compared. The last plan of a journal counts.
+    /// Plan of the comparison. The last one of a journal counts.
     case plan(ComparisonPlan)
     case pair(PairRecord)
     /// Rows of one counted point.

@@ -1,8 +1,7 @@
 // Rule 8. A skipped commit is suppressed for the named tokens only, and for that commit only. Realm also suppresses
 // other threads' changes, or makes the skipping write wait and deliver first.
+import StillingWell
 import Testing
-
-@testable import StillingWell
 
 @Suite("Rule 8: one skipped commit means that commit only")
 final class Rule08SkippingTests: NoteSuite {

@@ -161,26 +161,22 @@ final class Mailbox: Sendable {
 
     /// Moves waiting mail to a newer snapshot that does not change its queries.
     /// - Returns: whether mail is waiting.
-    func advance(_ newSnapshot: Snapshot) -> Bool {
-        var oldSnapshot: Snapshot?
-        let mustPost = state.withLock { state -> Bool? in
-            guard state.mail.snapshot != nil else { return nil }
-            oldSnapshot = state.mail.snapshot
-            state.mail.snapshot = newSnapshot
-            return state.shouldPost()
-        }
-        withExtendedLifetime(oldSnapshot) {}
-        if mustPost == true { scheduler.post() }
-        return mustPost != nil
-    }
+    func advance(_ newSnapshot: Snapshot) -> Bool { send(newSnapshot) { $0.mail.snapshot != nil } }
 
     /// Sends a snapshot alone, to which waiting mail moves too, unless the connection holds no version. Both under one lock,
     /// because the connection may fall asleep meanwhile.
     /// - Returns: whether mail is waiting.
     func offer(_ newSnapshot: Snapshot) -> Bool {
+        send(newSnapshot) { !$0.isClosed && $0.sleeping?.isAsleep != true }
+    }
+
+    /// Replaces the snapshot of the mail if `isWanted`, under the lock, allows it.
+    /// - Returns: whether it did.
+    @inline(__always)
+    private func send(_ newSnapshot: Snapshot, if isWanted: (inout State) -> Bool) -> Bool {
         var oldSnapshot: Snapshot?
         let mustPost = state.withLock { state -> Bool? in
-            if state.isClosed || state.sleeping?.isAsleep == true { return nil }
+            guard isWanted(&state) else { return nil }
             oldSnapshot = state.mail.snapshot
             state.mail.snapshot = newSnapshot
             return state.shouldPost()

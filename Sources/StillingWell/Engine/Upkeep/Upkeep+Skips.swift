@@ -4,7 +4,7 @@
 // If rows depend on others, only the snapshots before and after the commit show which rows it changed. A step that also
 // crosses other commits has neither: an owner may have been renamed before the commit and deleted after it, and the
 // change would be reported to the wrong observers. So such a commit comes with both snapshots and is a step of its own
-// (`walk`). For rows without dependencies, the record and the log are enough.
+// (`walk`). For rows without dependencies, the record and the log are enough, or the values if the log lists no changes.
 
 /// Rows of one tree after the last silent commit that changed them, in a step whose log lists no changes.
 private typealias SilentRows = [ObjectID: (bytes: [UInt8]?, stamp: UInt64?)]
@@ -85,7 +85,12 @@ extension Upkeep {
     ) -> UInt64? {
         let earlier = changes.history(of: row.id, in: row.table)?.prefix { $0.version < version } ?? []
         if let change = earlier.last(where: { tree.key.observed.includes($0.entry.columns) }) { return change.version }
-        return tree.stamp(of: tree.key(old.row(tree.table, row.id), row.id, in: old), row.id)
+        return stamp(of: old.row(tree.table, row.id), row.id, tree, in: old)
+    }
+
+    /// Stamp of a row in the tree of the last step.
+    private func stamp(of row: RowReader?, _ id: ObjectID, _ tree: SharedTree, in old: Snapshot) -> UInt64? {
+        tree.stamp(of: tree.key(row, id, in: old), id)
     }
 
     /// Row of a commit in a step whose log lists no changes. The values show whether other commits have changed the row
@@ -93,12 +98,9 @@ extension Upkeep {
     private func planUnlisted(
         _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, from old: Snapshot, _ silent: inout SilentRows
     ) -> TreeSkip.Row {
+        let stored = old.row(tree.table, row.id)
         let known =
-            silent[row.id]
-            ?? (
-                old.row(tree.table, row.id)?.copy(tree.table.layout),
-                tree.stamp(of: tree.key(old.row(tree.table, row.id), row.id, in: old), row.id)
-            )
+            silent[row.id] ?? (stored?.copy(tree.table.layout), stamp(of: stored, row.id, tree, in: old))
         let before = tree.isSame(known.bytes, row.before) ? known.stamp : nil
         // The step gives its newest version to each row that it finds changed.
         let now = snapshot.value.row(tree.table, row.id)?.copy(tree.table.layout)
