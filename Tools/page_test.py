@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Uses pages of reports as a reader does, in a headless Chromium: hovers, zooms, takes curves away, filters, prints, at the
-sizes of a laptop and of a phone. Fails on the first thing that is not as it should be, and on any error of the console.
+sizes of a laptop and of a phone. Checks units, directions, addresses, folded tests, the table of engines and the tiles of a
+counted run. Fails on the first wrong result, and on any error of the console.
 
     page_test.py PAGE…                    uses each page
     page_test.py --pictures DIR PAGE      takes pictures of its first screen instead, light and dark, wide and narrow
@@ -161,6 +162,11 @@ class PageTest:
         self.browser.size(WIDE)
         self.browser.open(self.path)
         self.links()
+        self.figures()
+        self.addresses()
+        self.interleaving_tests()
+        self.engines()
+        self.counted()
         self.filter()
         self.plots()
         self.paper()
@@ -190,6 +196,82 @@ class PageTest:
         self.browser.call("Runtime.evaluate", awaitPromise=True,
                           expression="new Promise(done => setTimeout(done, 0))")
         self.check(ask(f"document.getElementById('{target}').closest('details').open"), "a link opens what it leads to")
+
+    def figures(self):
+        """Every figure has its unit and its direction, and its title leads to the definition."""
+        ask = self.browser.ask
+        if ask("document.querySelector('main > :first-child').className") == "answers":
+            self.check(ask("document.querySelector('.lead').textContent.trim().length") > 40, "a sentence says what was measured")
+            tiles = ask("[...document.querySelectorAll('.answer')].map(e => [e.querySelector('h2').textContent,"
+                        "e.querySelector('.number').textContent])")
+            directions = [title for title, _ in tiles if title.endswith("lower is better") or title.endswith("higher is better")]
+            self.check(len(directions) == 7, f"seven tiles say which direction is better {directions}")
+            bare = [title for title, number in tiles[:4] if number != "–" and not any(c.isalpha() or c in "×%" for c in number)
+                    and not self.is_counted()]
+            self.check(bare == [], f"measured tiles have a unit {bare}")
+        titles = ask("[...document.querySelectorAll('th.figure a[href^=\"#metric-\"]')].map(a => [a.textContent,"
+                     "document.getElementById(a.hash.slice(1)).textContent])")
+        self.check(len(titles) > 0, "titles of tables lead to definitions")
+        undirected = [title for title, term in titles if "better" in term and "↓" not in title and "↑" not in title]
+        self.check(undirected == [], f"titles say which direction is better {undirected}")
+        units = [term for _, term in titles if len(term.split(" ", 1)) < 2]
+        self.check(units == [], f"definitions name the unit {units}")
+        spreads = ask("[...document.querySelectorAll('.scenario td.figure small')].map(e => e.textContent).filter(Boolean)")
+        self.check(all(", n " in spread for spread in spreads), f"small figures are spread and number of trials {spreads[:2]}")
+
+    def is_counted(self):
+        return self.browser.ask("(document.querySelector('.lead') || document.body).textContent.startsWith('Counted by')")
+
+    def addresses(self):
+        """A scenario's address is its name, and leads to the scenario's title."""
+        ask = self.browser.ask
+        wrong = ask("[...document.querySelectorAll('.scenario')].map(e => [e.querySelector('b').textContent,"
+                    "e.querySelector('.inside').id]).filter(([name, id]) => { const own = name.toLowerCase()"
+                    ".replace(/[^a-z0-9]/g, '-'); return id !== own && !id.startsWith(own.slice(0, 20)) })")
+        self.check(wrong == [], f"addresses are the names of scenarios {wrong}")
+        link = ask("(() => { const a = [...document.querySelectorAll('.answer a')].find(a =>"
+                   "document.getElementById(a.hash.slice(1))?.matches('.inside')); if (!a) return null;"
+                   "a.click(); return [a.textContent, a.hash.slice(1)] })()")
+        if link is None:
+            return
+        self.browser.call("Runtime.evaluate", awaitPromise=True,
+                          expression="new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
+        place = ask(f"(() => {{ const d = document.getElementById({json.dumps(link[1])}).closest('details');"
+                    "return [d.open, d.querySelector('b').textContent, d.querySelector('summary').getBoundingClientRect().top] })()")
+        self.check(place[0] and place[1] == link[0], f"a tile leads to the scenario that it names {link} {place}")
+        self.check(0 <= place[2] < WIDE[1], f"the scenario's title is in view, at {place[2]}")
+
+    def interleaving_tests(self):
+        ask = self.browser.ask
+        if not ask("!!document.getElementById('plays')"):
+            return
+        bad = ask("document.querySelectorAll('#plays tr[data-tone=bad]').length")
+        is_open = ask("document.querySelector('#plays > details').open")
+        self.check(is_open == (bad > 0), f"interleaving tests are folded unless one is broken ({bad} are)")
+        self.check(ask("/\\d+ of \\d+/.test(document.querySelector('#plays summary').textContent)"),
+                   "the folded line says how many completed")
+
+    def engines(self):
+        ask = self.browser.ask
+        if not ask("!!document.querySelector('table.engines')"):
+            return
+        head = ask("[...document.querySelectorAll('table.engines th')].map(e => e.textContent)")
+        self.check(head[0] == "engine" and "wrong ↓" in head and head[-1].startswith("against "), f"engines have a table {head}")
+        rows = ask("[...document.querySelectorAll('table.engines tr')].slice(1).map(r => [r.cells[0].textContent,"
+                   "r.querySelectorAll('.by span').length, r.cells[r.cells.length - 1].textContent])")
+        self.check(len({row[0] for row in rows}) > 1, "a row for each engine")
+        self.check(any(row[1] for row in rows), "bars show the first figure")
+        first = head[-1].removeprefix("against ")
+        ratios = [row[2] for row in rows if row[0] != first]
+        self.check(any("×" in ratio and "…" in ratio for ratio in ratios), f"ratios with intervals {ratios[:2]}")
+
+    def counted(self):
+        if not self.is_counted():
+            return
+        tiles = dict(self.browser.ask("[...document.querySelectorAll('.answer')].map(e =>"
+                                      "[e.querySelector('h2').firstChild.textContent.trim(), e.textContent])"))
+        for title in ("How fast?", "Upkeep?"):
+            self.check("instructions per commit" in tiles[title], f"{title}: a counted run shows instructions per commit")
 
     def filter(self):
         ask = self.browser.ask

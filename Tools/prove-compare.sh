@@ -53,15 +53,15 @@ commit_with() {
 prove_upkeep() {
     local slower status=0
     slower=$(commit_with slower-upkeep.patch "Read each row forty times too often")
-    local scenarios=(--scenario bystanders --scenario bulk-write --scenario version-pin)
+    local scenarios=(--scenario idle-queries --scenario bulk-write --scenario version-pin)
     "$binary" compare HEAD "$slower" "${scenarios[@]}" --pairs "$pairs" --out "$out" || status=$?
     [ "$status" -eq 1 ] || fail "upkeep: exit code $status where 1 was due"
-    [ "$(gates | grep regressed)" = "bystanders regressed" ] || fail "upkeep: red on $(gates | grep regressed)"
+    [ "$(gates | grep regressed)" = "idle-queries regressed" ] || fail "upkeep: red on $(gates | grep regressed)"
     status=0
     "$binary" compare "$slower" HEAD "${scenarios[@]}" --pairs "$pairs" --out "$out" || status=$?
     [ "$status" -eq 0 ] || [ "$status" -eq 2 ] || fail "upkeep: the way back ends with $status"
-    gates | grep -q "^bystanders improved$" || fail "upkeep: the way back is not called an improvement"
-    echo "upkeep: red on bystanders alone, and an improvement on the way back"
+    gates | grep -q "^idle-queries improved$" || fail "upkeep: the way back is not called an improvement"
+    echo "upkeep: red on idle-queries alone, and an improvement on the way back"
 }
 
 # Prints a number of the machine's calibration.

@@ -7,7 +7,7 @@ public enum Spelling {
     }
 
     /// Returns all likely candidates of `known`, the closest first: misspellings, then words that contain this one or
-    /// are contained in it.
+    /// are contained in it, then words of which one part is a misspelling: `commit-latency` for `comit`.
     public static func near(to word: String, among known: [String]) -> [String] {
         let slips = slips(of: word, among: known)
         let wanted = String(folded(word))
@@ -16,7 +16,12 @@ public enum Spelling {
             return !slips.contains(known) && min(wanted.count, other.count) >= 3
                 && (other.contains(wanted) || wanted.contains(other))
         }
-        return slips + parts
+        let rest = known.filter { !slips.contains($0) && !parts.contains($0) }
+        return slips + parts + rest.filter { wanted.count >= 4 && hasPart(near: wanted, $0) }
+    }
+
+    private static func hasPart(near wanted: String, _ known: String) -> Bool {
+        folded(known).split(separator: "_").contains { distance(Array(wanted), Array($0)) <= 1 }
     }
 
     private static func folded(_ word: String) -> [Character] { word.lowercased().map { $0 == "-" ? "_" : $0 } }

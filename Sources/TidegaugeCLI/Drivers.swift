@@ -6,11 +6,11 @@ import TidegaugeScenario
 
 enum Drivers {
     /// Set before anything is parsed.
-    private static let given = SetOnce<(all: [any StoreDriver], askedFor: Set<String>)>()
+    private static let given = SetOnce<(all: [any StoreDriver], unjudged: Set<String>)>()
 
     static var all: [any StoreDriver] { given.known?.all ?? [] }
-    /// Names of drivers that run only where they are named.
-    static var askedFor: Set<String> { given.known?.askedFor ?? [] }
+    /// Names of unjudged drivers, which run only where they are named.
+    static var unjudged: Set<String> { given.known?.unjudged ?? [] }
 
     static var names: [String] { all.map(\.name) }
 
@@ -32,7 +32,7 @@ enum Drivers {
         }
     }
 
-    static func set(_ drivers: [any StoreDriver], askedFor names: Set<String>) {
+    static func set(_ drivers: [any StoreDriver], unjudged names: Set<String>) {
         given.set((drivers, names))
     }
 }

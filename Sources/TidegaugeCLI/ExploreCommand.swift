@@ -11,7 +11,7 @@ import TidegaugeTrialRunner
 
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explore", abstract: "Search the interleavings of a choreography for one that goes wrong.")
+        commandName: "explore", abstract: "Search the interleavings of an interleaving test for one that goes wrong.")
 
     @Argument(help: "Scenario with 'threads': a file or a name.", completion: Completions.scenarios)
     var scenario: String
@@ -61,13 +61,18 @@ struct ExploreCommand: ParsableCommand {
 
     private func program(in folder: String) throws -> ExploredProgram {
         let loaded = try ScenarioPaths.load([scenario])[0]
+        guard loaded.interleaving != nil else {
+            throw ValidationError(
+                "\(scenario) has no 'threads', so there are no interleavings to explore: name an interleaving test, "
+                    + "such as those in Scenarios/deadlock")
+        }
         let names = driver.map { [$0] } ?? loaded.drivers.filter(Drivers.names.contains)
         let trials = try refusing(try loaded.trials(profile: .smoke, drivers: names))
         guard let spec = trials.first, let subject = Drivers.all.first(where: { $0.name == spec.driver }) else {
             throw ValidationError("\(scenario) is not meant for \(driver ?? "any driver here")")
         }
         do {
-            return try ExploredChoreography(spec, on: subject, folder: folder).program
+            return try ExploredInterleavings(spec, on: subject, folder: folder).program
         } catch {
             throw ValidationError("\(scenario): \(error)")
         }

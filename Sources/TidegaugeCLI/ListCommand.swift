@@ -70,17 +70,17 @@ struct ListCommand: ParsableCommand {
         if capabilities.keyKinds.contains(.uuid) { words.append("uuid-keys") }
         if capabilities.hasContents { words.append(capabilities.hasChangeSets ? "change-sets" : "whole-values") }
         if capabilities.hasVersions { words.append("versions") }
-        if capabilities.advancesTogether { words.append("one-version-per-site") }
+        if capabilities.advancesTogether { words.append("one-version-per-context") }
         if capabilities.readsBesideWriter { words.append("reads-beside-writer") }
-        if capabilities.can(.callableOnSite) { words.append("calls-on-site") }
+        if capabilities.can(.callableOnSite) { words.append("calls-on-context") }
         if capabilities.persists { words.append("persists") }
         if capabilities.hasLists { words.append("lists") }
         if capabilities.deepestLinks > 0 { words.append("links-\(capabilities.deepestLinks)") }
         if capabilities.hasPublishers { words.append("publishers") }
         if capabilities.canReadFirst { words.append("read-first") }
         if capabilities.can(.wholeRows) { words.append("text-and-bytes") }
-        if capabilities.can(.pinning) { words.append("pins") }
-        if capabilities.can(.siteForgetting) { words.append("sites-that-end") }
+        if capabilities.can(.pinning) { words.append("held snapshots") }
+        if capabilities.can(.siteForgetting) { words.append("contexts-that-end") }
         if capabilities.isShared { words.append("many-processes") }
         if capabilities.isShared || capabilities.can(.reachable) { words.append("hosts") }
         return words.joined(separator: " ")

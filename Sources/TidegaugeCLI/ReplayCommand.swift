@@ -63,9 +63,9 @@ struct ReplayCommand: ParsableCommand {
         let scenario = try ScenarioPaths.load([file])[0]
         let names = driver.map { [$0] } ?? scenario.drivers.filter(Drivers.names.contains)
         let trials = try refusing(try scenario.trials(profile: .smoke, drivers: names))
-        guard let play = scenario.choreography else {
+        guard let play = scenario.interleaving else {
             throw ValidationError(
-                "\(file) is a load, and replays by 'tidegauge run --seed': replay takes choreographies")
+                "\(file) has no 'threads', so it is no interleaving test: 'tidegauge run --seed' repeats a load")
         }
         let hanging = trials.first { play.ending(on: $0.driver) != .completes }
         guard let spec = driver == nil ? hanging ?? trials.first : trials.first else {

@@ -26,7 +26,8 @@ struct RunPlan {
         let hosts = try header.hosts ?? header.hostsFile.map { path in try refusing(try HostsFile.read(path: path)) }
         let trace = try header.traceFile.map { (name: $0, bytes: try Self.contents($0)) }
         let loaded = ScenarioPaths.withoutServers(
-            try ScenarioPaths.load(header.paths, trace: trace), asked: header.paths)
+            try ScenarioPaths.load(header.paths, trace: trace), asked: header.paths,
+            isReported: header.filter == nil)
         let wanted = loaded.filter { scenario in header.filter.map { fnmatch($0, scenario.name, 0) == 0 } ?? true }
         if wanted.isEmpty {
             let filter = header.filter ?? ""
@@ -120,12 +121,12 @@ struct RunPlan {
     /// command line names them.
     static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         if !asked.isEmpty { return asked }
-        return Drivers.names.filter { !Drivers.askedFor.contains($0) || scenario.drivers.contains($0) }
+        return Drivers.names.filter { !Drivers.unjudged.contains($0) || scenario.drivers.contains($0) }
     }
 
     /// Peers that the command line names and the scenario does not, because its limits are for another store.
     private static func unjudged(of scenario: Scenario, asked: [String]) -> Set<String> {
-        Set(asked).intersection(Drivers.askedFor).subtracting(scenario.drivers)
+        Set(asked).intersection(Drivers.unjudged).subtracting(scenario.drivers)
     }
 
     /// Returns the bytes of a trace.

@@ -22,14 +22,15 @@ struct ScenarioPaths: ParsableArguments {
     func load() throws -> [Scenario] { try Self.load(paths) }
 
     /// Removes scenarios in folders named `servers`, unless their own path or name was given, because they need a
-    /// server. Reports if any are left out.
-    static func withoutServers(_ loaded: [Scenario], asked paths: [String]) -> [Scenario] {
+    /// server.
+    /// - Parameter isReported: whether to print how many are removed.
+    static func withoutServers(_ loaded: [Scenario], asked paths: [String], isReported: Bool) -> [Scenario] {
         func needsServer(_ path: String) -> Bool { path.split(separator: "/").contains("servers") }
         let kept = loaded.filter { scenario in
             !needsServer(scenario.path)
                 || paths.contains { needsServer($0) || !$0.contains("/") && $0 == scenario.name }
         }
-        if kept.count < loaded.count {
+        if isReported, kept.count < loaded.count {
             printError(
                 "left out: \(loaded.count - kept.count) scenarios that need a server; `make servers` runs them, as does naming "
                     + "their folder")

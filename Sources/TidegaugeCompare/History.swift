@@ -2,6 +2,7 @@
 // commit. Differences of machines and days cancel. Pure.
 import Glibc
 import TidegaugeMeasure
+import TidegaugeSpec
 import TidegaugeStatistics
 
 /// A point: one commit, scenario and metric.
@@ -48,7 +49,10 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
     }
 
     public var series: HistorySeries.Name {
-        .init(scenario: scenario, driver: driver, variant: variant, figure: FigureName(metric, statistic))
+        .init(
+            scenario: RenamedWords.scenarios[scenario] ?? scenario, driver: driver,
+            variant: RenamedWords.variant(variant),
+            figure: FigureName(Metric(recorded: metric)?.rawValue ?? metric, statistic))
     }
 }
 

@@ -23,7 +23,7 @@ public struct EngineFacts: Sendable {
     public var hasLists = false
     /// Highest number of links that change detection follows (`StoreConfiguration.links`); 0: none.
     public var deepestLinks = 0
-    /// Whether it has publishers that operators can be applied to (`StoreConfiguration.operators`).
+    /// Whether it has publishers that operators can be applied to (`StoreConfiguration.publisherChainLength`).
     public var hasPublishers = false
     /// Whether a subscription can read its query before it observes it (`StoreConfiguration.readsFirst`).
     public var canReadFirst = false

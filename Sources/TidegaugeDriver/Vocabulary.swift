@@ -144,7 +144,7 @@ public struct StoreConfiguration: Sendable {
     /// no links and no list.
     public var rows: RowShape
     /// Number of publisher operators between a notification and the sink.
-    public var operators: Int
+    public var publisherChainLength: Int
     /// Whether a subscription reads its query before it observes it.
     public var readsFirst: Bool
     /// Address space in bytes that the store may reserve for its file; nil: no limit.
@@ -161,11 +161,12 @@ public struct StoreConfiguration: Sendable {
 
     public init(
         directory: String, durability: DurabilityLevel, keys: KeyKind = .ascending, links: Int = 0,
-        hasList: Bool = false, rows: RowShape = .plain, operators: Int = 0, readsFirst: Bool = false,
+        hasList: Bool = false, rows: RowShape = .plain, publisherChainLength: Int = 0, readsFirst: Bool = false,
         mapBytes: Int? = nil, isCounted: Bool = false
     ) {
         (self.directory, self.durability, self.keys, self.links) = (directory, durability, keys, links)
-        (self.hasList, self.operators, self.readsFirst, self.mapBytes) = (hasList, operators, readsFirst, mapBytes)
+        (self.hasList, self.readsFirst, self.mapBytes) = (hasList, readsFirst, mapBytes)
+        self.publisherChainLength = publisherChainLength
         (self.rows, self.isCounted) = (rows, isCounted)
     }
 }

@@ -13,12 +13,12 @@ public struct Contention: Codable, Sendable, Equatable {
     /// CPU time of all threads of the trial's processes.
     public var ownNs: Int64
     /// CPU time of all other programs: a lower bound, limited by the kernel's ticks.
-    public var neighbourNs: Int64
+    public var othersNs: Int64
 
     /// Share of the trial's possible run time that other programs took: 0.5 means half speed.
     public var waitShare: Double {
-        guard waitedNs > 0, neighbourNs > 0 else { return 0 }
-        let theirs = Double(waitedNs) * Double(neighbourNs) / Double(max(ownNs, 0) + neighbourNs)
+        guard waitedNs > 0, othersNs > 0 else { return 0 }
+        let theirs = Double(waitedNs) * Double(othersNs) / Double(max(ownNs, 0) + othersNs)
         return theirs / (Double(max(ranNs, 0)) + theirs)
     }
 }
@@ -54,6 +54,6 @@ public struct RunQueueReading: Sendable, Equatable {
         }
         return Contention(
             ranNs: ranNs, waitedNs: waitedNs, ownNs: ownNs,
-            neighbourNs: max(0, machineNs - earlier.machineNs - ownNs - resolutionNs))
+            othersNs: max(0, machineNs - earlier.machineNs - ownNs - resolutionNs))
     }
 }

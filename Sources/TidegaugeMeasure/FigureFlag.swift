@@ -112,7 +112,7 @@ extension FigureFlag.Word {
         case .noKnee: "one line fits as well as two; a bend that lies beyond the sweep needs higher rates"
         case .void:
             "why a trial was run again: time stolen by the hypervisor (`steal`, over 2 % of the time of all processors, "
-                + "less a tick), neighbours that took over a tenth of the time in which the trial's threads ran or "
+                + "less a tick), other processes that took over a tenth of the time in which the trial's threads ran or "
                 + "would have (`cpu_wait`), or hiccups far above those at rest"
         case .noisy:
             "the same, of a trial that stands because no more may be repeated (a fifth of a scenario's trials at most); "

@@ -144,7 +144,7 @@ private final class Child {
     /// Records a trap or crash. A trap that the interleaving test expects counts as completion.
     private func note(_ signal: SignalName, in result: inout TrialResult) {
         let words = folder.reasonOfTrap() ?? "the process was stopped by \(signal.text)"
-        let expected = signal.isDeliberate && spec.choreography?.ending(on: spec.driver) == .trap
+        let expected = signal.isDeliberate && spec.interleaving?.ending(on: spec.driver) == .trap
         result.hangs = [HangRecord(signal.isDeliberate ? .trap : .crash, sentence: words, isExpected: expected)]
         if expected {
             result.fate = .completed

@@ -1,7 +1,7 @@
 // Figures over the points of a sweep, from all trials of one driver: growth exponents, growth factors, and the cost
 // per observer. Points are medians over trials. Pure.
 //
-// A sweep may contain several families (same query, ranges, bystanders) of points that differ only in the swept
+// A sweep may contain several families (same query, ranges, idle queries) of points that differ only in the swept
 // setting. Each family has its own figure. If there is more than one, a flag `at:…` names the family.
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -57,7 +57,7 @@ struct SweepFigures {
     static let axes: [Setting: @Sendable (Point) -> Double] = [
         .items: { Double($0.spec.dataset.items) },
         .observerCount: { Double($0.spec.observers.count) },
-        .bystanders: { Double($0.spec.observers.bystanders) },
+        .idleQueries: { Double($0.spec.observers.idleQueries) },
         .rate: { $0.spec.writers.rateHz },
     ]
 

@@ -19,7 +19,7 @@ enum Timeouts {
 
     private static func limitNs(_ phase: TrialProgress.Phase, _ spec: TrialSpec) -> Int64 {
         let items = Int64(spec.dataset.items) * nsPerItem
-        let observers = Int64(spec.observers.count + spec.observers.bystanders) * nsPerObserver
+        let observers = Int64(spec.observers.count + spec.observers.idleQueries) * nsPerObserver
         let agents = spec.writers.hosts != nil || spec.writers.process == .own ? nsOfAgents : 0
         switch phase {
         case .measuring: return spec.warmUpNs + 3 * spec.hangTimeoutNs + nsPerReport

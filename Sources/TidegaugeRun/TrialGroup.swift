@@ -26,7 +26,7 @@ struct TrialGroup {
     init(_ spec: TrialSpec, counter: InstructionCounter? = nil, beside empty: String?) {
         self.spec = spec
         let asked = spec.metrics
-        let subscriptions = spec.observers.count + spec.observers.bystanders
+        let subscriptions = spec.observers.count + spec.observers.idleQueries
         var members: [(role: Role, spec: TrialSpec)] = [(.measured, spec)]
         if asked.contains(where: \.needsBaseline), subscriptions > 0 {
             members.append((.baseline, Self.baseline(spec)))
@@ -48,7 +48,7 @@ struct TrialGroup {
 
     private static func baseline(_ spec: TrialSpec) -> TrialSpec {
         var baseline = spec
-        (baseline.observers.count, baseline.observers.bystanders, baseline.observers.operators) = (0, 0, 0)
+        (baseline.observers.count, baseline.observers.idleQueries, baseline.observers.publisherChainLength) = (0, 0, 0)
         (baseline.observers.calls, baseline.observers.subscribe, baseline.observers.audit) = (.none, .idle, .none)
         (baseline.observers.besideWriters, baseline.observers.hosts) = (nil, nil)
         // Metrics that count allocations are requested so that allocations of the baseline are counted.

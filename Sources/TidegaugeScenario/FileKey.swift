@@ -12,7 +12,7 @@ enum FileKey: String, CaseIterable {
     /// Keys of files with a load.
     static let ofLoads = allCases.filter { ![.threads, .expect, .cycle].contains($0) }
     /// Keys of files with an interleaving test (`threads`).
-    static let ofChoreographies: [FileKey] = [
+    static let ofInterleavingTests: [FileKey] = [
         .extends, .without, .purpose, .represents, .drivers, .limits, .threads, .expect, .cycle,
     ]
     /// Keys of a load that profiles cannot change.
@@ -45,8 +45,8 @@ enum FileKey: String, CaseIterable {
             "The questions of the summary that it answers: latency, staleness, coalescing, upkeep, rate. Of several scenarios the "
                 + "first that was run answers. Default: none, and the summary takes a scenario whose gate is the metric."
         case .profiles: "What `smoke`, `ci` and `full` change: settings, or the sweep as a whole."
-        case .threads: "A choreography: named threads and the steps of each."
-        case .expect: "How a choreography ends; by driver, or on all."
+        case .threads: "An interleaving test: named threads and the steps of each."
+        case .expect: "How an interleaving test ends; by driver, or on all."
         case .cycle: "Who waits for what in the deadlock that is expected, as `thread > resource`."
         }
     }

@@ -1,16 +1,11 @@
 // Hints for unknown words: the word that was probably meant.
 import StillingWellBasis
+import TidegaugeSpec
 
 public enum Nearest {
-    /// Former words with their replacements. Some YAML parsers read them as booleans or null; others were renamed.
-    private static let renamed = [
-        "null": ["noop"], "livestore": ["stillingwell"], "on": ["runs_on", "on_time"], "off": ["off_time"],
-        "writers.on": ["writers.on_time"], "writers.off": ["writers.off_time"],
-    ]
-
     /// Returns the replacement of a former word, if it is one of `known`.
     static func replacement(of word: String, among known: [String]) -> String? {
-        renamed[word]?.first(where: known.contains)
+        RenamedWords.all[word]?.first(where: known.contains)
     }
 
     /// Returns the end of an error message: the word that was probably meant, or all known words.
@@ -22,12 +17,13 @@ public enum Nearest {
 
     /// Like `hint`, but with up to three words if several are similar: `grdb` is part of two names.
     public static func hints(for word: String, among known: [String]) -> String {
-        let several = replacement(of: word, among: known) == nil ? several(to: word, among: known) : ""
+        let several = several(to: word, among: known)
         return several.isEmpty ? hint(for: word, among: known) : String(several.dropFirst())
     }
 
     /// Returns a hint with up to three similar words, nearest first. Empty if none is similar.
     public static func several(to word: String, among known: [String]) -> String {
+        if let new = replacement(of: word, among: known) { return " (it is called '\(new)' now)" }
         let near = Spelling.near(to: word, among: known).prefix(3).map { "'\($0)'" }
         guard let last = near.last else { return "" }
         let others = near.dropLast().joined(separator: ", ")

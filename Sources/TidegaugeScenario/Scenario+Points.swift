@@ -12,9 +12,9 @@ extension Scenario {
             point.spec.scenarioSHA = sha256
             point.spec.variant = variant
             point.spec.measure = measure.map(\.rawValue)
-            point.spec.choreography = choreography
+            point.spec.interleaving = interleaving
             // Values that depend on two keys.
-            point.spec.dataset.groups = max(point.spec.dataset.groups, point.spec.observers.bystanders)
+            point.spec.dataset.groups = max(point.spec.dataset.groups, point.spec.observers.idleQueries)
             if settings.isLockstep { point.spec.writers.load = .lockstep }
             if settings.writers.arrivals == .trace, let trace = traces[point.traceFile] { point.spec.follow(trace) }
             return point

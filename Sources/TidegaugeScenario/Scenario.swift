@@ -27,7 +27,7 @@ public struct Scenario: Sendable {
     /// Questions of the summary that it answers.
     public let answers: [SummaryQuestion]
     /// Interleaving test, or nil for a load.
-    public internal(set) var choreography: Choreography?
+    public internal(set) var interleaving: InterleavingSpec?
 
     let knownDrivers: [String]
     /// Position for reports of missing keys.

@@ -32,8 +32,8 @@ struct ScenarioReader {
             ?? ""
         let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
         let measure: [Metric] =
-            isPlay ? [.hangDetectionTime, .choreographyTime] : readMeasure(entry(.measure), root.position)
-        let gate = isPlay ? .choreographyTime : readGate(entry(.gate), measured: measure)
+            isPlay ? [.hangDetectionTime, .interleavingTestTime] : readMeasure(entry(.measure), root.position)
+        let gate = isPlay ? .interleavingTestTime : readGate(entry(.gate), measured: measure)
         let answers =
             entry(.answers).map { names($0, known: SummaryQuestion.allCases.map(\.rawValue), of: "question") } ?? []
         if let position = measurePositions[.upkeepRatio], drivers.count < 2 {
@@ -57,7 +57,7 @@ struct ScenarioReader {
             name: Self.stem(of: problems.paths[0]), path: problems.paths[0], sha256: sha256, purpose: purpose,
             represents: represents, drivers: drivers, measure: measure, limits: limits, gate: gate,
             namesGate: isPlay || entry(.gate) != nil, answers: answers.compactMap { SummaryQuestion(rawValue: $0) },
-            choreography: isPlay ? readChoreography(entries, drivers: drivers, root.position) : nil,
+            interleaving: isPlay ? readInterleavingTest(entries, drivers: drivers, root.position) : nil,
             knownDrivers: knownDrivers, start: start,
             conditionPlaces: conditionPlaces.mapValues { problems.place($0) }, base: base, sweep: sweep,
             profiles: profiles)
@@ -74,9 +74,9 @@ struct ScenarioReader {
     }
 
     private mutating func readPlaySettings(_ entries: [YAMLNode.Entry], into layer: inout SettingsLayer) {
-        let known = FileKey.ofChoreographies.map(\.rawValue) + Self.choreographySettings.map(\.rawValue)
+        let known = FileKey.ofInterleavingTests.map(\.rawValue) + Self.interleavingSettings.map(\.rawValue)
         for entry in entries {
-            if let setting = Setting(rawValue: entry.key), Self.choreographySettings.contains(setting) {
+            if let setting = Setting(rawValue: entry.key), Self.interleavingSettings.contains(setting) {
                 readSetting(entry, into: &layer)
             } else if Self.topKeys.contains(entry.key), !known.contains(entry.key) {
                 problems.add(entry.position, "'\(entry.key)' has no meaning beside 'threads' (remove one of the two)")
@@ -88,7 +88,7 @@ struct ScenarioReader {
 
     /// Values for settings that a load requires and an interleaving test does not use.
     private static let quiet: [Setting: SettingValue] = [
-        .items: .integer(Choreography.items), .duration: .durationNs(1_000_000), .warmUp: .durationNs(0),
+        .items: .integer(InterleavingSpec.items), .duration: .durationNs(1_000_000), .warmUp: .durationNs(0),
         .observerCount: .integer(0), .load: .word(WritersSpec.Load.closed.rawValue),
     ]
 
@@ -212,8 +212,10 @@ struct ScenarioReader {
 
     /// Names a similar metric, because listing all metrics would be too long.
     private static func metricHint(_ name: String) -> String {
-        let near = Nearest.nearest(to: name, among: Metric.allCases.map(\.rawValue))
-        return near.map { "(did you mean '\($0)'?)" } ?? "('tidegauge list metrics' names them all)"
+        let known = Metric.allCases.map(\.rawValue)
+        let isNear =
+            Nearest.replacement(of: name, among: known) != nil || Nearest.nearest(to: name, among: known) != nil
+        return isNear ? Nearest.hint(for: name, among: known) : "('tidegauge list metrics' names them all)"
     }
 
     /// Returns a known and measured metric, or nil after reporting a problem.

@@ -41,8 +41,8 @@ public enum ScenarioReference {
 
     /// Keys that a setting requires, as a sentence.
     private static func condition(_ setting: Setting, _ quoted: (String) -> String) -> String {
-        if let companion = setting.row.companion {
-            let words = companion.words.map { quoted("\(companion.setting.rawValue): \($0)") }
+        if let required = setting.row.required {
+            let words = required.words.map { quoted("\(required.setting.rawValue): \($0)") }
             return " Only with \(words.joined(separator: " or "))."
         }
         let kinds = FaultSpec.Kind.allCases.filter { $0.row.takes.contains(setting) }

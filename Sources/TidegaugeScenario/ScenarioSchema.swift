@@ -49,7 +49,7 @@ public enum ScenarioSchema {
                     "actor": anyOf([
                         steps,
                         closed([
-                            documented(.runsOn, words(Choreography.Place.allCases.map(\.rawValue))),
+                            documented(.runsOn, words(InterleavingSpec.Place.allCases.map(\.rawValue))),
                             documented(.steps, steps),
                         ]),
                     ]), "step": step,
@@ -162,12 +162,12 @@ public enum ScenarioSchema {
         ]
     }
 
-    // MARK: Choreographies
+    // MARK: Interleaving tests
 
     private static var steps: JSONText { ["type": "array", "items": ["$ref": "#/$defs/step"]] }
 
     private static var expectation: JSONText {
-        let ending = words(Choreography.Ending.allCases.map(\.rawValue))
+        let ending = words(InterleavingSpec.Ending.allCases.map(\.rawValue))
         return anyOf([ending, ["type": "object", "additionalProperties": ending]])
     }
 

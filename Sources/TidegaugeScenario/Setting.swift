@@ -23,7 +23,7 @@ extension Setting {
         case .groups:
             .init(
                 \.spec.dataset.groups, .integer(0...1_000_000), default: .missing,
-                "Groups of ten rows that no commit touches, there to be watched by bystanders; as many as those, unless said."
+                "Groups of ten rows that no commit changes. Idle queries watch them. Default: `observers.idle_queries`."
             )
         case .primaryKeys:
             .init(
@@ -46,10 +46,10 @@ extension Setting {
                 \.spec.dataset.tables, .integerOrNil(1...DatasetSpec.maximumTables), default: 1,
                 "Tables: the one that is watched, and others. With those each row has a counterpart in one of them, under "
                     + "its key, which comes, changes and goes with it in the same transaction.")
-        case .neighbour:
+        case .coTenant:
             .init(
-                \.spec.dataset.neighbour, .words(), default: .none,
-                "Whether a second store in the process is kept busy by a writer and an observer of its own.")
+                \.spec.dataset.coTenant, .words(), default: .none,
+                "Whether a second store of the same process is busy, with its own writer and observer.")
 
         // MARK: observers
         case .observerCount:
@@ -77,10 +77,10 @@ extension Setting {
             .init(
                 \.spec.observers.threads, .integer(1...1_024), default: 1,
                 "Threads (or queues) that the observers are spread over, round robin.")
-        case .bystanders:
+        case .idleQueries:
             .init(
-                \.spec.observers.bystanders, .integer(0...1_000_000), default: 0,
-                "Further live queries, of ten rows each, that no commit touches; on the same threads.")
+                \.spec.observers.idleQueries, .integer(0...1_000_000), default: 0,
+                "Additional live queries of ten rows each, on the same threads, whose rows no commit changes.")
         case .calls:
             .init(
                 \.spec.observers.calls, .words(), default: .none,
@@ -103,20 +103,20 @@ extension Setting {
                 \.spec.observers.audit, .words(), default: .none,
                 "Whether every commit also moves an amount between two rows, which an auditor on each observing thread adds "
                     + "up inside its callbacks.")
-        case .pins:
+        case .heldSnapshots:
             .init(
-                \.spec.observers.pins, .integer(0...1_000), default: 0,
-                "Snapshots taken one after another while the load runs, and held to its end.")
-        case .operators:
+                \.spec.observers.heldSnapshots, .integer(0...1_000), default: 0,
+                "Snapshots that are taken one after another during the load and held until its end.")
+        case .publisherChainLength:
             .init(
-                \.spec.observers.operators, .integer(0...1_000), default: 0,
-                "Publisher operators between a notification and the callback.")
+                \.spec.observers.publisherChainLength, .integer(0...1_000), default: 0,
+                "Length of the publisher chain: operators between a notification and the callback.")
         case .churn:
             .init(
                 \.spec.observers.churn, .integerOrNil(0...1_000), default: 0,
                 "So many further observers come and go while the load runs, a few hundred in a second: cancelled from another "
                     + "thread, with their own threads where a driver lets these go, and made anew. They are in no figure; that "
-                    + "nobody is called any more once cancelled is checked of each (`silence`).")
+                    + "that none is called after its cancellation is checked.")
 
         case .besideWriters:
             .init(

@@ -5,22 +5,22 @@ import TidegaugeSpec
 struct SettingRow: Sendable {
     /// Kind of values that may be written.
     let kind: SettingKind
-    /// Value without any setting. Nil for required keys, keys that follow from others, and keys that need a companion.
+    /// Value without any setting. Nil for required keys, keys that follow from others, and keys that need another key.
     let defaultValue: SettingValue?
     /// Whether a sweep may vary it. Durations and numbers of repetitions cannot be swept.
     let isSwept: Bool
     /// Description that starts with a noun.
     let summary: String
     /// The other key that must have certain values for this key to apply.
-    let companion: SettingCompanion?
+    let required: RequiredSetting?
     let read: @Sendable (SweepPoint) -> SettingValue
     let write: @Sendable (SettingValue, inout SweepPoint) -> Void
 
     init<Value>(
         _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>, default: Value,
-        isSwept: Bool = true, _ summary: String, only companion: SettingCompanion? = nil
+        isSwept: Bool = true, _ summary: String, only required: RequiredSetting? = nil
     ) {
-        self.init(path, type, type.wrap(`default`), isSwept, summary, companion)
+        self.init(path, type, type.wrap(`default`), isSwept, summary, required)
     }
 
     /// Marks a missing default. An optional would be ambiguous, because `.none` is a case of many types.
@@ -28,18 +28,18 @@ struct SettingRow: Sendable {
 
     init<Value>(
         _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>, default: NoDefault,
-        isSwept: Bool = true, _ summary: String, only companion: SettingCompanion? = nil
+        isSwept: Bool = true, _ summary: String, only required: RequiredSetting? = nil
     ) {
-        self.init(path, type, nil, isSwept, summary, companion)
+        self.init(path, type, nil, isSwept, summary, required)
     }
 
     private init<Value>(
         _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>,
-        _ defaultValue: SettingValue?, _ isSwept: Bool, _ summary: String, _ companion: SettingCompanion?
+        _ defaultValue: SettingValue?, _ isSwept: Bool, _ summary: String, _ required: RequiredSetting?
     ) {
         kind = type.kind
         self.defaultValue = defaultValue
-        (self.isSwept, self.summary, self.companion) = (isSwept, summary, companion)
+        (self.isSwept, self.summary, self.required) = (isSwept, summary, required)
         read = { type.wrap($0[keyPath: path]) }
         // The value was parsed as one of this kind, so that unwrapping succeeds.
         write = { value, point in if let value = type.unwrap(value) { point[keyPath: path] = value } }
@@ -53,12 +53,12 @@ struct SettingRow: Sendable {
 }
 
 /// Another key and the values that it must have.
-struct SettingCompanion {
+struct RequiredSetting {
     let setting: Setting
     let words: [String]
 
-    static func with<Word: RawRepresentable<String>>(_ setting: Setting, _ words: Word...) -> SettingCompanion {
-        SettingCompanion(setting: setting, words: words.map(\.rawValue))
+    static func with<Word: RawRepresentable<String>>(_ setting: Setting, _ words: Word...) -> RequiredSetting {
+        RequiredSetting(setting: setting, words: words.map(\.rawValue))
     }
 
     /// Text such as `'keys: zipf' or 'keys: latest'`.

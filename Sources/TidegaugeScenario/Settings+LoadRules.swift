@@ -57,8 +57,8 @@ extension Settings {
             self[.match] != nil && observers.match < 1, [.match, .sort],
             "'sort: list' is watched whole: 'observers.match' has no meaning (remove it)")
         blame(
-            observers.bystanders > 0, [.bystanders, .sort],
-            "'sort: list' is one list of all rows: bystanders have none of their own")
+            observers.idleQueries > 0, [.idleQueries, .sort],
+            "'sort: list' is one list of all rows, without rows for 'observers.idle_queries' (remove one of the two)")
     }
 
     private func checkLinks(_ blame: Blame) {

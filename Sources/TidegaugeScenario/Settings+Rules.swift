@@ -18,7 +18,7 @@ extension Settings {
         }
         checkMissing(whole, into: &problems)
         checkArrivals(report)
-        checkCompanions(report)
+        checkRequiredSettings(report)
         checkKeys(report)
         checkFault(report)
         checkServer(report)
@@ -40,23 +40,24 @@ extension Settings {
         }
     }
 
-    private static let companions = Setting.allCases.compactMap { setting in setting.row.companion.map { (setting, $0) }
+    private static let requirements = Setting.allCases.compactMap { setting in
+        setting.row.required.map { (setting, $0) }
     }
 
-    /// Rules for settings that require a companion.
-    private func checkCompanions(_ blame: Blame) {
-        for (setting, companion) in Self.companions {
+    /// Rules for settings that require another setting.
+    private func checkRequiredSettings(_ blame: Blame) {
+        for (setting, required) in Self.requirements {
             // Neither setting applies to a closed load, which is reported already.
-            if companion.setting == .arrivals, writers.load != .open { continue }
-            let isThat = companion.words.contains(word(companion.setting))
+            if required.setting == .arrivals, writers.load != .open { continue }
+            let isThat = required.words.contains(word(required.setting))
             blame(
-                isThat && value(setting) == nil && !refused.contains(setting), [companion.setting],
-                "'\(companion.setting.key): \(word(companion.setting))' needs '\(setting.rawValue)', "
+                isThat && value(setting) == nil && !refused.contains(setting), [required.setting],
+                "'\(required.setting.key): \(word(required.setting))' needs '\(setting.rawValue)', "
                     + setting.row.noun)
             blame(
-                !isThat && self[setting] != nil, [setting, companion.setting],
-                "'\(setting.rawValue)' has a meaning only with \(companion.text) "
-                    + (companion.words.count > 1 ? "(add one of them)" : "(add it)"))
+                !isThat && self[setting] != nil, [setting, required.setting],
+                "'\(setting.rawValue)' has a meaning only with \(required.text) "
+                    + (required.words.count > 1 ? "(add one of them)" : "(add it)"))
         }
     }
 
@@ -67,14 +68,16 @@ extension Settings {
             blame(isAsked, [setting, .observerCount], "\(why): 'observers.count' is 0")
         }
         blame(
-            observers.bystanders > 0, [.bystanders, .observerCount],
-            "bystanders need somebody to stand by: 'observers.count' is 0 (make it at least 1)")
+            observers.idleQueries > 0, [.idleQueries, .observerCount],
+            "'observers.idle_queries' requires 'observers.count' of at least 1")
         needs(.queries, observers.queries == .ranges, "'queries: ranges' has nothing to divide")
         needs(.calls, observers.calls != .none, "'observers.calls' needs an observing thread")
         needs(.subscribe, observers.subscribe != .idle, "'observers.subscribe' needs observers")
         needs(.audit, observers.audit != .none, "'observers.audit' needs somebody who looks")
         needs(.churn, observers.churn != nil, "'observers.churn' come and go beside observers")
-        needs(.operators, observers.operators > 0, "'observers.operators' lead to nobody")
+        needs(
+            .publisherChainLength, observers.publisherChainLength > 0,
+            "'observers.publisher_chain_length' has no observer")
     }
 
     /// Rules for reads, which must follow from the rows of the query.
@@ -110,8 +113,8 @@ extension Settings {
             observers.queries == .filters && dataset.keys == .uuid, [.queries, .primaryKeys],
             "'queries: filters' takes shares of the keys, which random ones do not have (remove one of the two)")
         blame(
-            self[.groups] != nil && dataset.groups < observers.bystanders, [.groups, .bystanders],
-            "\(observers.bystanders) bystanders watch a group each, and there are \(dataset.groups) "
+            self[.groups] != nil && dataset.groups < observers.idleQueries, [.groups, .idleQueries],
+            "\(observers.idleQueries) idle queries watch a group each, and there are \(dataset.groups) "
                 + "(more 'dataset.groups', or leave it out)")
     }
 

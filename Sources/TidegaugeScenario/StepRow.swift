@@ -4,7 +4,7 @@ import TidegaugeSpec
 
 /// Argument of a step, and the step that is made from it.
 enum StepForm {
-    typealias Step = Choreography.Step
+    typealias Step = InterleavingSpec.Step
 
     case alone(Step)
     /// Optional number of repetitions (default: 1).
@@ -54,34 +54,41 @@ struct StepRow {
     }
 
     static var all: [StepRow] {
-        typealias Step = Choreography.Step
+        typealias Step = InterleavingSpec.Step
         return [
-            .init("commit", .count(Step.commit), "So many commits, each changing a row that everybody watches."),
-            .init("hold", .steps(Step.hold), "A commit during which the steps run, holding the write lock."),
-            .init("subscribe", .subscribe, "Observers on this site; what they do when they are called."),
-            .init("cancel", .subscription(Step.cancel), "Ends the subscriptions of this name."),
+            .init("commit", .count(Step.commit), "Commits, each of which changes a row that every observer watches."),
+            .init(
+                "hold", .steps(Step.hold),
+                "Runs the steps inside a write transaction, holding the write lock, and commits."),
+            .init(
+                "subscribe", .subscribe,
+                "Adds observers on this delivery context; `initial` and `update` run in their callbacks."),
+            .init("cancel", .subscription(Step.cancel), "Cancels the subscriptions of this name."),
             .init(
                 "requery", .subscription(Step.requery),
-                "Ends the subscriptions of this name, and watches something else in their place."),
+                "Cancels the subscriptions of this name and subscribes to another query."),
             .init(
                 "covered", .subscription(Step.covered),
                 "Waits until the subscriptions of this name have been called for the last commit."),
-            .init("begin-write", .alone(.beginWrite), "Begins a write on this site, and cancels it."),
-            .init("refresh", .alone(.refresh), "Moves this site on to the newest version."),
-            .init("read", .steps(Step.read), "The steps run while a version is being read."),
+            .init(
+                "begin-write", .alone(.beginWrite),
+                "Begins a write transaction on this delivery context and cancels it."),
+            .init("refresh", .alone(.refresh), "Advances this delivery context to the newest version."),
+            .init("read", .steps(Step.read), "Runs the steps inside a read transaction."),
             .init(
                 "write-later", .steps(Step.writeLater),
-                "Has the steps run in a transaction some time, on this site, and goes on."),
+                "Queues a write transaction with the steps on this delivery context, and continues."),
             .init("close", .alone(.close), "Closes the store."),
-            .init("meet", .word("point", Step.meet), "Waits until everybody who names this point is there."),
+            .init(
+                "barrier", .word("name", Step.barrier), "Waits until every thread that names this barrier has arrived."),
             .init(
                 "blocked", .word("thread", Step.blocked),
-                "Waits until another thread is blocked, or through with its steps."),
-            .init("lock", .named("name", Step.lock), "The steps run holding a lock of the program's own."),
-            .init("sync", .named("site", Step.sync), "The steps run on a site, which is waited for."),
-            .init("async", .named("site", Step.async), "The steps run on a site some time."),
-            .init("refusable", .steps(Step.refusable), "The store may refuse these steps with an error."),
-            .init("repeat", .times, "The steps, so many times."),
+                "Waits until another thread is blocked or has finished its steps."),
+            .init("lock", .named("name", Step.lock), "Runs the steps while holding a lock of the harness."),
+            .init("sync", .named("context", Step.sync), "Runs the steps on a delivery context and waits for them."),
+            .init("async", .named("context", Step.async), "Queues the steps on a delivery context and continues."),
+            .init("refusable", .steps(Step.refusable), "Runs steps that the store may refuse with an error."),
+            .init("repeat", .times, "Runs the steps this many times."),
         ]
     }
 }
@@ -96,13 +103,13 @@ enum InnerKey: String, CaseIterable {
     var summary: String {
         switch self {
         case .runsOn:
-            "Where a thread's steps run: a thread of its own; a thread with a run loop or a serial queue, which are sites "
-                + "where deliveries come and others can have things done. Default: thread."
-        case .steps: "What is done, step by step."
-        case .times: "How often, 1 to 10 000 times."
+            "Where the steps run: a plain thread; a thread with a run loop; a serial queue. The last two are delivery "
+                + "contexts: observers are called there, and other threads can run steps there. Default: thread."
+        case .steps: "The steps, in order."
+        case .times: "Number of repetitions, 1 to 10,000."
         case .as: "The name of the subscriptions. Default: observer."
         case .count:
-            "So many observers, the first of everything, the others of the rows that are changed. Default: 1."
+            "Number of observers. The first watches all rows, the others the rows that commits change. Default: 1."
         case .initial: "What the first callback of each does."
         case .update: "What the first callback after it does."
         case .at: "The points at which a limit holds: swept keys and the value of each."

@@ -9,5 +9,5 @@ public func shippedMain(peers: [any StoreDriver] = []) -> Never {
     let own = StillingWellDriver()
     tidegaugeMain(
         drivers: [own], peers: linkedDrivers.filter { $0.name != own.name } + peers,
-        commands: [VerifyCommand.self, SalvageCommand.self])
+        commands: [VerifyCommand.self, RecoverCommand.self])
 }

@@ -1,37 +1,64 @@
-// `tidegauge verify` and `tidegauge salvage`: find damage in a StillingWell file, and recover its undamaged objects.
-// Exit code 0: no damage; 1: damage; 70: the file cannot be checked.
+// `tidegauge verify` and `tidegauge recover`: find damage in a StillingWell file, and recover its undamaged objects.
+// Exit code 0: no damage; 1: damage; 64: a path is wrong or the store is open; 70: the file cannot be checked.
 import ArgumentParser
+import Foundation
 import StillingWell
 
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Tell what of a StillingWell file is damaged, and which objects are whole.")
+        commandName: "verify", abstract: "List the damage of a StillingWell file, and count its undamaged objects.")
 
-    @Argument(help: "The folder of a store that nobody has open.")
+    @Argument(help: "Folder of a store that no process has open.")
     var path: String
 
+    func validate() throws { try requireStore(path) }
+
     func run() throws {
-        let report = try Store.verify(path: path)
+        let report = try refusingOpenStores { try Store.verify(path: path) }
         print(report.text)
         if !report.isWhole { throw ExitCode(1) }
     }
 }
 
-struct SalvageCommand: ParsableCommand {
+struct RecoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "salvage", abstract: "Write the whole objects of a damaged StillingWell file to a new store.")
+        commandName: "recover", abstract: "Write the undamaged objects of a StillingWell file to a new store.",
+        aliases: ["salvage"])
 
-    @Argument(help: "The folder of a store that nobody has open. It stays as it is.")
+    @Argument(help: "Folder of a store that no process has open. It stays unchanged.")
     var path: String
 
-    @Argument(help: "A folder for the new store.")
+    @Argument(help: "Folder of the new store.")
     var folder: String
 
+    func validate() throws {
+        try requireStore(path)
+        guard !holdsStore(folder) else {
+            throw ValidationError("\(folder): a store exists there; name another folder, or remove it")
+        }
+    }
+
     func run() throws {
-        let report = try Store.salvage(path: path, to: folder)
+        let report = try refusingOpenStores { try Store.salvage(path: path, to: folder) }
         print(report.text)
-        print("what is whole was written to \(folder)")
+        print("undamaged objects were written to \(folder)")
         if !report.isWhole { throw ExitCode(1) }
+    }
+}
+
+private func holdsStore(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path + "/data.mdb") }
+
+private func requireStore(_ path: String) throws {
+    if !holdsStore(path) { throw ValidationError("\(path): there is no store; correct the path") }
+}
+
+/// Converts the error of an open store to a message and exit code 64.
+private func refusingOpenStores<Value>(_ body: () throws -> Value) throws -> Value {
+    do {
+        return try body()
+    } catch let error as StoreError {
+        if case .storeInUse = error { throw ValidationError("\(error)") }
+        throw error
     }
 }
 

@@ -21,8 +21,10 @@ public struct CountSpec: Codable, Sendable, Equatable {
         if fault.kind != .none { return "a fault comes at a time, and a counted trial has none" }
         if writers.hosts != nil { return "writers on other hosts are not counted" }
         if writers.process == .own { return "writers in a process of their own are not counted" }
-        if dataset.neighbour != .none { return "a neighbour writes whenever it likes" }
-        if observers.calls != .none || observers.churn != nil || observers.subscribe != .idle || observers.pins > 0 {
+        if dataset.coTenant != .none { return "a co-tenant writes at any time" }
+        if observers.calls != .none || observers.churn != nil || observers.subscribe != .idle
+            || observers.heldSnapshots > 0
+        {
             return "the observers do something else beside the commits"
         }
         return nil

@@ -1,5 +1,5 @@
 // Metrics. A metric is a case and its entry, both in this file, and a provider in the table of its source
-// (`TrialProvider`, `GroupFigures`, `SweepFigures`, `PeerFigures`, `ChoreographyTrial`). A case without an entry does
+// (`TrialProvider`, `GroupFigures`, `SweepFigures`, `PeerFigures`, `InterleavingTrial`). A case without an entry does
 // not compile. A metric without a provider fails `ProviderTests`. `DocumentationTests` compares the entries with the
 // table of Docs/metrics.md.
 
@@ -7,7 +7,7 @@
 public enum Metric: String, CaseIterable, Sendable, Codable {
     case scheduleDelay = "schedule_delay"
     case scheduleStarted = "schedule_started"
-    case unmadeCommits = "unmade_commits"
+    case missedCommits = "missed_commits"
     case writeServiceTime = "write_service_time"
     case writeResponseTime = "write_response_time"
     case writerPenalty = "writer_penalty"
@@ -83,7 +83,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case stallSeen = "stall_seen"
     case oracleViolations = "oracle_violations"
     case hangDetectionTime = "hang_detection_time"
-    case choreographyTime = "choreography_time"
+    case interleavingTestTime = "interleaving_test_time"
     case trialOutcome = "trial_outcome"
 
     /// Static facts of the metric.
@@ -95,7 +95,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             .init(
                 .one, .clock, worse: .less, needs: [.setting(.schedule)],
                 "share of the commits due in the measured window that were begun in it")
-        case .unmadeCommits:
+        case .missedCommits:
             .init(
                 .count, .clock, needs: [.setting(.schedule)],
                 "commits due in the measured window that were never made: their writer was late, and gave up")
@@ -174,7 +174,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 "last − first enter over the observers of one commit")
         case .fanoutCost:
             .init(
-                .nsPerObserverCommit, .clock, from: .sweep(over: [.observerCount, .bystanders]),
+                .nsPerObserverCommit, .clock, from: .sweep(over: [.observerCount, .idleQueries]),
                 needs: [.observers, .baseline],
                 "slope of process CPU per commit on the number of observers (Theil–Sen); over the sweep")
         case .upkeepCost:
@@ -187,7 +187,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 "β of upkeep_cost = c · itemsᵝ over the sweep: 0 incremental, 1 re-run, above 1 re-sort")
         case .upkeepGrowth:
             .init(
-                .one, .clock, from: .sweep(over: [.items, .observerCount, .bystanders]), takes: [.upkeepCost],
+                .one, .clock, from: .sweep(over: [.items, .observerCount, .idleQueries]), takes: [.upkeepCost],
                 needs: [.observers, .baseline],
                 "`upkeep_cost` at the last point of the sweep ÷ at the first, of each repetition by itself, then "
                     + "the median")
@@ -197,7 +197,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 needs: [.setting(.countedForm)], "β as in `upkeep_exponent`, of `engine_instructions`")
         case .instructionsGrowth:
             .init(
-                .one, .instruction, from: .sweep(over: [.items, .observerCount, .bystanders]),
+                .one, .instruction, from: .sweep(over: [.items, .observerCount, .idleQueries]),
                 takes: [.engineInstructions], needs: [.setting(.countedForm)],
                 "`engine_instructions` at the last point of the sweep ÷ at the first")
         case .upkeepRatio:
@@ -363,15 +363,15 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             .init(
                 .count, .event, isOwed: true,
                 "promises broken: convergence, monotonicity, change-set replay, atomicity, shown rows, first is "
-                    + "initial, silence, nothing lost; must be 0")
+                    + "initial, no call after cancel, nothing lost; must be 0")
         case .hangDetectionTime:
             .init(
-                .ns, .clock, from: .choreography,
-                "of a choreography that deadlocked: from the moment its circle closed to the report")
-        case .choreographyTime:
+                .ns, .clock, from: .interleavingTest,
+                "of an interleaving test that deadlocked: from the moment the cycle of waits closed to the report")
+        case .interleavingTestTime:
             .init(
-                .ns, .clock, from: .choreography,
-                "of a choreography that completed: from the empty folder to the closed store")
+                .ns, .clock, from: .interleavingTest,
+                "of an interleaving test that completed: from the empty folder to the closed store")
         case .trialOutcome:
             .init(
                 .one, .clock, from: .companions, about: .harness, isOwed: true,

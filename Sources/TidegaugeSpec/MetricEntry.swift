@@ -103,7 +103,7 @@ public struct MetricEntry: Sendable {
         case peers
         /// All points of a sweep that varies one of these settings.
         case sweep(over: [Setting])
-        case choreography
+        case interleavingTest
     }
 
     /// The thing that the metric measures.
@@ -171,7 +171,7 @@ extension Metric {
 
 extension TrialSpec {
     /// Requested metrics that this binary knows.
-    public var metrics: [Metric] { measure.compactMap { Metric(rawValue: $0) } }
+    public var metrics: [Metric] { measure.compactMap(Metric.init(recorded:)) }
 
     /// Requested metrics, metrics that every trial reports, and the metrics that any of these is computed from.
     public var neededMetrics: Set<Metric> {

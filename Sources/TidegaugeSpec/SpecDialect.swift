@@ -3,16 +3,9 @@
 import Foundation
 
 public enum SpecDialect {
-    /// Older name of a driver by its newer name, keyed by the version that renamed it.
-    static let renamedDrivers: [Int: [String: String]] = [13: ["stillingwell": "livestore"]]
-
     /// Returns the name of a driver in binaries that read specs of `version`.
     public static func driver(_ name: String, version: Int) -> String {
-        driver(name, version: version, renamed: renamedDrivers)
-    }
-
-    static func driver(_ name: String, version: Int, renamed: [Int: [String: String]]) -> String {
-        renamed.filter { $0.key > version }.sorted { $0.key > $1.key }.reduce(name) { $1.value[$0] ?? $0 }
+        RenamedWords.name(name, in: RenamedWords.drivers, version: version)
     }
 
     /// Reason why a binary cannot run a spec, as the end of a sentence.
@@ -43,9 +36,10 @@ public enum SpecDialect {
         var spec = spec
         spec.specVersion = version
         spec.driver = driver(spec.driver, version: version)
-        if let endings = spec.choreography?.endings {
+        spec.measure = spec.measure.map { RenamedWords.name($0, in: RenamedWords.metrics, version: version) }
+        if let endings = spec.interleaving?.endings {
             let named = endings.map { (driver($0.key, version: version), $0.value) }
-            spec.choreography?.endings = Dictionary(uniqueKeysWithValues: named)
+            spec.interleaving?.endings = Dictionary(uniqueKeysWithValues: named)
         }
         for (key, since, text) in youngerKeys where since > version {
             guard let text = text(spec) else { continue }

@@ -13,8 +13,8 @@ extension TrialSpec {
 
     /// The reason why the trial has no counted form, as a sentence, or nil if it has one.
     public var countObstacle: String? {
-        choreography == nil
-            ? CountSpec.obstacle(dataset, observers, writers, fault) : "a choreography makes no commits to count"
+        interleaving == nil
+            ? CountSpec.obstacle(dataset, observers, writers, fault) : "an interleaving test makes no commits to count"
     }
 
     /// Returns the same trial in its counted form, without timing.

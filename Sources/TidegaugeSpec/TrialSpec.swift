@@ -5,7 +5,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Spec version, raised when a field changes its meaning. A binary refuses specs of another version.
-    public static let currentVersion = 13
+    public static let currentVersion = 14
     /// The oldest version that specs are encoded for: the version of commit 0f28f9de.
     package static let oldestVersion = 12
     /// Keys that `oldestVersion` does not know, each with the version that introduced it. `text` returns the value as
@@ -40,7 +40,7 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     /// Number of commits and of callbacks that are recorded individually for a trace; nil: none.
     public var traceEvents: Int?
     /// Interleaving test that is run instead of a load.
-    public var choreography: Choreography?
+    public var interleaving: InterleavingSpec?
     /// Artificial cost of a calibration; nil: none.
     public var shim: Shim?
     /// Time slices shared with the other side of a pair; nil: the trial runs alone.
@@ -59,6 +59,14 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var serverStandbyNs: Int64?
     /// Settings of a counted trial, which has no measured window; nil: the trial is timed.
     public var count: CountSpec?
+
+    /// Names in JSON. Renamed properties keep the name of spec version 12.
+    enum CodingKeys: String, CodingKey {
+        case specVersion, scenario, scenarioSHA, driver, variant, trial, seed, durability, dataset, observers, writers
+        case measure, warmUpNs, durationNs, hangTimeoutNs, fault, traceEvents, shim, turns, workload
+        case serverURL, serverTransport, serverListeners, serverSlots, serverStandbyNs, count
+        case interleaving = "choreography"
+    }
 }
 
 /// Key path of a value in a scenario file. `TidegaugeScenario` has a row for each case.
@@ -71,20 +79,20 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case textCharacters = "dataset.text_characters"
     case payloadBytes = "dataset.payload_bytes"
     case tables = "dataset.tables"
-    case neighbour = "dataset.neighbour"
+    case coTenant = "dataset.co_tenant"
     case observerCount = "observers.count"
     case queries = "observers.queries"
     case match = "observers.match"
     case sort = "observers.sort"
     case deliver = "observers.deliver"
     case observerThreads = "observers.threads"
-    case bystanders = "observers.bystanders"
+    case idleQueries = "observers.idle_queries"
     case calls = "observers.calls"
     case subscribe = "observers.subscribe"
     case reads = "observers.reads"
     case audit = "observers.audit"
-    case pins = "observers.pins"
-    case operators = "observers.operators"
+    case heldSnapshots = "observers.held_snapshots"
+    case publisherChainLength = "observers.publisher_chain_length"
     case churn = "observers.churn"
     case besideWriters = "observers.beside_writers"
     case observerHosts = "observers.hosts"
@@ -138,7 +146,7 @@ public struct DatasetSpec: Codable, Sendable, Equatable {
     }
 
     /// Other stores that are open in the process.
-    public enum Neighbour: String, Codable, Sendable, CaseIterable {
+    public enum CoTenant: String, Codable, Sendable, CaseIterable {
         case none
         /// A second store of the same engine, with its own writer and its own observer.
         case busy
@@ -151,7 +159,7 @@ public struct DatasetSpec: Codable, Sendable, Equatable {
 
     /// Number of rows that writers choose from, with keys 0 ..< items.
     public var items = 0
-    /// Number of additional groups of ten rows that no commit changes. Bystanders watch them.
+    /// Number of additional groups of ten rows that no commit changes. Idle queries watch them.
     public var groups = 0
     public var keys = Keys.ascending
     /// Number of links between the observed rows and the rows that writers change; 0: they are the same rows.
@@ -163,7 +171,13 @@ public struct DatasetSpec: Codable, Sendable, Equatable {
     /// Number of tables. Each row has a counterpart in one of the tables after the first, which is inserted, changed
     /// and deleted with it; nil: one table.
     public var tables: Int?
-    public var neighbour = Neighbour.none
+    public var coTenant = CoTenant.none
+
+    /// Names in JSON. Renamed properties keep the name of spec version 12.
+    enum CodingKeys: String, CodingKey {
+        case items, groups, keys, links, textCharacters, payloadBytes, tables
+        case coTenant = "neighbour"
+    }
 }
 
 public struct ObserversSpec: Codable, Sendable, Equatable {
@@ -244,7 +258,7 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var sort = Sort.none
     public var deliver = Deliver.runLoop
     public var threads = 0
-    public var bystanders = 0
+    public var idleQueries = 0
     /// Always 0. Binaries that read specs of version 12 require this field.
     private(set) var workNs: Int64 = 0
     public var calls = Calls.none
@@ -252,8 +266,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var audit = Audit.none
     /// nil: no reads.
     public var reads: Reads?
-    public var pins = 0
-    public var operators = 0
+    public var heldSnapshots = 0
+    public var publisherChainLength = 0
     /// Number of additional observers of the first query that subscribe and cancel during the load; nil: none.
     public var churn: Int?
     /// nil: they do not observe.
@@ -261,6 +275,15 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     /// Number of hosts that observe, besides the trial's own process; nil: the writing hosts if `besideWriters` is
     /// set, else none.
     public var hosts: Int?
+
+    /// Names in JSON. Renamed properties keep the name of spec version 12.
+    enum CodingKeys: String, CodingKey {
+        case count, queries, match, sort, deliver, threads, workNs, calls, subscribe, audit, reads, churn, besideWriters
+        case hosts
+        case idleQueries = "bystanders"
+        case heldSnapshots = "pins"
+        case publisherChainLength = "operators"
+    }
 }
 
 public struct WritersSpec: Codable, Sendable, Equatable {

@@ -49,7 +49,7 @@ extension TrialSpec {
     /// Whether the load can pause between slices: no schedule, no other writing process, no fault and no other store.
     public var canTakeTurns: Bool {
         writers.load != .open && writers.process == .same && writers.hosts == nil && fault.kind == .none
-            && dataset.neighbour == .none
-            && choreography == nil
+            && dataset.coTenant == .none
+            && interleaving == nil
     }
 }

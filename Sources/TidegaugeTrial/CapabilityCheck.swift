@@ -19,13 +19,13 @@ public enum CapabilityCheck {
             return "it has no counted form: what a server does is not counted here"
         }
         if spec.count != nil, let obstacle = spec.countObstacle { return "it has no counted form: \(obstacle)" }
-        if let play = spec.choreography { return obstacle(play, capabilities) }
+        if let play = spec.interleaving { return obstacle(play, capabilities) }
         let observers = spec.observers
         if observers.calls != .none, !capabilities.can(.callableOnSite) { return noCalls }
         if observers.subscribe == .locked, !capabilities.readsBesideWriter {
             return "its observers wait while a writer holds the lock, and could not subscribe meanwhile"
         }
-        if observers.count + observers.bystanders > 0,
+        if observers.count + observers.idleQueries > 0,
             let obstacle = obstacle(observers.deliver == .runLoop ? [.runLoop] : [.queue], capabilities)
         {
             return obstacle
@@ -40,7 +40,7 @@ public enum CapabilityCheck {
         return sites.contains(.queue) && !capabilities.sites.contains(.queue) ? "it cannot deliver on a queue" : nil
     }
 
-    private static func obstacle(_ play: Choreography, _ capabilities: Capabilities) -> String? {
+    private static func obstacle(_ play: InterleavingSpec, _ capabilities: Capabilities) -> String? {
         let places = play.actors.map(\.place)
         let sites = DeliverySite.Kind.allCases.filter { places.contains($0 == .runLoop ? .runLoop : .queue) }
         if let obstacle = obstacle(Set(sites), capabilities) { return obstacle }
@@ -69,12 +69,12 @@ public enum CapabilityCheck {
         if !RowShape(spec).isPlain, !capabilities.can(.wholeRows) {
             return "its rows are four numbers each, in one table"
         }
-        if spec.observers.operators > 0, !capabilities.hasPublishers { return "it has no publishers" }
+        if spec.observers.publisherChainLength > 0, !capabilities.hasPublishers { return "it has no publishers" }
         if spec.observers.subscribe == .readFirst, !capabilities.canReadFirst {
             return "it reads nothing on an observing thread before it observes"
         }
         if spec.asksForServer, !capabilities.can(.served) { return "it has no server" }
-        if spec.observers.pins > 0, !capabilities.can(.pinning) { return "it holds no versions" }
+        if spec.observers.heldSnapshots > 0, !capabilities.can(.pinning) { return "it holds no versions" }
         if spec.writers.hosts != nil, !capabilities.isShared, !capabilities.can(.reachable) {
             return "no process of another host can open its store"
         }

@@ -28,7 +28,7 @@ extension TrialResult {
         if var recordings = tree["recordings"] as? [String: Any] {
             for key in ["histograms", "series"] {
                 recordings[key] = (recordings[key] as? [[String: Any]] ?? []).filter {
-                    ($0["metric"] as? String).map { Metric(rawValue: $0) != nil } ?? false
+                    ($0["metric"] as? String).map { Metric(recorded: $0) != nil } ?? false
                 }
             }
             tree["recordings"] = recordings
@@ -40,6 +40,6 @@ extension TrialResult {
         guard let metric = figure["metric"] as? String, let statistic = figure["statistic"] as? String else {
             return false
         }
-        return Metric(rawValue: metric) != nil && Statistic(rawValue: statistic) != nil
+        return Metric(recorded: metric) != nil && Statistic(rawValue: statistic) != nil
     }
 }

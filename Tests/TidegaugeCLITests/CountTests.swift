@@ -98,7 +98,7 @@ struct CountTests {
         let folder = try Folder()
         try folder.write("a.yaml", Self.scenario)
         let ran = try Binary.tidegauge.run(
-            ["run", "a.yaml", "--count", "--set", "observers.pins=1"], in: folder)
+            ["run", "a.yaml", "--count", "--set", "observers.held_snapshots=1"], in: folder)
         #expect(ran.status == 0, "\(ran.errors)")
         #expect(ran.errors.contains("it has no counted form: the observers do something else beside the commits"))
     }

@@ -22,7 +22,8 @@ import Testing
     }
 
     private static let small = [
-        "dataset.items=60", "observers.count=1", "observers.threads=1", "observers.bystanders=0", "writers.rate=500/s",
+        "dataset.items=60", "observers.count=1", "observers.threads=1", "observers.idle_queries=0",
+        "writers.rate=500/s",
     ]
 
     @Test(arguments: [

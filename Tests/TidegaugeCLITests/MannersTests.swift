@@ -59,7 +59,12 @@ import TidegaugeRun
         (["chekc", "a.yaml"], "unknown command 'chekc' (did you mean 'check'?)"),
         (["zzzzzzzz"], "unknown command 'zzzzzzzz' (known here: init, run, "),
         (["run", "a.yaml", "--filter", "b"], "no scenario matches --filter 'b'"),
+        (["rum"], "unknown command 'rum' (did you mean 'run'?)"),
         (["run", "commit-latency", "--filter", "comit-latency"], "(did you mean 'commit-latency'?)"),
+        (["run", "commit-latency", "--filter", "comit"], "(did you mean 'commit-latency'?)"),
+        (["run", "bystanders"], "(it is called 'idle-queries' now)"),
+        (["explore", "commit-latency"], "commit-latency has no 'threads'"),
+        (["replay", "commit-latency"], "commit-latency has no 'threads'"),
         (["run", "a.yaml", "--out", "~"], "a shell expands '~' outside quotes alone"),
         (["run", "a.yaml", "--out", "~/reports"], "a shell expands '~' outside quotes alone"),
     ])
@@ -148,9 +153,9 @@ import TidegaugeRun
 
     @Test func aDriverThatCannotDoItIsToldWhy() throws {
         let folder = try Folder()
-        let pins = Self.scenario.replacingOccurrences(of: "drivers: [noop, stillingwell]\n", with: "")
-            .replacingOccurrences(of: "count: 1", with: "count: 1, pins: 1")
-        try folder.write("a.yaml", Data(pins.utf8))
+        let held = Self.scenario.replacingOccurrences(of: "drivers: [noop, stillingwell]\n", with: "")
+            .replacingOccurrences(of: "count: 1", with: "count: 1, held_snapshots: 1")
+        try folder.write("a.yaml", Data(held.utf8))
         let ran = try Binary.peers.run(["run", "a.yaml", "--driver", "grdb-pool"], in: folder)
         #expect(ran.status == 64 && ran.errors.contains("  a on grdb-pool: it holds no versions"), "\(ran.errors)")
     }

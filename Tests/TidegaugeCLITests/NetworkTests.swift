@@ -115,7 +115,7 @@ import TidegaugeMeasure
         // A busy machine makes fewer than the 40 commits due per host. The others are counted as missed.
         let made = hosts.map { $0["commits"] as? Int ?? 0 }
         #expect(made.allSatisfy { $0 > 0 }, "\(made)")
-        #expect(made.reduce(0, +) + (counts["unmade_commits"] ?? 0) == 80, "\(made), \(counts)")
+        #expect(made.reduce(0, +) + (counts["missed_commits"] ?? 0) == 80, "\(made), \(counts)")
         // Two observers in this process and two on each host.
         #expect((counts["replayed_callbacks"] ?? 0) + (counts["row_samples"] ?? 0) > 6, "\(counts)")
         #expect((counts["server_cpu_ns.writer"] ?? 0) > 0, "\(counts)")

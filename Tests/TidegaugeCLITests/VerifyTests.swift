@@ -1,4 +1,4 @@
-// Tests of the output and exit codes of `tidegauge verify` and `tidegauge salvage`.
+// Tests of the output and exit codes of `tidegauge verify` and `tidegauge recover`.
 import Foundation
 import StillingWell
 import Testing
@@ -32,7 +32,7 @@ import Testing
     @Test func bothProgramsHaveTheSameCommands() throws {
         let folder = try Folder()
         let helps = try [Binary.tidegauge, .peers].map { try $0.run(["--help"], in: folder).output }
-        #expect(helps[0] == helps[1] && helps[0].contains("salvage"), "\(helps)")
+        #expect(helps[0] == helps[1] && helps[0].contains("recover"), "\(helps)")
         try makeStore(in: folder)
         #expect(try Binary.peers.run(["verify", "store"], in: folder).status == 0)
     }
@@ -50,17 +50,30 @@ import Testing
         #expect(ran.status == 1, "\(ran.errors)")
         #expect(ran.output.contains("Page: 2 whole, 1 damaged"))
         #expect(ran.output.contains("damaged: a row of 'Page' is not what was stored"))
-        let salvaged = try Binary.tidegauge.run(["salvage", "store", "new"], in: folder)
-        #expect(salvaged.status == 1, "\(salvaged.errors)")
+        let recovered = try Binary.tidegauge.run(["recover", "store", "new"], in: folder)
+        #expect(recovered.status == 1, "\(recovered.errors)")
+        let again = try Binary.tidegauge.run(["salvage", "store", "new"], in: folder)
+        #expect(again.status == 64 && again.errors.hasPrefix("Error: new: a store exists there"), "\(again.errors)")
         let whole = try Binary.tidegauge.run(["verify", "new"], in: folder)
         #expect(whole.status == 0 && whole.output.contains("Page: 2 whole"), "\(whole.output)\(whole.errors)")
     }
 
     @Test func whereThereIsNoneItSaysSo() throws {
         let folder = try Folder()
-        let ran = try Binary.tidegauge.run(["verify", "nowhere"], in: folder)
-        #expect(ran.status == 70)
-        #expect(ran.errors.contains("there is no store; correct the path"), "\(ran.errors)")
-        #expect(!folder.exists("nowhere"))
+        for arguments in [["verify", "nowhere"], ["recover", "nowhere", "new"], ["salvage", "nowhere", "new"]] {
+            let ran = try Binary.tidegauge.run(arguments, in: folder)
+            #expect(ran.status == 64)
+            #expect(ran.errors.hasPrefix("Error: nowhere: there is no store; correct the path"), "\(ran.errors)")
+        }
+        #expect(!folder.exists("nowhere") && !folder.exists("new"))
+    }
+
+    @Test func anOpenStoreIsRefused() throws {
+        let folder = try Folder()
+        try makeStore(in: folder)
+        let store = try Store(.init(path: folder.path + "/store", models: [Page.self], durability: .relaxed))
+        let ran = try Binary.tidegauge.run(["verify", "store"], in: folder)
+        #expect(ran.status == 64 && ran.errors.hasPrefix("Error: "), "\(ran.errors)")
+        try store.close()
     }
 }

@@ -51,7 +51,7 @@ struct CountedOnlyTests {
     func noCountedForm() {
         func plan(_ subjects: Int) -> ComparisonPlan {
             var plan = World(Array(repeating: Truth(), count: subjects), seed: 1).plan(pairs: 0)
-            plan.subjects[0].points[0].observers.pins = 1
+            plan.subjects[0].points[0].observers.heldSnapshots = 1
             return plan
         }
         #expect(word(ComparisonEngine(plan(2)), [row(1, head: 1_000)]) == .pass)

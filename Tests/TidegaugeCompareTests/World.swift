@@ -12,7 +12,7 @@ extension TrialSpec {
             scenario: "s", scenarioSHA: "cafe", driver: "model", variant: variant, trial: 0, seed: 1,
             durability: "memory", dataset: DatasetSpec(items: 10),
             observers: ObserversSpec(
-                count: 1, queries: .same, match: 0.5, sort: .none, deliver: .queue, threads: 1, bystanders: 0),
+                count: 1, queries: .same, match: 0.5, sort: .none, deliver: .queue, threads: 1, idleQueries: 0),
             writers: WritersSpec(
                 threads: 1, load: .open, rateHz: 10, arrivals: .uniform, burst: 1, changes: ["touch": 1],
                 rowsPerCommit: 1, keys: .uniform),

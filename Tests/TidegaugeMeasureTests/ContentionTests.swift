@@ -7,7 +7,7 @@ import Testing
 struct ContentionTests {
     /// A window of one second on two processors, in ms.
     private func share(
-        own: [(ran: Int64, waited: Int64)], neighbours: Int64, helpers: [(ran: Int64, waited: Int64)] = []
+        own: [(ran: Int64, waited: Int64)], others: Int64, helpers: [(ran: Int64, waited: Int64)] = []
     )
         -> Double
     {
@@ -22,7 +22,7 @@ struct ContentionTests {
             return threads
         }
         let process = own.reduce(0) { $0 + $1.ran }
-        let all = process + helpers.reduce(0) { $0 + $1.ran } + neighbours
+        let all = process + helpers.reduce(0) { $0 + $1.ran } + others
         let start = RunQueueReading(
             threads: threads(false), processNs: 900 * ms, machineNs: 50_000 * ms, resolutionNs: 20 * ms)
         let end = RunQueueReading(
@@ -34,34 +34,34 @@ struct ContentionTests {
     @Test("A trial that fills the machine waits for itself, and for nobody else")
     func ownLoad() {
         // Two writers and two observers on two processors: each waits as long as it runs.
-        #expect(share(own: [(500, 500), (500, 500), (500, 480), (480, 500)], neighbours: 0) == 0)
+        #expect(share(own: [(500, 500), (500, 500), (500, 480), (480, 500)], others: 0) == 0)
         // The usual small load of a system.
         #expect(
-            share(own: [(490, 500), (490, 500), (490, 490), (480, 500)], neighbours: 40) < NoiseLimits().mostWaitShare
+            share(own: [(490, 500), (490, 500), (490, 490), (480, 500)], others: 40) < NoiseLimits().mostWaitShare
                 / 2
         )
     }
 
-    @Test("Neighbours that take the processors are seen, whatever the trial does itself")
-    func neighbours() {
+    @Test("Other processes that take the processors are seen, whatever the trial does itself")
+    func others() {
         // Two spinning processes and a writer: the writer loses a third of the time.
-        #expect(share(own: [(670, 330)], neighbours: 1_330) > 0.2)
+        #expect(share(own: [(670, 330)], others: 1_330) > 0.2)
         // Twenty of them: a tenth of the speed is left.
-        #expect(share(own: [(90, 910)], neighbours: 1_910) > 0.85)
+        #expect(share(own: [(90, 910)], others: 1_910) > 0.85)
         // A trial with full load, and another process that takes one of the processors.
-        #expect(share(own: [(330, 670), (330, 670), (340, 660)], neighbours: 1_000) > NoiseLimits().mostWaitShare)
+        #expect(share(own: [(330, 670), (330, 670), (340, 660)], others: 1_000) > NoiseLimits().mostWaitShare)
     }
 
-    @Test("A neighbour that leaves a processor free takes nothing")
+    @Test("Another process that leaves a processor free takes nothing")
     func beside() {
-        #expect(share(own: [(990, 8)], neighbours: 1_000) < 0.01)
-        #expect(share(own: [(50, 1)], neighbours: 30) < 0.02)
+        #expect(share(own: [(990, 8)], others: 1_000) < 0.01)
+        #expect(share(own: [(50, 1)], others: 30) < 0.02)
     }
 
-    @Test("Another process of the trial is no neighbour")
+    @Test("Another process of the trial is not another one")
     func helpers() {
-        #expect(share(own: [(700, 300), (600, 400)], neighbours: 0, helpers: [(690, 300)]) == 0)
-        #expect(share(own: [(500, 500)], neighbours: 900, helpers: [(600, 400)]) > NoiseLimits().mostWaitShare)
+        #expect(share(own: [(700, 300), (600, 400)], others: 0, helpers: [(690, 300)]) == 0)
+        #expect(share(own: [(500, 500)], others: 900, helpers: [(600, 400)]) > NoiseLimits().mostWaitShare)
     }
 
     @Test("What the kernel writes is read, and what it does not is no reading")

@@ -199,7 +199,7 @@ struct AnswersTests {
         try Fixture.withFolder { root in
             try WholeRun.write(in: root)
             var record = try RunRecord.load("\(root)/\(WholeRun.runID)")
-            let plays = Choreographies(record)
+            let plays = InterleavingTests(record)
             #expect(plays.engines == ["stillingwell"] && plays.rows.map(\.scenario) == ["lock-order"])
             #expect(plays.rows[0].outcomes == [.completed(ns: 9_610_000)])
             #expect(plays.rows[0].controls == [.init(driver: "flawed", outcome: .caught(ns: 9_610_000))])
@@ -210,15 +210,15 @@ struct AnswersTests {
         }
     }
 
-    @Test("A store that has to stop itself in one choreography is named as an engine all the same")
+    @Test("A store that has to stop itself in one interleaving test is named as an engine all the same")
     func engineThatIsAControl() throws {
         try Fixture.withFolder { root in
             try WholeRun.write(in: root)
             var record = try RunRecord.load("\(root)/\(WholeRun.runID)")
             var trial = try #require(
-                record.trials.first { $0.spec.driver == "stillingwell" && $0.spec.choreography != nil })
+                record.trials.first { $0.spec.driver == "stillingwell" && $0.spec.interleaving != nil })
             trial.spec.scenario = "stops-itself"
-            trial.spec.choreography?.endings = ["stillingwell": .trap]
+            trial.spec.interleaving?.endings = ["stillingwell": .trap]
             record.trials.append(trial)
             let summary = MarkdownSummary.render(record)
             #expect(

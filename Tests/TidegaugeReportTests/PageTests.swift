@@ -50,8 +50,8 @@ struct PageTests {
         #expect(Set(places).count == places.count)
     }
 
-    @Test("A choreography is a row, and no scenario of the list")
-    func choreographies() throws {
+    @Test("An interleaving test is a row, and no scenario of the list")
+    func interleavingTests() throws {
         let page = try page()
         #expect(page.contains("<td class=\"good\">✔ 9.61 ms</td>"))
         #expect(page.contains("<span class=\"good\">caught in 9.61 ms</span> <span class=\"quiet\">flawed</span>"))

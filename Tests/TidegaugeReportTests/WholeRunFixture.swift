@@ -24,7 +24,7 @@ enum WholeRun {
         ]
         header.scenarios.append(header.scenarios[0])
         header.scenarios[2].name = "lock-order"
-        header.scenarios[2].gate = .choreographyTime
+        header.scenarios[2].gate = .interleavingTestTime
         header.scenarios[1].name = hostile
         header.scenarios[1].purpose = "Is \(hostile) safe?"
         return header
@@ -119,7 +119,7 @@ enum WholeRun {
             ]
             try add(spec(hostile, driver, "writers.rate=100/s"), figures, .completed)
         }
-        try report.addChoreography()
+        try report.addInterleavingTest()
         try add(
             spec(hostile, "stillingwell", "writers.rate=1000/s"), [], .crashed(signal: "SIGSEGV"),
             notes: ["at \(hostile)"]
@@ -145,11 +145,11 @@ enum WholeRun {
 
 extension RunReport {
     /// An interleaving test that one engine completes. A flawed one hangs in it, as expected.
-    fileprivate func addChoreography() throws {
-        for (driver, metric) in [("stillingwell", Metric.choreographyTime), ("flawed", .hangDetectionTime)] {
+    fileprivate func addInterleavingTest() throws {
+        for (driver, metric) in [("stillingwell", Metric.interleavingTestTime), ("flawed", .hangDetectionTime)] {
             var spec = WholeRun.spec("lock-order", driver, "")
             let play = #"{"actors": [], "endings": {"flawed": "deadlock"}, "cycle": []}"#
-            spec.choreography = try JSONDecoder().decode(Choreography.self, from: Data(play.utf8))
+            spec.interleaving = try JSONDecoder().decode(InterleavingSpec.self, from: Data(play.utf8))
             let figures = [Figure(metric, .value, 9_610_000, n: 1), TrialFate.completed.figure]
             try add(RunRow.rows(figures, of: spec, runID: WholeRun.runID, environment: .ofARun))
             var result = TrialResult(fate: .completed)

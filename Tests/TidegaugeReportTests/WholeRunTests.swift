@@ -161,6 +161,19 @@ struct WholeRunTests {
             #expect(throws: DamagedReport.self) { try RunRecord.load("\(root)/\(WholeRun.runID)") }
         }
     }
+
+    /// The reference run has the former words of metrics and settings.
+    @Test("A run of an older version is read with the present words")
+    func formerWords() throws {
+        let reference = "\(Interpreter.repository)/Reports/reference"
+        #expect(try RunRecord.load(reference).trials.count > 0)
+        let text = try String(contentsOfFile: "\(reference)/bench/metrics.csv", encoding: .utf8)
+        #expect(text.contains("observers.bystanders=") && text.contains("choreography_time"))
+        let rows = try CSV.records(text).dropFirst().map { try #require(MetricsCSV.row($0)) }
+        #expect(rows.contains { $0.variant.contains("observers.idle_queries=") })
+        #expect(!rows.contains { $0.variant.contains("observers.bystanders") })
+        #expect(rows.contains { $0.figure.metric == .interleavingTestTime })
+    }
 }
 
 /// The elements of a JUnit file.

@@ -81,7 +81,7 @@ import Testing
 
     @Test func aProductThatNoNumberHoldsIsCounted() {
         let axes = [
-            "dataset.items", "dataset.groups", "observers.count", "observers.bystanders", "writers.rows_per_commit",
+            "dataset.items", "dataset.groups", "observers.count", "observers.idle_queries", "writers.rows_per_commit",
             "writers.burst", "observers.threads", "writers.threads",
         ].map { "\($0): \(numbers(1_000))" }
         let found = complaintsInTime(plainScenario + "\nsweep: { \(axes.joined(separator: ", ")) }")
@@ -142,7 +142,7 @@ import Testing
     @Test func sweepsThatMultiplyAreRefusedBeforeTheyAreBuilt() {
         let values = "[" + (1...1_000).map(String.init).joined(separator: ", ") + "]"
         let keys = [
-            "dataset.items", "observers.count", "observers.threads", "observers.bystanders", "writers.threads",
+            "dataset.items", "observers.count", "observers.threads", "observers.idle_queries", "writers.threads",
             "writers.burst", "writers.rows_per_commit",
         ]
         let sweep = "{ " + keys.map { "\($0): \(values)" }.joined(separator: ", ") + " }"

@@ -41,17 +41,17 @@ import Testing
         var point = SweepPoint.defaults
         row.write(Self.other(setting), &point)
         #expect(row.read(point) == Self.other(setting))
-        for neighbour in Setting.allCases where neighbour != setting {
+        for other in Setting.allCases where other != setting {
             #expect(
-                neighbour.row.read(point) == neighbour.row.read(.defaults),
-                "\(neighbour.rawValue) has the place as well")
+                other.row.read(point) == other.row.read(.defaults),
+                "\(other.rawValue) has the place as well")
         }
     }
 
     /// Properties of a spec without a key: those of the trial, and those set outside of a scenario.
     private static let unkeyed = [
         "specVersion", "scenario", "scenarioSHA", "driver", "variant", "trial", "seed", "measure", "traceEvents",
-        "choreography", "count",
+        "interleaving", "count",
         "observers.workNs", "shim", "turns", "workload", "writers.traceNs",
     ]
 
@@ -128,8 +128,8 @@ import Testing
     @Test func anOlderBinaryIsAskedForADriverByTheNameThatItKnows() {
         let renamed = [13: ["b": "a"], 15: ["c": "b", "x": "y"]]
         for (version, name) in [(12, "a"), (13, "b"), (14, "b"), (15, "c"), (16, "c")] {
-            #expect(SpecDialect.driver("c", version: version, renamed: renamed) == name)
-            #expect(SpecDialect.driver("noop", version: version, renamed: renamed) == "noop")
+            #expect(RenamedWords.name("c", in: renamed, version: version) == name)
+            #expect(RenamedWords.name("noop", in: renamed, version: version) == "noop")
         }
     }
 

@@ -38,10 +38,10 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         let processes = 1 + (hasBaseline ? 1 : 0) + (measure.contains(where: \.needsNoop) ? 1 : 0)
         // Start of a process, opening, quiescence, the oracle's comparison and writing of results. An interleaving test
         // ends with its threads, or when a deadlock was observed for long enough.
-        let processNs: Int64 = spec.choreography == nil ? 400_000_000 : 150_000_000
+        let processNs: Int64 = spec.interleaving == nil ? 400_000_000 : 150_000_000
         // Inserting a row in bulk, and evaluating the first result from it.
         let loadNs = Int64(spec.dataset.items + 10 * spec.dataset.groups) * 2_000
-        let subscribeNs = Int64(spec.observers.count + spec.observers.bystanders) * 100_000
+        let subscribeNs = Int64(spec.observers.count + spec.observers.idleQueries) * 100_000
         // Counted under valgrind, once for all repetitions.
         let isCounted = measure.contains(where: \.isOfCountedTrial)
         let countedNs: Int64 = isCounted ? 5_000_000_000 + 100 * (loadNs + subscribeNs / 10) : 0
@@ -101,7 +101,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
     @Test func theSpeedOfAStoreHasItsLimits() throws {
         let limits = try load().flatMap { scenario in scenario.limits.map { "\(scenario.name): \($0)" } }
         for promise in [
-            "wake-up: delivery_over_floor.value <= 10", "bystanders: upkeep_growth.value <= 4",
+            "wake-up: delivery_over_floor.value <= 10", "idleQueries: upkeep_growth.value <= 4",
             "hundred-queries: upkeep_cost.value <= 150 raw_commit at observers.count=100;observers.queries=overlapping",
             "hundred-queries: upkeep_cost.value <= 900 raw_commit at observers.count=100;observers.queries=filters",
             "hundred-queries: observer_cpu.value <= 7 raw_commit at observers.count=1",
@@ -126,12 +126,12 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func bystandersWatchWhatIsThereAtEveryPoint() throws {
-        let scenario = try #require(try load().first { $0.name == "bystanders" })
+    @Test func idleQueriesWatchWhatIsThereAtEveryPoint() throws {
+        let scenario = try #require(try load().first { $0.name == "idle-queries" })
         for profile in Profile.allCases {
             let points = try scenario.points(profile: profile)
-            #expect(points.first?.spec.observers.bystanders == 1)
-            #expect(Set(points.map(\.spec.dataset.groups)) == [points.last?.spec.observers.bystanders])
+            #expect(points.first?.spec.observers.idleQueries == 1)
+            #expect(Set(points.map(\.spec.dataset.groups)) == [points.last?.spec.observers.idleQueries])
         }
     }
 
@@ -139,7 +139,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         let scenario = try #require(try load().first { $0.name == "fan-out" })
         let points = try scenario.points(profile: .ci)
         #expect(points.count == 4 + 2 + 2)
-        #expect(points[1].variant == "observers.bystanders=0;observers.count=1;observers.queries=same")
-        #expect(points.last?.variant == "observers.bystanders=1000;observers.count=1;observers.queries=same")
+        #expect(points[1].variant == "observers.idle_queries=0;observers.count=1;observers.queries=same")
+        #expect(points.last?.variant == "observers.idle_queries=1000;observers.count=1;observers.queries=same")
     }
 }

@@ -27,7 +27,7 @@ import Testing
             spec.observers
                 == ObserversSpec(
                     count: 2, queries: .same, match: 0.5, sort: .scoreDescending, deliver: .runLoop, threads: 1,
-                    bystanders: 0))
+                    idleQueries: 0))
         #expect(
             spec.writers
                 == WritersSpec(

@@ -51,7 +51,7 @@ import TidegaugeStillingWellDriver
     func aListIsKeptByEnginesThatHaveNone(_ name: String) throws {
         let driver = try #require(Self.drivers.first { $0.name == name })
         var spec = TrialSpec.tiny(driver: name)
-        (spec.observers.sort, spec.observers.match, spec.observers.bystanders) = (.list, 1, 0)
+        (spec.observers.sort, spec.observers.match, spec.observers.idleQueries) = (.list, 1, 0)
         spec.writers.changes = ["move": 4, "touch": 1, "insert": 1, "delete": 1]
         let result = try runTrial(spec, on: driver) { ($0.counts["rows_compared"] ?? 0) > 100 }
         #expect(result.fate == .completed, "\(name): \(result.notes) \(result.violations)")

@@ -13,7 +13,7 @@ import TidegaugeStillingWellDriver
     @Test func wrongIndicesOfABatchAreSeen() throws {
         var alone = TrialSpec.tiny(driver: Fault.staleModification.rawValue)
         alone.observers.count = 1
-        alone.observers.bystanders = 0
+        alone.observers.idleQueries = 0
         alone.writers.threads = 1
         alone.writers.load = .lockstep
         alone.writers.keys = .matching

@@ -22,7 +22,8 @@ import TidegaugeStillingWellDriver
         #expect(blind.fate == .completed, "\(blind.notes) \(blind.violations)")
         let result = try runTrial(spec, on: FaultyDriver(.lateCall)) { $0.fate != .completed }
         #expect(result.fate == .oracleViolation, "\(result.notes) \(result.counts)")
-        #expect(result.violations.contains { $0.contains("silence: churned observer") }, "\(result.violations)")
+        #expect(
+            result.violations.contains { $0.contains("call after cancel: churned observer") }, "\(result.violations)")
     }
 
     @Test func soundStoresPass() throws {

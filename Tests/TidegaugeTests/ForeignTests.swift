@@ -47,6 +47,40 @@ import TidegaugeMeasure
         }
     }
 
+    /// An older binary ignores a metric that it does not know, so it gets the former name, and answers with it.
+    @Test func renamedMetricsCrossVersions() throws {
+        var spec = TrialSpec.tiny()
+        spec.measure = ["missed_commits", "lock_wait"]
+        for (version, name) in [(12, "unmade_commits"), (13, "unmade_commits"), (14, "missed_commits")] {
+            let tree = try #require(
+                try JSONSerialization.jsonObject(with: SpecDialect.json(spec, version: version)) as? [String: Any])
+            #expect(tree["measure"] as? [String] == [name, "lock_wait"])
+            let observers = try #require(tree["observers"] as? [String: Any])
+            #expect(observers["bystanders"] as? Int == spec.observers.idleQueries)
+        }
+        let result = try edited(TrialResult(fate: .completed)) { tree in
+            tree["figures"] = [
+                ["metric": "unmade_commits", "statistic": "value", "value": 3, "n": 1, "censored": 0, "flags": []]
+            ]
+        }
+        #expect(try TrialResult.readForeign(result).figures == [Figure(.missedCommits, .value, 3, n: 1)])
+    }
+
+    /// Journals of older runs contain the former names.
+    @Test func formerNamesInJournalsAreRead() throws {
+        let step = InterleavingSpec.Step.barrier("there")
+        #expect(String(decoding: try JSONEncoder().encode(step), as: UTF8.self) == #"{"meet":{"_0":"there"}}"#)
+        #expect(
+            try JSONDecoder().decode([Metric].self, from: Data(#"["choreography_time"]"#.utf8)) == [
+                .interleavingTestTime
+            ])
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode([Metric].self, from: Data(#"["x"]"#.utf8)) }
+        #expect(
+            RenamedWords.variant("observers.bystanders=1;observers.count=10")
+                == "observers.count=10;observers.idle_queries=1")
+        #expect(RenamedWords.variant("writers.rate=200/s") == "writers.rate=200/s" && RenamedWords.variant("*") == "*")
+    }
+
     /// Counts of a build are stored under a checksum of the spec.
     @Test func aSpecIsTheSameBytesEachTime() throws {
         let texts = try (0..<8).map { _ in try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion) }

@@ -50,7 +50,7 @@ private struct ForgetfulDriver: StoreDriver {
 @Suite(.serialized, .onThreads) struct HeldVersionTests {
     private func tiny(_ driver: String, _ sort: ObserversSpec.Sort) -> TrialSpec {
         var spec = TrialSpec.tiny(driver: driver)
-        (spec.observers.pins, spec.observers.sort) = (5, sort)
+        (spec.observers.heldSnapshots, spec.observers.sort) = (5, sort)
         // Rows are inserted, changed in place, moved and deleted.
         spec.writers.changes = ["update-score": 2, "touch": 1, "insert": 1, "delete": 1]
         return spec

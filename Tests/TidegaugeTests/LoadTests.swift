@@ -105,7 +105,7 @@ import TidegaugeSpec
         let dataset = Dataset(items: 1_000, groups: 0, writers: 1, seed: 5)
         let items = (0..<dataset.count).map { dataset.item(at: $0) }
         var observers = TrialSpec.tiny().observers
-        observers.bystanders = 0
+        observers.idleQueries = 0
         observers.count = 5
         for queries in [ObserversSpec.Queries.overlapping, .filters] {
             observers.queries = queries
@@ -240,12 +240,12 @@ import TidegaugeSpec
     }
 
     /// An engine that checks every change calls an idle query as often as any other.
-    @Test func aBystanderHasRoomForEveryCommitAndManyShareIt() {
+    @Test func anIdleQueryHasRoomForEveryCommitAndManyShareIt() {
         var spec = TrialSpec.tiny()
-        spec.observers.bystanders = 1
-        #expect(TrialSize.bystanderCallbacks(spec) == TrialSize.callbacks(spec))
+        spec.observers.idleQueries = 1
+        #expect(TrialSize.idleCallbacks(spec) == TrialSize.callbacks(spec))
         spec.writers.load = .closed
-        spec.observers.bystanders = 10_000
-        #expect(TrialSize.bystanderCallbacks(spec) * spec.observers.bystanders < 1 << 27)
+        spec.observers.idleQueries = 10_000
+        #expect(TrialSize.idleCallbacks(spec) * spec.observers.idleQueries < 1 << 27)
     }
 }

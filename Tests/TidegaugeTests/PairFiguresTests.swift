@@ -30,12 +30,12 @@ import TidegaugeSpec
         var spec = TrialSpec.tiny(driver: "noop")
         spec.writers.threads = 1
         spec.observers.count = 1
-        spec.observers.bystanders = 0
+        spec.observers.idleQueries = 0
         let (history, _) = try history(spec, tookNs: tookNs)
         let site = DeliveryContext("observer-0", .queue)
         defer { site.stop() }
         let observer = try Observer(
-            name: "observer 0", query: 0, site: site, isBystander: false, capacity: 100, indexCapacity: 100)
+            name: "observer 0", query: 0, site: site, isIdle: false, capacity: 100, indexCapacity: 100)
         for (index, callback) in callbacks.enumerated() {
             observer.note(
                 Delivery(version: callback.version, isInitial: index == 0, count: 1), enterNs: callback.enterNs)
@@ -81,7 +81,7 @@ import TidegaugeSpec
     /// Two hosts with clocks a second apart. Each is measured on its own clock, for its own commits only.
     @Test func anEchoIsMeasuredOnTheClockOfItsHost() throws {
         var spec = TrialSpec.tiny(driver: "noop")
-        (spec.writers.threads, spec.observers.count, spec.observers.bystanders) = (2, 1, 0)
+        (spec.writers.threads, spec.observers.count, spec.observers.idleQueries) = (2, 1, 0)
         let (dataset, plan) = (Dataset(spec), QueryAssignment(spec.observers, items: spec.dataset.items))
         func commits(_ aheadNs: Int64, odd: Int64) -> [CommitRecord] {
             (0..<20 as Range<Int64>).map { number in

@@ -126,7 +126,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         #expect(again.ran.map(\.driver) == ["model", "noop", "crash", "noop"])
     }
 
-    @Test func aGuestIsMeasuredAndNotJudged() throws {
+    @Test func anUnjudgedDriverIsMeasuredAndNotJudged() throws {
         let trials = ["model", "crash"].map { driver in
             var spec = self.spec([.processCPU])
             spec.driver = driver
@@ -191,9 +191,9 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
     @Test func growthIsThatOfEachRepetition() throws {
         var trials: [TrialSpec] = []
         for trial in 0..<3 {
-            for bystanders in [1, 10, 100] {
-                var spec = spec([.upkeepGrowth], trial: trial, variant: "observers.bystanders=\(bystanders)")
-                spec.observers.bystanders = bystanders
+            for idleQueries in [1, 10, 100] {
+                var spec = spec([.upkeepGrowth], trial: trial, variant: "observers.idle_queries=\(idleQueries)")
+                spec.observers.idleQueries = idleQueries
                 spec.dataset.groups = 100
                 spec.measure.append(Metric.upkeepCost.rawValue)
                 trials.append(spec)
@@ -202,7 +202,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         // The machine is slower by half in every repetition. A hundred idle queries cost a fifth more than one.
         let (_, executor, told) = try run(trials) { spec in
             var result = TrialResult(fate: .completed)
-            let factor = [1.0, 1.5, 2.25][spec.trial] * (spec.observers.bystanders == 100 ? 1.2 : 1)
+            let factor = [1.0, 1.5, 2.25][spec.trial] * (spec.observers.idleQueries == 100 ? 1.2 : 1)
             result.cpu = account(spec.observers.count > 0 ? Int64(factor * 1e6) : 0, commits: 1, affecting: 1)
             return result
         }

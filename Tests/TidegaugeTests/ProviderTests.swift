@@ -15,7 +15,7 @@ struct ProviderTests {
         sources += GroupFigures.providers.filter { $0.key == metric }.map { _ in .companions }
         if PeerFigures.providers[metric] != nil { sources.append(.peers) }
         if Self.sweeps.contains(metric) { sources.append(.sweep(over: metric.neededSweep)) }
-        sources += ChoreographyTrial.Verdict.providers.filter { $0.key == metric }.map { _ in .choreography }
+        sources += InterleavingTrial.Verdict.providers.filter { $0.key == metric }.map { _ in .interleavingTest }
         #expect(sources == [metric.entry.source], "\(metric.rawValue) has not the one provider of its source")
     }
 

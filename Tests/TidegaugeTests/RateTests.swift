@@ -183,7 +183,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(steal(60_000_000, cores: 4).stealShare == 0.03125)
     }
 
-    @Test func waitingForNeighboursMakesAClockUnknownAndNoCount() throws {
+    @Test func waitingForOtherProcessesMakesAClockUnknownAndNoCount() throws {
         func contended(_ share: Double) -> NoiseAccount {
             var account = noise()
             account.waitShare = share

@@ -85,7 +85,7 @@ import TidegaugeStillingWellDriver
     func aSlowdownReadsAsWhatItIs(amount: Double) throws {
         var spec = TrialSpec.tiny(driver: "noop")
         spec.observers.count = 0
-        spec.observers.bystanders = 0
+        spec.observers.idleQueries = 0
         spec.writers.threads = 1
         spec.writers.load = .closed
         spec.writers.rowsPerCommit = 1

@@ -30,7 +30,7 @@ import TidegaugeStillingWellDriver
                 var spec = tiny(driver, seed: seed)
                 spec.observers.sort = .list
                 spec.observers.match = 1
-                spec.observers.bystanders = 0
+                spec.observers.idleQueries = 0
                 spec.writers.changes = ["move": 4, "touch": 1, "insert": 1, "delete": 1, "update-score": 1]
                 let result = try runTrial(spec, on: driver) {
                     ($0.counts["replayed_callbacks"] ?? 0) > 3 && ($0.counts["rows_compared"] ?? 0) > 100
@@ -59,10 +59,10 @@ import TidegaugeStillingWellDriver
     }
 
     @Test(arguments: [1, 25])
-    func operatorsPassEverythingOn(operators: Int) throws {
+    func publisherChainsPassEverythingOn(length: Int) throws {
         var spec = tiny(StillingWellDriver())
-        spec.observers.operators = operators
-        expectSound(try runTrial(spec, on: StillingWellDriver()), "\(operators) operators")
+        spec.observers.publisherChainLength = length
+        expectSound(try runTrial(spec, on: StillingWellDriver()), "\(length) operators")
         #expect(CapabilityCheck.obstacle(spec, NoopDriver().capabilities) == "it has no publishers")
     }
 
@@ -86,7 +86,7 @@ import TidegaugeStillingWellDriver
         var spec = tiny(FaultyDriver(.calledAfterCancel))
         spec.observers.subscribe = .cancelled
         let result = try runTrial(spec, on: FaultyDriver(.calledAfterCancel)) { !$0.violations.isEmpty }
-        #expect(result.violations.contains { $0.contains("silence") }, "\(result.violations)")
+        #expect(result.violations.contains { $0.contains("call after cancel") }, "\(result.violations)")
     }
 
     @Test(arguments: [1, 3])
@@ -117,27 +117,27 @@ import TidegaugeStillingWellDriver
 
     @Test func heldVersionsAreCounted() throws {
         var spec = tiny(StillingWellDriver())
-        spec.observers.pins = 3
+        spec.observers.heldSnapshots = 3
         // As many versions are held as commits were made, which are few if the writer has no CPU time.
         let result = try runTrial(spec, on: StillingWellDriver()) {
             $0.fate != .completed || $0.value(.activeVersions, "max") ?? 0 > 20
         }
-        expectSound(result, "pins")
+        expectSound(result, "held snapshots")
         #expect(try #require(result.value(.activeVersions, "max")) > 20)
         #expect(try #require(result.value(.spaceAmplification)) > 1)
         #expect(CapabilityCheck.obstacle(spec, NoopDriver().capabilities) == "it holds no versions")
-        // Without pins, on a store that does not count, there is no figure and no refusal.
-        spec.observers.pins = 0
+        // Without held snapshots, on a store that does not count, there is no figure and no refusal.
+        spec.observers.heldSnapshots = 0
         let noop = try runTrial(spec, on: NoopDriver())
         #expect(noop.fate == .completed && noop.value(.activeVersions) == nil)
     }
 
-    @Test func aNeighbourIsBusy() throws {
+    @Test func aCoTenantIsBusy() throws {
         var spec = tiny(StillingWellDriver())
-        spec.dataset.neighbour = .busy
-        let result = try runTrial(spec, on: StillingWellDriver()) { ($0.counts["neighbour_commits"] ?? 0) > 10 }
-        expectSound(result, "neighbour")
-        #expect(result.counts["neighbour_commits"]! > 10)
+        spec.dataset.coTenant = .busy
+        let result = try runTrial(spec, on: StillingWellDriver()) { ($0.counts["co_tenant_commits"] ?? 0) > 10 }
+        expectSound(result, "co-tenant")
+        #expect(result.counts["co_tenant_commits"]! > 10)
     }
 
     @Test func allocationsAreToldByRole() throws {

@@ -22,7 +22,7 @@ extension TrialSpec {
             dataset: DatasetSpec(items: 60),
             observers: ObserversSpec(
                 count: 2, queries: .same, match: 0.5, sort: .scoreDescending, deliver: .runLoop, threads: 1,
-                bystanders: 1),
+                idleQueries: 1),
             writers: WritersSpec(
                 threads: 2, load: .open, rateHz: 2_000, arrivals: .poisson, burst: 1,
                 changes: ["update-score": 2, "touch": 2, "insert": 1, "delete": 1], rowsPerCommit: 2, keys: .uniform),

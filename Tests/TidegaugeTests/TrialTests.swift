@@ -102,7 +102,7 @@ import TidegaugeStillingWellDriver
         spec.shim = Shim("tail=1:20ms")
         let result = try runTrial(spec, on: ModelDriver())
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
-        let missed = try #require(result.counts["unmade_commits"])
+        let missed = try #require(result.counts["missed_commits"])
         #expect(missed > 50)
         #expect(result.notes.contains { $0.contains("\(missed) of ") && $0.contains("gave up 1000 ms after") })
         let measured = Double(result.counts["measured_commits"]!)
@@ -113,7 +113,7 @@ import TidegaugeStillingWellDriver
         let p90 = try #require(result.figures.first { $0.metric == .writeResponseTime && $0.statistic == .p90 })
         #expect(p90.flags.contains(.atLeast))
         #expect(p90.value! > 0.9e9)
-        #expect(result.value(.unmadeCommits) == Double(missed))
+        #expect(result.value(.missedCommits) == Double(missed))
         let started = try #require(result.figures.first { $0.metric == .scheduleStarted })
         #expect(started.n == response.n)
         #expect(started.value! < 0.2)
@@ -126,7 +126,7 @@ import TidegaugeStillingWellDriver
     @Test func withoutObserversOnlyWritersAreMeasured() throws {
         var spec = TrialSpec.tiny(driver: "noop")
         spec.observers.count = 0
-        spec.observers.bystanders = 0
+        spec.observers.idleQueries = 0
         let result = try runTrial(spec, on: NoopDriver())
         #expect(result.fate == .completed)
         #expect(result.value(.writeServiceTime, "count")! > 0)
@@ -274,7 +274,8 @@ import TidegaugeStillingWellDriver
         (.lostModification, "no modification says so"), (.extraModification, "did not change in place"),
         (.needlessMove, "not minimal"), (.wrongCount, "says the collection has"), (.versionBack, "monotonicity"),
         (.secondInitial, "first is initial"), (.noInitial, "first is initial"), (.tornSite, "atomicity"),
-        (.calledAfterCancel, "silence"), (.staleCollection, "live collection"), (.wrongContents, "evaluation"),
+        (.calledAfterCancel, "call after cancel"), (.staleCollection, "live collection"),
+        (.wrongContents, "evaluation"),
         (.lostCommit, "nothing lost"),
     ])
     func everyFaultIsSeen(fault: Fault, text: String) throws {

@@ -106,10 +106,10 @@ import TidegaugeTrial
         remote.writers.process = .own
         var faulty = closed
         faulty.fault.kind = .loss
-        var neighboured = closed
-        neighboured.dataset.neighbour = .busy
+        var shared = closed
+        shared.dataset.coTenant = .busy
         #expect([closed, lockstep].map(\.canTakeTurns) == [true, true])
-        #expect([.tiny(), remote, faulty, neighboured].map(\.canTakeTurns) == [false, false, false, false])
+        #expect([.tiny(), remote, faulty, shared].map(\.canTakeTurns) == [false, false, false, false])
     }
 
     @Test("both sides begin each trial together, until one of them leaves")

@@ -133,7 +133,7 @@ private final class Card: StoredObject {
         spec.writers = .init(
             threads: 1, load: .open, arrivals: .trace, changes: ["touch": 1], rowsPerCommit: 1, keys: .uniform)
         (spec.warmUpNs, spec.durationNs) = (20_000_000, 180_000_000)
-        spec.observers.bystanders = 0
+        spec.observers.idleQueries = 0
         spec.follow(try Trace(Array(trace.utf8)))
         return spec
     }
@@ -179,7 +179,7 @@ private final class Card: StoredObject {
     @Test func aPassingQueryIsMeasuredBetweenItsFirstDeliveryAndItsEnd() throws {
         var spec = TrialSpec.tiny()
         (spec.warmUpNs, spec.durationNs) = (0, 1_000_000)
-        (spec.writers.threads, spec.observers.bystanders, spec.observers.count) = (1, 0, 1)
+        (spec.writers.threads, spec.observers.idleQueries, spec.observers.count) = (1, 0, 1)
         let dataset = Dataset(spec)
         let plan = QueryAssignment(spec)
         let records = (0..<10).map { place in

@@ -43,7 +43,7 @@ struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
     ) throws -> any AnsweringSubscription {
         let results = try results(query, connection)
         if configuration.readsFirst { _ = results.count }
-        return try results.subscribe(sink, to: query, operators: configuration.operators)
+        return try results.subscribe(sink, to: query, operators: configuration.publisherChainLength)
     }
 
     func contents(of query: Query, _ connection: Connection) throws -> [Item] {

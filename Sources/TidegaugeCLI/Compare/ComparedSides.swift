@@ -92,7 +92,7 @@ struct ComparedSides {
     /// - Throws: an exit with the problems of scenarios or options.
     func plan(_ options: CompareOptions, isCountedOnly: Bool = false) throws -> ComparisonPlan {
         let place = folder(head, options)
-        let loaded = ScenarioPaths.withoutServers(try ScenarioPaths.load([place]), asked: [place])
+        let loaded = ScenarioPaths.withoutServers(try ScenarioPaths.load([place]), asked: [place], isReported: false)
         let wanted = loaded.filter { options.isWanted($0.name) }
         if wanted.isEmpty {
             let near = options.scenario.first.map { Nearest.several(to: $0, among: loaded.map(\.name)) } ?? ""
@@ -123,7 +123,10 @@ struct ComparedSides {
     }
 
     private func folder(_ side: Side, _ options: CompareOptions) -> String {
-        guard let scenarios = side.scenarios, options.scenarios == "Scenarios" else { return options.scenarios }
+        // Files of an older commit may contain former words, which are refused.
+        guard let scenarios = side.scenarios, options.scenarios == "Scenarios",
+            side.binary.talks.specVersion == TrialSpec.currentVersion
+        else { return options.scenarios }
         return scenarios
     }
 
@@ -151,7 +154,7 @@ struct ComparedSides {
         let base = Set(
             names.filter { $0.hasSuffix(".yaml") }.map {
                 (($0 as NSString).lastPathComponent as NSString).deletingPathExtension
-            })
+            }.map { RenamedWords.scenarios[$0] ?? $0 })
         let head = Set(loaded.map(\.name))
         return base.subtracting(head).sorted().map { OneSided(what: $0, why: "only the base has this scenario") }
             + head.subtracting(base).sorted().map {

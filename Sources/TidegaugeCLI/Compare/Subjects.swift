@@ -7,7 +7,7 @@ import TidegaugeTrial
 
 struct Subjects {
     /// Metrics of every trial of a comparison. They cost nothing, and CPU by role shows changes that clocks do not.
-    private static let companions: [Metric] = [
+    private static let alwaysMeasured: [Metric] = [
         .processCPU, .writerCPU, .upkeepCPU, .observerCPU, .achievedRate, .writeServiceTime, .harnessHiccup,
     ]
 
@@ -22,7 +22,7 @@ struct Subjects {
         overrides: [String: String]
     ) throws {
         // An interleaving test has no figure to compare commits by.
-        for scenario in scenarios where scenario.choreography == nil {
+        for scenario in scenarios where scenario.interleaving == nil {
             // Scenarios about the harness would take time from those about stores.
             if !areNamed, scenario.gate.entry.subject == .harness {
                 skipped.append(
@@ -49,7 +49,7 @@ struct Subjects {
 
     /// Excludes peers and the no-op driver unless requested, because a commit does not change them.
     private static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
-        RunPlan.drivers(of: scenario, asked: asked).filter { asked.contains($0) || !Drivers.askedFor.contains($0) }
+        RunPlan.drivers(of: scenario, asked: asked).filter { asked.contains($0) || !Drivers.unjudged.contains($0) }
     }
 
     private mutating func add(_ scenario: Scenario, _ driver: String, _ points: [TrialSpec]) {
@@ -72,7 +72,7 @@ struct Subjects {
     private static func asked(_ spec: TrialSpec) -> TrialSpec {
         var spec = spec
         let own = spec.metrics.filter { !$0.isOverSweep && !$0.needsNoop && $0.entry.source != .peers }
-        spec.measure = (own + companions.filter { !own.contains($0) }).map(\.rawValue)
+        spec.measure = (own + alwaysMeasured.filter { !own.contains($0) }).map(\.rawValue)
         return spec
     }
 }

@@ -21,7 +21,7 @@ public func tidegaugeMain(
     // A file that exceeds `ulimit -f` causes a write error instead of a signal, here and in trials.
     signal(SIGXFSZ, SIG_IGN)
     Tidegauge.further.withLock { $0 = commands }
-    Drivers.set([NoopDriver()] + drivers + peers, askedFor: Set(peers.map(\.name) + [EngineFacts.noop]))
+    Drivers.set([NoopDriver()] + drivers + peers, unjudged: Set(peers.map(\.name) + [EngineFacts.noop]))
     do {
         try refuseUnknownCommand(CommandLine.arguments.dropFirst().first)
         var command = try Tidegauge.parseAsRoot()
@@ -69,7 +69,9 @@ private func raiseFileLimit() {
 private func refuseUnknownCommand(_ word: String?) throws {
     let all = Tidegauge.configuration.subcommands
     let known = all.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
-    guard let word, !word.hasPrefix("-"), word != "help", !all.contains(where: { $0._commandName == word }) else {
+    guard let word, !word.hasPrefix("-"), word != "help",
+        !all.contains(where: { $0._commandName == word || $0.configuration.aliases.contains(word) })
+    else {
         return
     }
     throw ValidationError("unknown command '\(word)' \(Nearest.hint(for: word, among: known))")

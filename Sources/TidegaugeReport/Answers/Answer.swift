@@ -40,7 +40,7 @@ struct Answer: Sendable, Equatable {
     enum Source: Sendable, Equatable {
         case scenario(String)
         /// Separate parts of the page.
-        case integrity, hangs, choreographies, baseline
+        case integrity, hangs, interleavingTests, baseline
     }
 
     /// Text in place of a missing number.

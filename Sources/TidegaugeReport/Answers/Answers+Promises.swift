@@ -30,8 +30,8 @@ extension Answers {
         let hung = record.trials.count { trial in
             trial.fate == .hang || (trial.hangs ?? []).contains { !$0.isExpected && $0.kind != .inversion }
         }
-        let plays = Choreographies(record)
-        let source = plays.rows.isEmpty ? Answer.Source.hangs : .choreographies
+        let plays = InterleavingTests(record)
+        let source = plays.rows.isEmpty ? Answer.Source.hangs : .interleavingTests
         let warnings = record.trials.flatMap { $0.hangs ?? [] }.count { $0.kind == .inversion }
         var words = plays.rows.isEmpty ? ["no interleaving test was run"] : plays.sentences
         if warnings > 0 { words.append("\(Humanised.count(warnings, "warning")) of lock order") }

@@ -36,7 +36,7 @@ struct EngineRatios: Equatable {
     static func all(_ record: RunRecord) -> [EngineRatios] {
         let own = SubjectFigures(record).driver
         return record.scenarioNames.compactMap { name in
-            guard let gate = record.scenario(name)?.gate, gate.entry.subject != .harness, gate != .choreographyTime
+            guard let gate = record.scenario(name)?.gate, gate.entry.subject != .harness, gate != .interleavingTestTime
             else { return nil }
             let rows = record.rows.filter { $0.scenario == name && $0.variant != RunRow.overSweep }
             // Drivers that do nothing measure the harness and are not engines.

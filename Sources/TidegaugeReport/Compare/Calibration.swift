@@ -60,7 +60,7 @@ public struct Calibration: Codable, Sendable, Equatable {
         hiccupP99Ns = median(trials.compactMap { $0.noise?.hiccupP99Ns }.map(Double.init)) ?? 0
         noise = subjects.indices.flatMap { index -> [Noise] in
             let gate = nulls[0].tracks[index].gate
-            return ([gate] + Self.companions.filter { $0 != gate }).compactMap { name in
+            return ([gate] + Self.alwaysMeasured.filter { $0 != gate }).compactMap { name in
                 let good = nulls.flatMap { $0.tracks[index].goodPairs(for: name) }
                 let worsening = good.compactMap { $0.worsening(name) }
                 guard worsening.count == good.count, let sigma = medianAbsoluteDeviation(worsening) else { return nil }
@@ -73,7 +73,7 @@ public struct Calibration: Codable, Sendable, Equatable {
     }
 
     /// Figures besides the gates that describe the machine.
-    static let companions = [
+    static let alwaysMeasured = [
         FigureName("process_cpu", "value"), FigureName("write_service_time", "p50"),
         FigureName("end_to_end_latency", "p50"), FigureName("end_to_end_latency", "p99"),
     ]
@@ -107,7 +107,7 @@ public struct Calibration: Codable, Sendable, Equatable {
     /// over all scenarios, time per scenario.
     public var fitness: String {
         let seconds = 300.0
-        let sights = Self.companions.compactMap { name -> String? in
+        let sights = Self.alwaysMeasured.compactMap { name -> String? in
             let effects = noise.filter { $0.name == name && $0.secondsPerPair > 0 }.compactMap { noise in
                 DetectableEffect().effect(
                     sigma: noise.sigma, pairs: Int(nearest: (seconds / noise.secondsPerPair).rounded(.down)))

@@ -4,7 +4,9 @@ import TidegaugeStatistics
 
 public enum CalibrationConsole {
     public static func render(_ calibration: Calibration) -> String {
-        var lines = [calibration.machine, "", "noise of a pair (standard deviation), and what 20 pairs would see:"]
+        var lines = [
+            calibration.machine, "", "noise of a pair (standard deviation), and the detectable change of 20 pairs:",
+        ]
         lines += calibration.noise.map { noise in
             "  \(noise.scenario) \(noise.driver) \(noise.name)\(noise.isGate ? " (gate)" : ""): "
                 + "\(CalibrationPage.share(noise.sigma)), \(CalibrationPage.share(CalibrationPage.sight(noise)))"

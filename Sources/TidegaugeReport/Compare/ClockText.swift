@@ -7,7 +7,7 @@ enum ClockText {
     /// Limitations of clock measurements, shown with every verdict by clocks. `CountedText.blindness` is the same for
     /// counts.
     static let blindness =
-        "clocks see waiting and caches, and the machine's noise with them: what is smaller than 'would see' is for counts"
+        "clocks show waiting and caches, and also noise of the machine: changes below 'detectable' need counts"
 
     /// Longest time that more pairs are advised for: eight hours.
     private static let longestAdviceSeconds = 8 * 3_600.0

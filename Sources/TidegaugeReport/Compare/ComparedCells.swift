@@ -8,7 +8,7 @@ struct ComparedCells {
 
     init(_ row: ComparedRow) { self.row = row }
 
-    static let titles = ["verdict", "what", "base", "head", "change", "95 % interval", "would see", "pairs"]
+    static let titles = ["verdict", "what", "base", "head", "change", "95 % interval", "detectable", "pairs"]
 
     var cells: [String] { [verdict, what, value(row.base), value(row.head), change, interval, detectable, pairs] }
 

@@ -57,7 +57,7 @@ enum ComparisonMarkdown {
         let counted = judged.record.counted.map { annotation($0.verdict, CountedText.annotation($0)) }
         let gates = judged.gates.map { row in
             let cells = ComparedCells(row)
-            let sight = row.detectable == nil ? "too few pairs to see anything" : "would see \(cells.detectable)"
+            let sight = row.detectable == nil ? "too few pairs to detect a change" : "detectable \(cells.detectable)"
             return annotation(row.verdict, "\(cells.what): \(cells.change) (95 %: \(cells.interval)), \(sight)")
         }
         return (counted + gates).joined()

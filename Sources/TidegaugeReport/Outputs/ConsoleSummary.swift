@@ -31,7 +31,7 @@ public final class ConsoleSummary: ReportFormat {
 
     public func end(_ run: ReportedRun) throws { print(Self.render(rows, gates: gates, columns: columns)) }
 
-    private static let ofPlays = [Metric.choreographyTime, .hangDetectionTime]
+    private static let ofPlays = [Metric.interleavingTestTime, .hangDetectionTime]
     private static let indent = 2
 
     /// Returns the summary of `rows`, with scenarios in the order of the run.
@@ -66,15 +66,15 @@ public final class ConsoleSummary: ReportFormat {
                 median(own.filter { $0.metric == metric }.compactMap(\.value))
             }
             let failed = own.first { $0.metric == .trialOutcome && $0.value != 0 }
-            let outcome: Choreographies.Outcome =
+            let outcome: InterleavingTests.Outcome =
                 if let failed {
                     .failed(failed.flags.map(\.text).joined(separator: ", "))
-                } else if let time = ns(.choreographyTime) {
+                } else if let time = ns(.interleavingTestTime) {
                     .completed(ns: time)
                 } else {
                     .caught(ns: ns(.hangDetectionTime))
                 }
-            return [driver, ChoreographyWords.cell(outcome)]
+            return [driver, InterleavingWords.cell(outcome)]
         }
         return lines.isEmpty ? [] : AlignedTable(rows: lines).lines()
     }

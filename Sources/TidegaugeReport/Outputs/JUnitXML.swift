@@ -117,11 +117,11 @@ enum JUnitXML {
     /// its hang. 0 for a counted trial.
     private static func milliseconds(_ trial: TrialRecord, _ rows: [RunRow]) -> Int {
         if trial.spec.count != nil { return 0 }
-        guard trial.spec.choreography != nil else {
+        guard trial.spec.interleaving != nil else {
             return max(0, Int(nearest: (Double(trial.spec.warmUpNs) + Double(trial.spec.durationNs)) / 1e6))
         }
         let own = rows.filter { TrialKey($0) == trial.key }.map(\.figure)
-        let played = own.first { [.choreographyTime, .hangDetectionTime].contains($0.metric) && $0.value != nil }
+        let played = own.first { [.interleavingTestTime, .hangDetectionTime].contains($0.metric) && $0.value != nil }
         return max(0, Int(nearest: (played?.value ?? 0) / 1e6))
     }
 

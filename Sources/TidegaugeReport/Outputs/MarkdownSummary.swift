@@ -22,7 +22,7 @@ enum MarkdownSummary {
         text += findings(Finding.all(record).filter { $0.kind != .open })
         text += record.compared?.markdown ?? ""
         text += gates(record)
-        text += choreographies(record)
+        text += interleavingTests(record)
         let open = Finding.all(record).filter { $0.kind == .open }.map {
             "- \(Escaped.markdown("\($0.scenario) \($0.what)")): \(Escaped.markdown($0.remark))\n"
         }
@@ -37,9 +37,9 @@ enum MarkdownSummary {
 
     /// Lists the engines that were expected to complete, then the number of known-bad controls.
     private static func drivers(_ record: RunRecord) -> String {
-        let plays = Choreographies(record)
+        let plays = InterleavingTests(record)
         // A driver can be a control in one interleaving test and an engine in others.
-        let engines = plays.engines + record.trials.filter { $0.spec.choreography == nil }.map(\.spec.driver)
+        let engines = plays.engines + record.trials.filter { $0.spec.interleaving == nil }.map(\.spec.driver)
         let controls = Set(plays.rows.flatMap(\.controls).map(\.driver)).subtracting(engines)
         let all = Digest.inOrder(record.trials.map(\.spec.driver))
         let named = all.filter { !controls.contains($0) }.map { Escaped.markdown($0) }
@@ -69,7 +69,7 @@ enum MarkdownSummary {
 
     /// One line per scenario and driver with its gate. Interleaving tests have their own table.
     private static func gates(_ record: RunRecord) -> String {
-        let rows = record.scenarioNames.filter { record.scenario($0)?.gate != .choreographyTime }.flatMap { name in
+        let rows = record.scenarioNames.filter { record.scenario($0)?.gate != .interleavingTestTime }.flatMap { name in
             Digest.gate(name, record).map { gate in
                 [
                     Escaped.markdown(name), Escaped.markdown(gate.driver), "`\(gate.name)` \(gate.worse.mark)",
@@ -83,12 +83,12 @@ enum MarkdownSummary {
             Markdown.table(["scenario", "driver", "gate", "figure"], [.word, .word, .word, .figure], rows))
     }
 
-    private static func choreographies(_ record: RunRecord) -> String {
-        let plays = Choreographies(record)
+    private static func interleavingTests(_ record: RunRecord) -> String {
+        let plays = InterleavingTests(record)
         guard !plays.rows.isEmpty else { return "" }
         let rows = plays.rows.map { row in
-            [Escaped.markdown(row.scenario)] + row.outcomes.map { Escaped.markdown(ChoreographyWords.cell($0)) } + [
-                row.controls.map { Escaped.markdown("\($0.driver) \(ChoreographyWords.cell($0.outcome))") }.joined(
+            [Escaped.markdown(row.scenario)] + row.outcomes.map { Escaped.markdown(InterleavingWords.cell($0)) } + [
+                row.controls.map { Escaped.markdown("\($0.driver) \(InterleavingWords.cell($0.outcome))") }.joined(
                     separator: ", ")
             ]
         }

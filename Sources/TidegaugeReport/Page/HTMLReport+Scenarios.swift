@@ -7,7 +7,7 @@ import TidegaugeSpec
 extension HTMLReport {
     /// Scenarios except interleaving tests, which have their own table.
     static func listed(_ record: RunRecord) -> [String] {
-        let plays = Set(Choreographies(record).rows.map(\.scenario))
+        let plays = Set(InterleavingTests(record).rows.map(\.scenario))
         return record.scenarioNames.filter { !plays.contains($0) }
     }
 
@@ -30,7 +30,7 @@ extension HTMLReport {
 
     private static func scenario(_ name: String, _ record: RunRecord, _ isPair: Bool) -> [String: Any] {
         let header = record.scenario(name)
-        let table = Digest.table(name, record.rows, gate: header?.gate)
+        let table = Digest.table(name, record.rows, gate: header?.gate, hasRest: true)
         let judged = record.judgements.filter { $0.scenario == name }
         let kept = judged.filter { $0.verdict == .kept }.map { Escaped.visible($0.text) }
         let isBroken = judged.contains { $0.verdict == .broken } || record.voided.contains { $0.spec.scenario == name }
@@ -110,15 +110,15 @@ extension HTMLReport {
         return ["metric": gate.rawValue, "engines": drivers.map { Escaped.visible($0) }, "lines": lines]
     }
 
-    // MARK: Choreographies
+    // MARK: Interleaving tests
 
     /// Values for the table of interleaving tests, or nil if there are none.
     static func plays(_ record: RunRecord) -> [String: Any]? {
-        let plays = Choreographies(record)
+        let plays = InterleavingTests(record)
         guard !plays.rows.isEmpty else { return nil }
-        func cell(_ outcome: Choreographies.Outcome) -> [String: Any] {
+        func cell(_ outcome: InterleavingTests.Outcome) -> [String: Any] {
             let tone = outcome == .none || outcome == .skipped ? "quiet" : outcome.isWell ? "good" : "bad"
-            return ["text": Escaped.visible(ChoreographyWords.cell(outcome)), "tone": tone]
+            return ["text": Escaped.visible(InterleavingWords.cell(outcome)), "tone": tone]
         }
         let rows = plays.rows.map { row -> [String: Any] in
             let header = record.scenario(row.scenario)

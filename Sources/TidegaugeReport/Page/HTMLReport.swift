@@ -33,7 +33,7 @@ enum HTMLReport {
     /// The first sentence: what was measured, where and how often.
     private static func lead(_ record: RunRecord) -> String {
         let subject = SubjectFigures(record).driver
-        let engines = Digest.inOrder(record.trials.filter { $0.spec.choreography == nil }.map(\.spec.driver))
+        let engines = Digest.inOrder(record.trials.filter { $0.spec.interleaving == nil }.map(\.spec.driver))
         let others = engines.filter { $0 != subject && $0 != "noop" }
         let beside = others.isEmpty ? "" : " beside \(others.joined(separator: ", "))"
         let how = record.header.counter.map { "Counted by \($0.rawValue)" } ?? "Measured"
@@ -76,7 +76,7 @@ enum HTMLReport {
         case .scenario(let name): ["to": anchor(name, record), "name": Escaped.visible(name)]
         case .integrity: ["to": "problems", "name": "integrity"]
         case .hangs: hangs(record).isEmpty ? nil : ["to": "hangs", "name": "hangs"]
-        case .choreographies: ["to": "plays", "name": "interleaving tests"]
+        case .interleavingTests: ["to": "plays", "name": "interleaving tests"]
         case .baseline: ["to": "since", "name": "since then"]
         case nil: nil
         }

@@ -3,7 +3,7 @@ function reveal() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
   for (let fold = target; fold; fold = fold.parentElement) if (fold.tagName === "DETAILS") fold.open = true;
-  target.scrollIntoView();
+  (target.closest(".scenario") ?? target).scrollIntoView();
 }
 addEventListener("hashchange", reveal);
 reveal();

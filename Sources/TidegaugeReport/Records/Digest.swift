@@ -20,7 +20,8 @@ struct Headline {
     init(_ metric: Metric) {
         let statistic = Statistic(rawValue: metric.defaultStatistic)!
         let name = metric.rawValue + (statistic == .value ? "" : " \(statistic.rawValue)")
-        self.init(metric: metric, statistic: statistic, title: name)
+        let unit = metric.entry.unit.suffix
+        self.init(metric: metric, statistic: statistic, title: unit.isEmpty ? name : "\(name), \(unit)")
     }
 
     func shows(_ figure: Figure) -> Bool { figure.metric == metric && figure.statistic == statistic }
@@ -40,13 +41,28 @@ struct Headline {
         Headline(metric: .observerInstructions, statistic: .value, title: "observer instructions/commit"),
     ]
 
+    /// Columns of the store's other metrics that `rows` have figures of.
+    static func rest(_ rows: [RunRow], after columns: [Headline]) -> [Headline] {
+        let known = Set((columns + all).map(\.metric))
+        let measured = Set(rows.map(\.figure.metric)).subtracting(known)
+        return Metric.allCases.filter(measured.contains).filter { metric in
+            let entry = metric.entry
+            return entry.subject == .store && entry.source != .interleavingTest && !entry.isOwed
+        }.map { Headline($0) }
+    }
+
     /// Columns of a scenario: its gate first, then the headlines of all scenarios.
     static func columns(gate: Metric?) -> [Headline] {
-        guard let gate, gate != .choreographyTime else { return all }
+        guard let gate, gate != .interleavingTestTime else { return all }
         let own = Headline(gate)
         let known = all.first { $0.metric == own.metric && $0.statistic == own.statistic }
         return [known ?? own] + all.filter { $0.metric != own.metric || $0.statistic != own.statistic }
     }
+}
+
+extension MetricEntry.Unit {
+    /// Text after a number for people; empty for times, whose numbers have their unit, and for ratios.
+    var suffix: String { isTime || self == .one ? "" : rawValue }
 }
 
 extension RunRow {
@@ -136,9 +152,13 @@ enum Digest {
     /// - Parameters:
     ///   - gate: the metric of the first column; nil for none.
     ///   - asRun: whether points stay in the order of the run. Otherwise the engines of one point are adjacent.
-    static func table(_ scenario: String, _ rows: [RunRow], gate: Metric?, asRun: Bool = false) -> Table {
+    ///   - hasRest: whether all other metrics follow the headlines.
+    static func table(
+        _ scenario: String, _ rows: [RunRow], gate: Metric?, asRun: Bool = false, hasRest: Bool = false
+    ) -> Table {
         let perTrial = rows.filter { $0.scenario == scenario && $0.variant != RunRow.overSweep }
-        let headlines = Headline.columns(gate: gate).filter { headline in
+        let columns = Headline.columns(gate: gate)
+        let headlines = (columns + (hasRest ? Headline.rest(perTrial, after: columns) : [])).filter { headline in
             perTrial.contains { headline.shows($0.figure) }
         }
         let groups = Dictionary(grouping: perTrial, by: \.point)
@@ -209,6 +229,8 @@ enum Digest {
         }
         let sorted = points.filter { !$0.median.isNaN }.sorted { $0.median < $1.median }
         guard let low = sorted.first, let high = sorted.last else { return ("too few samples", points.count) }
-        return (inOrder([headline(low.figures), headline(high.figures)]).joined(separator: " … "), sorted.count)
+        let unit = rows.first?.figure.metric.entry.unit.suffix ?? ""
+        let ends = inOrder([headline(low.figures), headline(high.figures)]).joined(separator: " … ")
+        return (unit.isEmpty ? ends : "\(ends) \(unit)", sorted.count)
     }
 }

@@ -80,17 +80,18 @@ public final class HistogramLogs: ReportFormat {
     static func read(_ text: String) -> (trial: TrialKey, samples: [Metric: Samples])? {
         let lines = text.split(separator: "\n")
         guard let key = lines.first(where: { $0.hasPrefix("#{") }),
-            let trial = try? JSONDecoder().decode(TrialKey.self, from: Data(key.dropFirst().utf8))
+            var trial = try? JSONDecoder().decode(TrialKey.self, from: Data(key.dropFirst().utf8))
         else { return nil }
+        trial.variant = RenamedWords.variant(trial.variant)
         var samples: [Metric: Samples] = [:]
         for line in lines where line.hasPrefix("Tag=") {
             let fields = line.split(separator: ",")
             guard fields.count == 5 else { continue }
             let tag = fields[0].dropFirst(4)
-            if let metric = Metric(rawValue: String(tag)) {
+            if let metric = Metric(recorded: String(tag)) {
                 samples[metric] = Samples(text: String(fields[4]))
             } else if tag.hasSuffix(negatedSuffix),
-                let metric = Metric(rawValue: String(tag.dropLast(negatedSuffix.count)))
+                let metric = Metric(recorded: String(tag.dropLast(negatedSuffix.count)))
             {
                 // This line directly follows the metric's own line.
                 samples[metric]?.negated = String(fields[4])

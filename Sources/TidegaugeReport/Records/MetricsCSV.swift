@@ -51,7 +51,7 @@ public final class MetricsCSV: ReportFormat {
     /// Parses a record. Returns nil if it is not of this version.
     static func row(_ record: [String]) -> RunRow? {
         guard record.count == columns.count, record[0] == "\(RunRow.schemaVersion)", let trial = Int(record[8]),
-            let seed = UInt64(record[9]), let metric = Metric(rawValue: record[10]),
+            let seed = UInt64(record[9]), let metric = Metric(recorded: record[10]),
             let statistic = Statistic(rawValue: record[11]), let n = Int(record[14]), let censored = Int(record[15])
         else { return nil }
         let value = Double(record[12])
@@ -60,7 +60,8 @@ public final class MetricsCSV: ReportFormat {
         let flags = record[16].split(separator: ";").map { FigureFlag(rawValue: String($0)) }
         return RunRow(
             runID: record[1], commit: record[2], dirty: record[3] == "true", scenario: record[4],
-            scenarioSHA: record[5], driver: record[6], variant: record[7], trial: trial, seed: seed,
+            scenarioSHA: record[5], driver: record[6], variant: RenamedWords.variant(record[7]), trial: trial,
+            seed: seed,
             figure: Figure(metric, statistic, value, n: n, censored: censored, flags: flags))
     }
 }

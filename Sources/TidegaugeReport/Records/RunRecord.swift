@@ -59,9 +59,13 @@ public struct RunRecord: Sendable {
     mutating func take(_ event: RunEvent) {
         switch event {
         case .run(let request): header = request
-        case .trial(let trial): trials.append(trial)
+        case .trial(var trial):
+            trial.spec.variant = RenamedWords.variant(trial.spec.variant)
+            trials.append(trial)
         case .skipped(let record): if !skipped.contains(record) { skipped.append(record) }
-        case .judged(let judgement): judgements.append(judgement)
+        case .judged(var judgement):
+            if let recorded = judgement.held?.variant { judgement.held?.variant = RenamedWords.variant(recorded) }
+            judgements.append(judgement)
         case .ended(let record): end = record
         case .compared(let comparison): compared = comparison
         }

@@ -51,11 +51,12 @@ public final class SeriesCSV: ReportFormat {
 
     static func point(_ record: [String]) -> Point? {
         guard record.count == columns.count, let trial = Int(record[4]), let timeNs = Int64(record[5]),
-            let metric = Metric(rawValue: record[6]), let statistic = Statistic(rawValue: record[7]),
+            let metric = Metric(recorded: record[6]), let statistic = Statistic(rawValue: record[7]),
             let value = Double(record[8]), Figure.isPlausible(value)
         else { return nil }
         return Point(
-            trial: TrialKey(scenario: record[1], driver: record[2], variant: record[3], trial: trial), timeNs: timeNs,
-            metric: metric, statistic: statistic, value: value)
+            trial: TrialKey(
+                scenario: record[1], driver: record[2], variant: RenamedWords.variant(record[3]), trial: trial),
+            timeNs: timeNs, metric: metric, statistic: statistic, value: value)
     }
 }

@@ -8,7 +8,7 @@ import TidegaugeMeasure
 
 package enum LivenessProbe {
     /// Prefixes of threads that wake by the clock regardless of the load: threads of the harness and of a second store.
-    private static let clockwork = ["hiccup", wakeFloorPrefix, "neighbour"]
+    private static let clockwork = ["hiccup", wakeFloorPrefix, "co-tenant"]
     /// Prefix of the names of the wake probe's threads.
     package static let wakeFloorPrefix = "floor-"
     private static let looks = 5

@@ -7,7 +7,7 @@ import TidegaugeSpec
 final class VersionMeter: Companion {
     private let store: any DrivenStore
     private var lengthNs: Int64 = 0
-    private let pins: Int
+    private let wanted: Int
     private let pinning: (any Pinning)?
     /// The store if its versions are counted; otherwise nil.
     private let counted: (any Pinning)?
@@ -19,8 +19,8 @@ final class VersionMeter: Companion {
     init(_ setup: TrialSetup) throws {
         let spec = setup.spec
         store = setup.store
-        pins = spec.observers.pins
-        pinning = pins > 0 ? try store.conforming(to: (any Pinning).self) : nil
+        wanted = spec.observers.heldSnapshots
+        pinning = wanted > 0 ? try store.conforming(to: (any Pinning).self) : nil
         counted = spec.metrics.contains(.activeVersions) ? store as? any Pinning : nil
         compared = spec.metrics.contains(.spaceAmplification) ? store as? any Compacting : nil
     }
@@ -29,7 +29,7 @@ final class VersionMeter: Companion {
 
     /// Takes snapshots evenly over the window.
     func look(_ sinceNs: Int64) throws {
-        if let pinning, pinned.count < pins, sinceNs >= lengthNs * Int64(pinned.count) / Int64(pins) {
+        if let pinning, pinned.count < wanted, sinceNs >= lengthNs * Int64(pinned.count) / Int64(wanted) {
             pinned.append(try pinning.pin())
         }
         try count()

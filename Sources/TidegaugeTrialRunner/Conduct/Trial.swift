@@ -22,8 +22,8 @@ public struct Trial {
         _ spec: TrialSpec, on driver: any StoreDriver, storeDirectory: String, hosts: [HostEntry] = [],
         report: @escaping (TrialProgress) -> Void = { _ in }
     ) -> TrialResult {
-        if let play = spec.choreography {
-            return ChoreographyTrial.run(spec, driver, storeDirectory, play, report: report)
+        if let play = spec.interleaving {
+            return InterleavingTrial.run(spec, driver, storeDirectory, play, report: report)
         }
         if let count = spec.count {
             let trial = CountedTrial(

@@ -72,7 +72,7 @@ struct FigureSheet {
         result.allocations = findings.allocations
         result.counts.merge(findings.counts) { _, own in own }
         if !history.missed.isEmpty {
-            result.counts["unmade_commits"] = history.missed.count
+            result.counts["missed_commits"] = history.missed.count
             result.notes.append(
                 "\(history.missed.count) of \(history.missed.count + history.commits.count) commits that were due are not "
                     + "made: the writers were late, and gave up \(spec.overrunNs / 1_000_000) ms after the window")

@@ -22,7 +22,7 @@ struct RecordingCost: Sendable {
         let site = DeliveryContext("recording", .queue)
         defer { site.stop() }
         let observer = try Observer(
-            name: "recording", query: 0, site: site, isBystander: false, capacity: Self.pairs + 1_000,
+            name: "recording", query: 0, site: site, isIdle: false, capacity: Self.pairs + 1_000,
             indexCapacity: 2 * Self.pairs + 2_000, prefaulted: Self.pairs + 1_000)
         let commits = try CommitRecorder(capacity: Self.pairs + 1_000, prefaulted: Self.pairs + 1_000)
         let deletions = [3]

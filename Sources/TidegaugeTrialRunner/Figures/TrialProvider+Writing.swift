@@ -7,7 +7,7 @@ extension TrialProvider {
     static let writing: [Metric: TrialProvider] = [
         .scheduleDelay: .events(.schedule) { $0.fromDue(\.beginNs) },
         .scheduleStarted: .number { $0.spec.writers.load == .open ? $0.scheduleStarted : nil },
-        .unmadeCommits: .number {
+        .missedCommits: .number {
             $0.spec.writers.load == .open ? (Double($0.missed.count), $0.measured.count + $0.missed.count) : nil
         },
         .writeServiceTime: .events { $0.writer(from: \.beginNs, to: \.committedNs) },

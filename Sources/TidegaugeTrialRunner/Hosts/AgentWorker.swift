@@ -97,7 +97,7 @@ public enum AgentWorker {
     private static func observers(_ spec: TrialSpec, _ store: any DrivenStore) throws -> ObserverGroup {
         var alone = spec
         alone.workload = nil
-        (alone.observers.count, alone.observers.bystanders, alone.observers.threads) = (1, 0, 1)
+        (alone.observers.count, alone.observers.idleQueries, alone.observers.threads) = (1, 0, 1)
         let group = try ObserverGroup(alone, QueryAssignment(alone), store)
         try group.awaitInitialDeliveries()
         return group

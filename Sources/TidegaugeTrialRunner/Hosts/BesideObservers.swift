@@ -12,7 +12,7 @@ struct BesideObservers {
     /// Subscribes the observers and returns when each has been called once.
     init(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         var own = spec
-        own.observers.bystanders = 0
+        own.observers.idleQueries = 0
         late = store as? any LateVersions
         group = try ObserverGroup(own, QueryAssignment(own), store)
         try group.awaitInitialDeliveries()

@@ -117,7 +117,8 @@ extension StoreConfiguration {
         self.init(
             directory: directory, durability: DurabilityLevel(rawValue: spec.durability)!,
             keys: KeyKind(rawValue: spec.dataset.keys.rawValue)!, links: spec.dataset.links,
-            hasList: spec.observers.sort == .list, rows: RowShape(spec), operators: spec.observers.operators,
+            hasList: spec.observers.sort == .list, rows: RowShape(spec),
+            publisherChainLength: spec.observers.publisherChainLength,
             readsFirst: spec.observers.subscribe == .readFirst,
             mapBytes: spec.count == nil ? nil : Self.countedMapBytes, isCounted: spec.count != nil)
         server = ServerConfiguration(spec)

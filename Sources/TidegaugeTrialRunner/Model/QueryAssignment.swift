@@ -25,12 +25,12 @@ struct QueryAssignment: Sendable {
         let asked = observers.count > 0 ? workload.lasting.map { workload.query($0) } : []
         var distinct: [Query] = []
         for query in asked where !distinct.contains(query) { distinct.append(query) }
-        let bystanders = (0..<observers.bystanders).map { Query(group: Int64($0 + 1)) }
-        let watched = distinct + bystanders
+        let idleQueries = (0..<observers.idleQueries).map { Query(group: Int64($0 + 1)) }
+        let watched = distinct + idleQueries
         let passing = workload.passing.map { workload.query($0) }
         queries = passing.reduce(into: watched) { all, query in if !all.contains(query) { all.append(query) } }
         queryOfObserver =
-            asked.map { query in distinct.firstIndex(of: query)! } + bystanders.indices.map { distinct.count + $0 }
+            asked.map { query in distinct.firstIndex(of: query)! } + idleQueries.indices.map { distinct.count + $0 }
         mainObservers = asked.count
         shared = Query(scores: 0..<0)
     }
@@ -61,10 +61,10 @@ struct QueryAssignment: Sendable {
             case .overlapping: Query(scores: match.scores(from: 0.1))
             case .filters: Query(keys: match.keys(from: 0.1))
             }
-        let bystanders = (0..<observers.bystanders).map { Query(group: Int64($0 + 1), order: order) }
-        queries = main + bystanders
+        let idleQueries = (0..<observers.idleQueries).map { Query(group: Int64($0 + 1), order: order) }
+        queries = main + idleQueries
         queryOfObserver =
-            (0..<observers.count).map { distinct == 1 ? 0 : $0 } + bystanders.indices.map { distinct + $0 }
+            (0..<observers.count).map { distinct == 1 ? 0 : $0 } + idleQueries.indices.map { distinct + $0 }
         mainObservers = observers.count
     }
 }

@@ -36,11 +36,11 @@ enum TrialSize {
 
     /// Returns the maximum number of callbacks of one idle query. Its rows do not change, but some engines call its
     /// observer for every commit.
-    static func bystanderCallbacks(_ spec: TrialSpec) -> Int {
-        min(callbacks(spec), bystanders / max(spec.observers.bystanders, 1) + 1024)
+    static func idleCallbacks(_ spec: TrialSpec) -> Int {
+        min(callbacks(spec), idleQueries / max(spec.observers.idleQueries, 1) + 1024)
     }
 
-    private static let bystanders = 1 << 26
+    private static let idleQueries = 1 << 26
 
     /// Returns the maximum number of indices of one observer: three for each row of each commit.
     static func indices(_ spec: TrialSpec) -> Int {

@@ -1,6 +1,6 @@
 // Checks the end of a trial: cancels everything, makes one more commit that every query would see, and verifies that
 // no cancelled observer is called. A late subscriber on every site shows when that commit has been delivered; without
-// it, silence would prove nothing.
+// it, the absence of calls would prove nothing.
 import TidegaugeDriver
 import TidegaugeMeasure
 
@@ -30,7 +30,7 @@ enum CancellationCheck {
         return deaf.map { "convergence: a late subscription on \($0.site.name) was not called for a commit" }
             + logs.compactMap { log in
                 log.observer.late(from: log.count, cancelledNs: cancelledNs).map {
-                    "silence: \(log.observer.name) was called (callback \($0.callback), version \($0.version)) after its "
+                    "call after cancel: \(log.observer.name) was called (callback \($0.callback), version \($0.version)) after its "
                         + "subscription had been cancelled"
                 }
             }

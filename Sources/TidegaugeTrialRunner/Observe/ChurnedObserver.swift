@@ -35,7 +35,8 @@ final class ChurnedObserver: DeliverySink {
         let version = delivery.version ?? 0
         if isRecorded, !isCancelled.value { told.value.append(.init(enterNs: enterNs, version: version)) }
         if isCancelled.value {
-            complain("silence: \(name) was called (version \(version)) after its subscription had been cancelled")
+            complain(
+                "call after cancel: \(name) was called (version \(version)) after its subscription had been cancelled")
         } else if delivery.isInitial == called.load(ordering: .relaxed) {
             complain(
                 "first is initial: \(name) was called for the \(delivery.isInitial ? "second time with" : "first time without") "
@@ -47,7 +48,7 @@ final class ChurnedObserver: DeliverySink {
         called.store(true, ordering: .releasing)
     }
 
-    func fail(_ error: any Error) { complain("silence: the engine gave up on \(name): \(error)") }
+    func fail(_ error: any Error) { complain("call after cancel: the engine gave up on \(name): \(error)") }
 
     private func complain(_ violation: String) { found.withLock { $0.append(violation) } }
 }

@@ -16,7 +16,7 @@ final class Observer: DeliverySink {
     let query: Int
     let site: DeliveryContext
     /// Whether it observes an idle query, whose rows no commit changes. It is part of no figure.
-    let isBystander: Bool
+    let isIdle: Bool
     let recorder: CallbackRecorder
     /// Nil if the rows in callbacks are not sampled.
     let sampler: RowSampler?
@@ -36,13 +36,13 @@ final class Observer: DeliverySink {
     }
 
     init(
-        name: String, query: Int, site: DeliveryContext, isBystander: Bool, capacity: Int, indexCapacity: Int,
+        name: String, query: Int, site: DeliveryContext, isIdle: Bool, capacity: Int, indexCapacity: Int,
         prefaulted: Int = 256, sampler: RowSampler? = nil, reader: CallbackReader? = nil
     ) throws {
-        (self.name, self.query, self.site, self.isBystander) = (name, query, site, isBystander)
+        (self.name, self.query, self.site, self.isIdle) = (name, query, site, isIdle)
         (self.sampler, self.reader) = (sampler, reader)
         recorder = try CallbackRecorder(
-            capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
+            capacity: capacity, indexCapacity: indexCapacity, prefaulted: isIdle ? 0 : min(capacity, prefaulted))
     }
 
     /// Makes an observer from the records of one in another process.
@@ -51,7 +51,7 @@ final class Observer: DeliverySink {
         showing subscription: any DriverSubscription, subscribedNs: Int64
     ) {
         (self.name, self.query, self.site, self.recorder) = (name, query, site, recorder)
-        (isBystander, sampler, reader) = (false, nil, nil)
+        (isIdle, sampler, reader) = (false, nil, nil)
         (self.subscription, self.subscribedNs) = (subscription, subscribedNs)
     }
 

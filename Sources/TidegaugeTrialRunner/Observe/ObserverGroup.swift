@@ -36,16 +36,16 @@ final class ObserverGroup: Sendable {
         let sites = (0..<count).map { DeliveryContext("observer-\($0)", spec.observers.deliver) }
         self.sites = sites
         observers = try plan.queryOfObserver.enumerated().map { index, query in
-            let isBystander = index >= plan.mainObservers
+            let isIdle = index >= plan.mainObservers
             return try Observer(
-                name: isBystander ? "bystander \(index - plan.mainObservers)" : "observer \(index)", query: query,
-                site: sites[index % count], isBystander: isBystander,
-                capacity: isBystander ? TrialSize.bystanderCallbacks(spec) : TrialSize.callbacks(spec),
-                indexCapacity: isBystander ? 1024 : TrialSize.indices(spec),
+                name: isIdle ? "idle query \(index - plan.mainObservers)" : "observer \(index)", query: query,
+                site: sites[index % count], isIdle: isIdle,
+                capacity: isIdle ? TrialSize.idleCallbacks(spec) : TrialSize.callbacks(spec),
+                indexCapacity: isIdle ? 1024 : TrialSize.indices(spec),
                 prefaulted: max(256, Self.prefaulted / max(plan.mainObservers, 1)),
-                sampler: isBystander
+                sampler: isIdle
                     ? nil : capabilities.flatMap { try RowSampler(index, plan.queries[query].order, spec, $0) },
-                reader: isBystander || capabilities == nil ? nil : CallbackReader(spec, shelf))
+                reader: isIdle || capabilities == nil ? nil : CallbackReader(spec, shelf))
         }
         for observer in observers { try Self.subscribe(observer, to: plan.queries[observer.query], store, spec) }
     }
@@ -120,7 +120,7 @@ final class ObserverGroup: Sendable {
     /// come for `hang_timeout`. In the latter case, the oracle judges the missing callbacks.
     /// - Parameter standing: maps the version of a delivery to the version that it covers; nil if they are the same.
     func awaitQuiescence(_ history: History, standing: ((Int64) -> Int64)? = nil) throws {
-        var waiting = observers.filter { !$0.isBystander }
+        var waiting = observers.filter { !$0.isIdle }
         try wait(until: {
             waiting.removeAll { Self.isCurrent($0, standing?($0.covered) ?? $0.covered, history) }
             return waiting.isEmpty
@@ -129,7 +129,7 @@ final class ObserverGroup: Sendable {
 
     /// Returns once `covers` is true for every measured observer, or once no callback has come for `hang_timeout`.
     func awaitCovering(_ covers: (Observer) -> Bool) throws {
-        var waiting = observers.filter { !$0.isBystander }
+        var waiting = observers.filter { !$0.isIdle }
         try wait(until: {
             waiting.removeAll(where: covers)
             return waiting.isEmpty
@@ -150,7 +150,7 @@ final class ObserverGroup: Sendable {
     func subscribeLate(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
         let late = try sites.map { site in
             let subscriber = try Observer(
-                name: "witness", query: -1, site: site, isBystander: true, capacity: 1024,
+                name: "witness", query: -1, site: site, isIdle: true, capacity: 1024,
                 indexCapacity: 1024)
             try Self.subscribe(subscriber, to: query, store, spec)
             return subscriber

@@ -100,7 +100,7 @@ struct Oracle {
                 let state = log.excerpt(index, from: before.rows, to: replay.rows, around: problem.index)
                 verdict.add("change-set replay: \(place): \(problem.sentence) (\(state))")
             }
-            if index > 0, net.isEmpty, !log.observer.isBystander { verdict.spurious += alike.count }
+            if index > 0, net.isEmpty, !log.observer.isIdle { verdict.spurious += alike.count }
             done = next
         }
         verdict.replayed += alike.count * log.count

@@ -23,7 +23,7 @@ final class CancelledObservers: Companion {
         group.stop()
         findings.violations += zip(group.observers, callbacks).compactMap { observer, before in
             observer.late(from: before, cancelledNs: cancelledNs).map {
-                "silence: \(observer.name) was called (version \($0.version)) after it had been cancelled"
+                "call after cancel: \(observer.name) was called (version \($0.version)) after it had been cancelled"
             }
         }
     }

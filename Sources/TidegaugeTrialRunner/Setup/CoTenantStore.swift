@@ -20,7 +20,7 @@ final class CoTenantStore: Companion {
     private final class State: Sendable {
         let isStopped = Atomic<Bool>(false)
         let commits = Atomic<Int>(0)
-        let fault = Guarded<(any Error)?>("neighbour's fault", nil)
+        let fault = Guarded<(any Error)?>("co-tenant's fault", nil)
     }
 
     /// A sink that ignores its deliveries.
@@ -30,7 +30,7 @@ final class CoTenantStore: Companion {
     }
 
     init?(_ spec: TrialSpec, _ driver: any StoreDriver, _ configuration: StoreConfiguration) throws {
-        guard spec.dataset.neighbour == .busy else { return nil }
+        guard spec.dataset.coTenant == .busy else { return nil }
         var spec = spec
         let blank = TrialSpec.blank
         (spec.dataset, spec.observers, spec.writers) = (blank.dataset, blank.observers, blank.writers)
@@ -41,7 +41,7 @@ final class CoTenantStore: Companion {
         (spec.writers.threads, spec.writers.rowsPerCommit, spec.writers.load) = (1, 1, .closed)
         spec.writers.changes = [WritersSpec.ChangeKind.updateScore.rawValue: 1]
         var configuration = configuration
-        configuration.directory += "/neighbour"
+        configuration.directory += "/co-tenant"
         configuration.links = 0
         configuration.hasList = false
         configuration.rows = .plain
@@ -51,14 +51,14 @@ final class CoTenantStore: Companion {
         try store.load(count: dataset.count) { dataset.item(at: $0) }
         let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let query = plan.queries[0]
-        let site = DeliveryContext("neighbour-site", .runLoop)
+        let site = DeliveryContext("co-tenant-site", .runLoop)
         self.site = site
         subscription = try site.run(timeoutNs: spec.hangTimeoutNs) {
             try store.subscribe(to: query, at: site.deliverySite, sink: Deaf())
         }
         self.store = store
         let generator = ChangeGenerator(spec, dataset: dataset, shared: plan.shared, writer: 0)
-        thread = TracedThread("neighbour") { [state] in Self.write(store, generator, state) }
+        thread = TracedThread("co-tenant") { [state] in Self.write(store, generator, state) }
     }
 
     private static func write(_ store: any DrivenStore, _ generator: ChangeGenerator, _ state: State) {
@@ -83,8 +83,8 @@ final class CoTenantStore: Companion {
         try store.close()
         site.stop()
         if let fault = state.fault.withLock({ $0 }) {
-            throw TrialFault.store("the neighbouring store failed: \(fault)")
+            throw TrialFault.store("the co-tenant store failed: \(fault)")
         }
-        findings.counts["neighbour_commits"] = state.commits.load(ordering: .relaxed)
+        findings.counts["co_tenant_commits"] = state.commits.load(ordering: .relaxed)
     }
 }

@@ -63,7 +63,7 @@ extension TrialSpec {
         if fault.kind == .writerKilled { spec.writers.threads = 2 }
         spec.writers.threads = spec.writers.count
         if observers.subscribe == .cancelled {
-            (spec.observers.count, spec.observers.bystanders, spec.observers.calls) = (0, 0, .none)
+            (spec.observers.count, spec.observers.idleQueries, spec.observers.calls) = (0, 0, .none)
         }
         return spec
     }

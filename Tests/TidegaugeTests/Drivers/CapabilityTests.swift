@@ -52,15 +52,15 @@ import TidegaugeTemplateDriver
 
     /// Such a trial is skipped with a reason, and does not fail halfway. The same holds inside a callback.
     @Test(arguments: [
-        (Choreography.Step.read([]), "it has no way to read in steps"),
+        (InterleavingSpec.Step.read([]), "it has no way to read in steps"),
         (.writeLater([.commit(1)]), "it has no writes that nobody waits for"),
         (.refresh, "it cannot be called on an observing thread"),
         (.beginWrite, "it cannot be called on an observing thread"),
     ])
-    func aStepThatAStoreCannotDoIsSkipped(_ step: Choreography.Step, _ reason: String) {
+    func aStepThatAStoreCannotDoIsSkipped(_ step: InterleavingSpec.Step, _ reason: String) {
         var spec = TrialSpec.tiny(driver: "template")
-        let steps = [Choreography.Step.subscribe(name: "observer", count: 1, initial: [step], update: [])]
-        spec.choreography = Choreography(actors: [.init(name: "main", place: .runLoop, steps: steps)])
+        let steps = [InterleavingSpec.Step.subscribe(name: "observer", count: 1, initial: [step], update: [])]
+        spec.interleaving = InterleavingSpec(actors: [.init(name: "main", place: .runLoop, steps: steps)])
         #expect(CapabilityCheck.obstacle(spec, TemplateDriver().capabilities) == reason)
         #expect(CapabilityCheck.obstacle(spec, StillingWellDriver().capabilities) == nil)
     }

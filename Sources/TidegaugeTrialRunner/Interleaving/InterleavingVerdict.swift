@@ -3,11 +3,11 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-extension ChoreographyTrial {
+extension InterleavingTrial {
     struct Verdict {
         let spec: TrialSpec
-        let play: Choreography
-        private var expected: Choreography.Ending { play.ending(on: spec.driver) }
+        let play: InterleavingSpec
+        private var expected: InterleavingSpec.Ending { play.ending(on: spec.driver) }
 
         /// - Parameters:
         ///   - hang: the hang that the watchdog found.
@@ -32,7 +32,7 @@ extension ChoreographyTrial {
         /// Times in ns. A provider returns nil if the test did not hang (detection time) or did hang (completion time).
         static let providers: KeyValuePairs<Metric, @Sendable (_ hang: HangRecord?, _ elapsedNs: Int64) -> Int64?> = [
             .hangDetectionTime: { hang, _ in hang?.kind == .deadlock ? hang?.afterNs : nil },
-            .choreographyTime: { hang, elapsedNs in hang == nil ? elapsedNs : nil },
+            .interleavingTestTime: { hang, elapsedNs in hang == nil ? elapsedNs : nil },
         ]
 
         private func figures(hang: HangRecord?, elapsedNs: Int64) -> [Figure] {

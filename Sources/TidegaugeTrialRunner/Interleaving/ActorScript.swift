@@ -9,14 +9,14 @@ struct ActorScript: Sendable {
     let actor: String
 
     /// Runs steps as one unit of the actor's work.
-    func perform(_ steps: [Choreography.Step], at site: String?) {
+    func perform(_ steps: [InterleavingSpec.Step], at site: String?) {
         test.begin(actor)
         run(steps, site)
         test.end(actor)
     }
 
     /// - Parameter site: the actor on whose delivery context the steps run; nil on a thread without one.
-    private func run(_ steps: [Choreography.Step], _ site: String?, mayFail: Bool = false) {
+    private func run(_ steps: [InterleavingSpec.Step], _ site: String?, mayFail: Bool = false) {
         for step in steps {
             do {
                 try run(step, site)
@@ -28,7 +28,7 @@ struct ActorScript: Sendable {
         }
     }
 
-    private func run(_ step: Choreography.Step, _ site: String?) throws {
+    private func run(_ step: InterleavingSpec.Step, _ site: String?) throws {
         switch step {
         case .commit(let count): for _ in 0..<count { try commit {} }
         case .hold(let inner): try commit { run(inner, site) }
@@ -53,7 +53,7 @@ struct ActorScript: Sendable {
                 test.end(actor)
             }
         case .close: try test.store.close()
-        case .meet(let point): test.meet(point, as: actor)
+        case .barrier(let point): test.arrive(at: point, as: actor)
         case .blocked(let other): test.awaitBlocked(other)
         case .lock(let name, let inner): test.mutex(name).withLock { run(inner, site) }
         case .sync(let other, let inner): test.site(other).performAndWait { [self] in perform(inner, at: other) }
@@ -81,7 +81,8 @@ struct ActorScript: Sendable {
     }
 
     private func subscribe(
-        _ name: String, _ initial: [Choreography.Step], _ update: [Choreography.Step], at site: String?, to query: Query
+        _ name: String, _ initial: [InterleavingSpec.Step], _ update: [InterleavingSpec.Step], at site: String?,
+        to query: Query
     ) throws {
         let sink = ScriptedSubscription(
             test, site ?? "", query, initial: { perform(initial, at: site) }, update: { perform(update, at: site) })

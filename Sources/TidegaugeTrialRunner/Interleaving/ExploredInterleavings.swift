@@ -8,16 +8,16 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-public struct ExploredChoreography: Sendable {
+public struct ExploredInterleavings: Sendable {
     private let spec: TrialSpec
     private let driver: any StoreDriver
-    private let play: Choreography
+    private let play: InterleavingSpec
     private let folder: String
 
     /// - Parameter folder: folder on a memory file system. Each run's store has a subfolder, removed after the run.
     /// - Throws: `TrialFault.refused` if schedules of the test cannot be chosen.
     public init(_ spec: TrialSpec, on driver: any StoreDriver, folder: String) throws {
-        guard let play = spec.choreography else { throw TrialFault.refused("a load has no schedules to explore") }
+        guard let play = spec.interleaving else { throw TrialFault.refused("a load has no schedules to explore") }
         if let actor = play.actors.first(where: { $0.place == .queue }) {
             throw TrialFault.refused(
                 "'\(actor.name)' is on a queue, of which no schedule can be chosen: give it 'runs_on: run-loop'")
@@ -34,7 +34,7 @@ public struct ExploredChoreography: Sendable {
             do {
                 try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
                 var test: InterleavingTest?
-                try ChoreographyTrial.perform(spec, driver, directory, play) { test = $0 }
+                try InterleavingTrial.perform(spec, driver, directory, play) { test = $0 }
                 return test?.fault
             } catch {
                 return "\(error)"

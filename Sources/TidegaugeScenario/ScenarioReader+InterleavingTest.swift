@@ -5,16 +5,18 @@ import TidegaugeSpec
 
 extension ScenarioReader {
     /// Settings that apply to interleaving tests.
-    static let choreographySettings: [Setting] = [.durability, .repetitions, .hangTimeout]
+    static let interleavingSettings: [Setting] = [.durability, .repetitions, .hangTimeout]
 
     private static let defaultName = "observer"
     private static let maximumNameBytes = 15
 
     /// Parses the interleaving test of a file and reports problems to `problems`.
-    mutating func readChoreography(_ entries: [YAMLNode.Entry], drivers: [String], _ start: Position) -> Choreography {
+    mutating func readInterleavingTest(
+        _ entries: [YAMLNode.Entry], drivers: [String], _ start: Position
+    ) -> InterleavingSpec {
         func entry(_ key: String) -> YAMLNode.Entry? { entries.first { $0.key == key } }
         var places: [String: Position] = [:]
-        var play = Choreography(actors: entry("threads").map { readActors($0.value, &places) } ?? [])
+        var play = InterleavingSpec(actors: entry("threads").map { readActors($0.value, &places) } ?? [])
         if let expect = entry("expect") {
             readEndings(expect.value, drivers, into: &play)
         } else {
@@ -27,13 +29,13 @@ extension ScenarioReader {
                 problems.add(cycle.position, "'cycle' has a meaning only where 'expect' names a deadlock (remove it)")
             }
         }
-        checkMeetings(play, places)
+        checkBarriers(play, places)
         return play
     }
 
     // MARK: Threads and steps
 
-    private mutating func readActors(_ node: YAMLNode, _ places: inout [String: Position]) -> [Choreography.Actor] {
+    private mutating func readActors(_ node: YAMLNode, _ places: inout [String: Position]) -> [InterleavingSpec.Actor] {
         guard case .mapping(let entries) = node.content, !entries.isEmpty else {
             expected("'threads' expects a map of names to steps, such as '{ main: [commit] }'", at: node)
             return []
@@ -49,10 +51,10 @@ extension ScenarioReader {
             guard case .mapping(let fields) = entry.value.content else {
                 return .init(name: entry.key, place: .thread, steps: steps(entry.value, &places))
             }
-            var actor = Choreography.Actor(name: entry.key, place: .thread, steps: [])
+            var actor = InterleavingSpec.Actor(name: entry.key, place: .thread, steps: [])
             for field in fields {
                 switch field.key {
-                case "runs_on": actor.place = word(field.value, of: "runs_on", Choreography.Place.self) ?? .thread
+                case "runs_on": actor.place = word(field.value, of: "runs_on", InterleavingSpec.Place.self) ?? .thread
                 case "steps": actor.steps = steps(field.value, &places)
                 default: refuse("key", field.key, at: field.position, among: ["runs_on", "steps"])
                 }
@@ -61,12 +63,12 @@ extension ScenarioReader {
         }
     }
 
-    private mutating func steps(_ node: YAMLNode, _ places: inout [String: Position]) -> [Choreography.Step] {
+    private mutating func steps(_ node: YAMLNode, _ places: inout [String: Position]) -> [InterleavingSpec.Step] {
         guard let nodes = nodes(of: node, "expects a list of steps", " (write '[…]')") else { return [] }
         return nodes.compactMap { step($0, &places) }
     }
 
-    private mutating func step(_ node: YAMLNode, _ places: inout [String: Position]) -> Choreography.Step? {
+    private mutating func step(_ node: YAMLNode, _ places: inout [String: Position]) -> InterleavingSpec.Step? {
         let name: String
         let argument: YAMLNode?
         switch node.content {
@@ -91,7 +93,7 @@ extension ScenarioReader {
     /// Returns nil if the argument does not fit the step. Problems of nested steps are already reported.
     private mutating func step(
         _ form: StepForm, _ argument: YAMLNode?, _ places: inout [String: Position]
-    ) -> Choreography.Step? {
+    ) -> InterleavingSpec.Step? {
         switch form {
         case .alone(let step): return argument == nil ? step : nil
         case .count(let make):
@@ -121,11 +123,12 @@ extension ScenarioReader {
         return value
     }
 
-    private mutating func subscribe(_ argument: YAMLNode?, _ places: inout [String: Position]) -> Choreography.Step? {
+    private mutating func subscribe(_ argument: YAMLNode?, _ places: inout [String: Position]) -> InterleavingSpec.Step?
+    {
         guard let argument else { return .subscribe(name: Self.defaultName, count: 1, initial: [], update: []) }
         guard case .mapping(let fields) = argument.content else { return nil }
         var (name, count) = (Self.defaultName, 1)
-        var (initial, update): ([Choreography.Step], [Choreography.Step]) = ([], [])
+        var (initial, update): ([InterleavingSpec.Step], [InterleavingSpec.Step]) = ([], [])
         for field in fields {
             switch field.key {
             case "as":
@@ -142,7 +145,7 @@ extension ScenarioReader {
         return .subscribe(name: name, count: count, initial: initial, update: update)
     }
 
-    private mutating func times(_ argument: YAMLNode?, _ places: inout [String: Position]) -> Choreography.Step? {
+    private mutating func times(_ argument: YAMLNode?, _ places: inout [String: Position]) -> InterleavingSpec.Step? {
         guard case .mapping(let fields)? = argument?.content, fields.count == 2,
             let count = fields.first(where: { $0.key == "times" }).flatMap({ integer($0.value) }),
             let inside = fields.first(where: { $0.key == "steps" })
@@ -151,9 +154,9 @@ extension ScenarioReader {
     }
 
     /// Records the first position of each name for the checks at the end.
-    private func note(_ step: Choreography.Step, _ position: Position, _ places: inout [String: Position]) {
+    private func note(_ step: InterleavingSpec.Step, _ position: Position, _ places: inout [String: Position]) {
         switch step {
-        case .meet(let point): places["meet " + point] = places["meet " + point] ?? position
+        case .barrier(let point): places["barrier " + point] = places["barrier " + point] ?? position
         case .blocked(let name): places["blocked " + name] = places["blocked " + name] ?? position
         case .sync(let name, _), .async(let name, _): places["site " + name] = places["site " + name] ?? position
         case .cancel(let name), .requery(let name), .covered(let name):
@@ -180,9 +183,9 @@ extension ScenarioReader {
         return nil
     }
 
-    private mutating func readEndings(_ node: YAMLNode, _ drivers: [String], into play: inout Choreography) {
+    private mutating func readEndings(_ node: YAMLNode, _ drivers: [String], into play: inout InterleavingSpec) {
         guard case .mapping(let entries) = node.content else {
-            play.fallback = word(node, of: "expect", Choreography.Ending.self)
+            play.fallback = word(node, of: "expect", InterleavingSpec.Ending.self)
             return
         }
         for entry in entries {
@@ -192,7 +195,7 @@ extension ScenarioReader {
                     entry.position, "'expect' speaks of '\(Quantity.clipped(entry.key))', no driver here \(hint)")
                 continue
             }
-            play.endings[entry.key] = word(entry.value, of: "expect", Choreography.Ending.self)
+            play.endings[entry.key] = word(entry.value, of: "expect", InterleavingSpec.Ending.self)
         }
         for driver in drivers where !entries.contains(where: { $0.key == driver }) {
             problems.add(node.position, "'expect' does not say how it ends on '\(driver)' (add it)")
@@ -217,15 +220,15 @@ extension ScenarioReader {
 
     // MARK: What goes together
 
-    private mutating func checkMeetings(_ play: Choreography, _ places: [String: Position]) {
+    private mutating func checkBarriers(_ play: InterleavingSpec, _ places: [String: Position]) {
         let names = play.actors.map(\.name)
         for (key, position) in places.sorted(by: { $0.value < $1.value }) {
             let parts = key.split(separator: " ", maxSplits: 1).map(String.init)
             guard parts.count == 2 else { continue }
             let name = parts[1]
             switch parts[0] {
-            case "meet" where play.actors.filter({ $0.allSteps.contains(.meet(name)) }).count < 2:
-                problems.add(position, "nobody else comes to the point '\(Quantity.clipped(name))'")
+            case "barrier" where play.actors.filter({ $0.allSteps.contains(.barrier(name)) }).count < 2:
+                problems.add(position, "no other thread arrives at the barrier '\(Quantity.clipped(name))'")
             case "blocked" where !names.contains(name):
                 problems.add(position, "there is no thread '\(name)' \(Nearest.hint(for: name, among: names))")
             case "site":
@@ -233,7 +236,7 @@ extension ScenarioReader {
                 if !sites.contains(name) {
                     problems.add(
                         position,
-                        "'\(name)' is no site \(Nearest.hint(for: name, among: sites)); one has 'runs_on: run-loop' or 'runs_on: queue'"
+                        "'\(name)' is no delivery context \(Nearest.hint(for: name, among: sites)); one has 'runs_on: run-loop' or 'runs_on: queue'"
                     )
                 }
             case "subscription" where places["subscribe " + name] == nil:
@@ -251,7 +254,8 @@ extension ScenarioReader {
             if isObserving, let position = places["thread " + actor.name] {
                 problems.add(
                     position,
-                    "'\(actor.name)' does what only a site can (give it 'runs_on: run-loop' or 'runs_on: queue')")
+                    "'\(actor.name)' does what only a delivery context can (give it 'runs_on: run-loop' or 'runs_on: queue')"
+                )
             }
         }
     }

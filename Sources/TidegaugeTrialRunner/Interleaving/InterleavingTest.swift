@@ -22,14 +22,14 @@ final class InterleavingTest: Sendable {
     }
 
     let store: any DrivenStore
-    let play: Choreography
+    let play: InterleavingSpec
     /// Prefix of the resources that only the test waits for. A wait for one of them does not count as blocked.
     static let pointPrefix = "meeting point "
     private static let lookNs: Int64 = 1_000_000
     /// Duration in ns after which a wait counts as blocked.
     private static let blockedNs: Int64 = 10_000_000
 
-    private let state = Guarded("choreography", State())
+    private let state = Guarded("interleaving test", State())
     private let changed: TracedCondition
     private let sites: [String: DeliveryContext]
     /// Number of scripts, callbacks and blocks of each actor that run now.
@@ -39,11 +39,11 @@ final class InterleavingTest: Sendable {
     /// Whether all subscriptions of a site show one version.
     let advancesTogether: Bool
 
-    init(_ store: any DrivenStore, _ play: Choreography, _ capabilities: Capabilities) {
+    init(_ store: any DrivenStore, _ play: InterleavingSpec, _ capabilities: Capabilities) {
         self.store = store
         advancesTogether = capabilities.advancesTogether && capabilities.hasContents
         self.play = play
-        changed = TracedCondition("choreography", state)
+        changed = TracedCondition("interleaving test", state)
         active = Dictionary(uniqueKeysWithValues: play.actors.map { ($0.name, ActiveCount()) })
         var sites: [String: DeliveryContext] = [:]
         for actor in play.actors {
@@ -121,8 +121,8 @@ final class InterleavingTest: Sendable {
     // MARK: Points and locks
 
     /// Waits until every actor that names the barrier has reached it. The barrier stays open from then on.
-    func meet(_ point: String, as actor: String) {
-        let parties = play.actors.filter { $0.allSteps.contains(.meet(point)) }.count
+    func arrive(at point: String, as actor: String) {
+        let parties = play.actors.filter { $0.allSteps.contains(.barrier(point)) }.count
         let resource = TracedResource(.signal, Self.pointPrefix + point)
         state.withLock {
             $0.arrived[point, default: []].insert(actor)
@@ -151,7 +151,7 @@ final class InterleavingTest: Sendable {
             $0.stamp += 1
             return $0.stamp
         }
-        let key = stamp % Int64(Choreography.items)
+        let key = stamp % Int64(InterleavingSpec.items)
         return Change(.updateScore, Item(key: key, group: 0, score: Self.changedScore + stamp, stamp: stamp))
     }
 
@@ -221,7 +221,7 @@ final class InterleavingTest: Sendable {
     }
 }
 
-/// An observer of a choreography: what it does when it is called. Deliveries on its site, one at a time.
+/// An observer of an interleaving test, with the steps that its callbacks run. Deliveries come one at a time.
 ///
 /// Unchecked because the site alone calls its blocks and changes it, before anybody can cancel it.
 final class ScriptedSubscription: DeliverySink, @unchecked Sendable {

@@ -5,7 +5,7 @@ import TidegaugeSpec
 import TidegaugeStatistics
 import TidegaugeTrial
 
-struct Choreographies {
+struct InterleavingTests {
     enum Outcome: Equatable {
         case completed(ns: Double?)
         /// An expected hang was detected after this time.
@@ -37,12 +37,12 @@ struct Choreographies {
     let rows: [Row]
 
     init(_ record: RunRecord) {
-        let plays = record.trials.filter { $0.spec.choreography != nil }
+        let plays = record.trials.filter { $0.spec.interleaving != nil }
         let names = Digest.inOrder(plays.map(\.spec.scenario))
         let engines = Digest.inOrder(plays.filter { !$0.isControl }.map(\.spec.driver))
         let times = Dictionary(
             grouping: record.rows.filter {
-                $0.figure.metric == .choreographyTime || $0.figure.metric == .hangDetectionTime
+                $0.figure.metric == .interleavingTestTime || $0.figure.metric == .hangDetectionTime
             }, by: { TrialKey($0) })
         func ns(_ trials: [TrialRecord]) -> Double? {
             median(trials.flatMap { times[$0.key, default: []].compactMap(\.figure.value) })
@@ -73,7 +73,7 @@ struct Choreographies {
 
     var isWell: Bool { rows.allSatisfy(\.isWell) }
 
-    /// Summaries such as `25 of 25 choreographies completed by stillingwell, 22 of 22 by fetched-results` and `23 of
+    /// Summaries such as `25 of 25 interleaving tests completed by stillingwell, 22 of 22 by fetched-results` and `23 of
     /// 23 known-bad controls caught`.
     var sentences: [String] {
         let completed = engines.indices.map { index in
@@ -90,6 +90,6 @@ struct Choreographies {
 extension TrialRecord {
     /// Whether another ending than completion was expected.
     fileprivate var isControl: Bool {
-        spec.choreography.map { $0.ending(on: spec.driver) != .completes } ?? false
+        spec.interleaving.map { $0.ending(on: spec.driver) != .completes } ?? false
     }
 }

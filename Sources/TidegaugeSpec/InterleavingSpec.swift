@@ -2,7 +2,7 @@
 // Values only; part of a trial's spec.
 
 /// An interleaving test: its actors and the ending expected of each driver.
-public struct Choreography: Codable, Sendable, Equatable {
+public struct InterleavingSpec: Codable, Sendable, Equatable {
     /// How an interleaving test ends.
     public enum Ending: String, Codable, Sendable, CaseIterable {
         case completes
@@ -61,7 +61,7 @@ public struct Choreography: Codable, Sendable, Equatable {
         case writeLater([Step])
         case close
         /// Barrier: waits until every actor that names it has arrived.
-        case meet(String)
+        case barrier(String)
         /// Waits until the named actor is blocked or has finished its steps.
         case blocked(String)
         /// Runs the steps while holding a lock of the harness.
@@ -73,6 +73,13 @@ public struct Choreography: Codable, Sendable, Equatable {
         /// Runs steps that the store may refuse with an error.
         case refusable([Step])
         case times(Int, [Step])
+
+        /// Names in JSON. Renamed cases keep the name of spec version 12.
+        enum CodingKeys: String, CodingKey {
+            case commit, hold, subscribe, cancel, requery, covered, beginWrite, refresh, read, writeLater, close
+            case blocked, lock, sync, async, refusable, times
+            case barrier = "meet"
+        }
 
         /// The nested steps, or an empty array.
         public var inner: [Step] {

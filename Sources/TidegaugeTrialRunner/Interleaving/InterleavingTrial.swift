@@ -7,9 +7,9 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-enum ChoreographyTrial {
+enum InterleavingTrial {
     static func run(
-        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
+        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: InterleavingSpec,
         report: (TrialProgress) -> Void
     ) -> TrialResult {
         if let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) {
@@ -20,7 +20,7 @@ enum ChoreographyTrial {
         let startNs = MonotonicClock.nowNs()
         report(.init(.measuring))
         TracedThread("conductor") { run.give(spec, driver, directory, play) }.detach()
-        var watchdog = Watchdog(hangTimeoutNs: spec.hangTimeoutNs, "nothing has moved in the choreography")
+        var watchdog = Watchdog(hangTimeoutNs: spec.hangTimeoutNs, "nothing has moved in the interleaving test")
         var hang: HangRecord?
         var nextLookNs = startNs
         while !run.isOver, hang == nil {
@@ -44,9 +44,9 @@ enum ChoreographyTrial {
         var progress: Int { test.known.map { $0.progress + 1 } ?? 0 }
         var fault: TrialFault? { outcome.known ?? nil }
 
-        func give(_ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography) {
+        func give(_ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: InterleavingSpec) {
             do {
-                try ChoreographyTrial.perform(spec, driver, directory, play) { test.set($0) }
+                try InterleavingTrial.perform(spec, driver, directory, play) { test.set($0) }
                 if let complaint = test.known?.fault { throw TrialFault.store(complaint) }
                 outcome.set(nil)
             } catch {
@@ -57,12 +57,12 @@ enum ChoreographyTrial {
 
     /// Performs the test. Returns when every actor has finished and the store is closed. The thread may hang.
     static func perform(
-        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
+        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: InterleavingSpec,
         ready: (InterleavingTest) -> Void
     ) throws {
         let store = try driver.open(
             StoreConfiguration(directory: directory, durability: DurabilityLevel(rawValue: spec.durability) ?? .memory))
-        try store.load(count: Choreography.items) { Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0) }
+        try store.load(count: InterleavingSpec.items) { Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0) }
         let test = InterleavingTest(store, play, driver.capabilities)
         ready(test)
         // Every actor is marked active before the first starts, so none counts as idle before it has begun.
