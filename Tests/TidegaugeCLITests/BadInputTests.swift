@@ -55,6 +55,11 @@ import Testing
         #expect(ran.errors.contains("nowhere.yaml: there is no such file"))
     }
 
+    @Test func aFormerScenarioNameIs65WithTheNewOne() throws {
+        let ran = try Binary.tidegauge.run(["run", "bystanders"], in: try Folder())
+        #expect(ran.status == 65 && ran.errors.contains("(it is called 'idle-queries' now)"), "\(ran.errors)")
+    }
+
     @Test(arguments: [
         (["run", "--profil", "ci"], "--profile"), (["run", "--profile", "huge"], "huge"),
         (["run", "good.yaml", "--driver", "noo"], "did you mean 'noop'?"),

@@ -62,7 +62,6 @@ import TidegaugeRun
         (["rum"], "unknown command 'rum' (did you mean 'run'?)"),
         (["run", "commit-latency", "--filter", "comit-latency"], "(did you mean 'commit-latency'?)"),
         (["run", "commit-latency", "--filter", "comit"], "(did you mean 'commit-latency'?)"),
-        (["run", "bystanders"], "(it is called 'idle-queries' now)"),
         (["explore", "commit-latency"], "commit-latency has no 'threads'"),
         (["replay", "commit-latency"], "commit-latency has no 'threads'"),
         (["run", "a.yaml", "--out", "~"], "a shell expands '~' outside quotes alone"),
