@@ -6,6 +6,10 @@ function reveal() {
   (target.closest(".scenario") ?? target).scrollIntoView();
 }
 addEventListener("hashchange", reveal);
+// No hashchange event follows a click on a link to the present address.
+addEventListener("click", event => {
+  if (event.target.closest("a[href^='#']")?.hash === location.hash) setTimeout(reveal);
+});
 reveal();
 const bar = document.querySelector(".filter");
 if (bar) {
