@@ -8,7 +8,7 @@ public struct Move: Sendable, Equatable, Hashable {
     public let to: Int
 
     /// Makes a move from an old index to a new one.
-    public init(from: Int, to: Int) {
+    package init(from: Int, to: Int) {
         self.from = from
         self.to = to
     }

@@ -37,18 +37,18 @@ extension MappedValue where Self: RawRepresentable, RawValue: StorableValue {
 }
 
 extension MappedValue {
-    public static var _columnType: ColumnType { StoredValue._columnType }
+    public static var _columnType: _ColumnType { StoredValue._columnType }
     public static var _isOptional: Bool {
         stopUnless(!StoredValue._isOptional, "\(Self.self) is stored as an optional: store a plain type instead")
         return false
     }
     public static var _zero: Self? { StoredValue._zero.flatMap { Self(stored: $0) } }
-    public static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> Self {
+    public static func _read(_ row: _RowReader, _ column: Int) throws(_UnknownValue) -> Self {
         let stored = try StoredValue._read(row, column)
         guard let value = Self(stored: stored) else { throw UnknownValue(Self.self, stored) }
         return value
     }
-    public func _write(_ row: RowBuffer, _ column: Int) { stored._write(row, column) }
+    public func _write(_ row: _RowBuffer, _ column: Int) { stored._write(row, column) }
     public var _columnValue: ColumnValue { stored._columnValue }
     public static func _value(of value: Any) -> Self? {
         value as? Self ?? StoredValue._value(of: value).flatMap { Self(stored: $0) }

@@ -9,35 +9,35 @@ import Synchronization
 /// the Swift runtime stops the program and names the actor.
 ///
 /// Unchecked because `deliver` is set once, before anyone can post, and `actor` is a weak reference, which is atomic.
-public final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
+final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
     /// Weak, because the actor usually holds the connection.
     private weak var actor: (any Actor)?
     private let executorsActor: ExecutorActor?
     private let isValid = Atomic<Bool>(true)
     private let room = WorkerRoom()
     private var deliver: (@Sendable () -> Void)?
-    public let name: String
+    let name: String
 
     /// Delivers on `actor`, without retaining it. Any thread; O(1).
-    public init(_ actor: any Actor) {
+    init(_ actor: any Actor) {
         self.actor = actor
         executorsActor = nil
         name = "actor \(type(of: actor))"
     }
 
     /// Delivers on a serial executor, through a private actor that runs on it. Any thread; O(1).
-    public init(executor: any SerialExecutor) {
+    init(executor: any SerialExecutor) {
         let actor = ExecutorActor(executor)
         self.actor = actor
         executorsActor = actor
         name = "executor \(type(of: executor))"
     }
 
-    public func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
+    func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
 
-    package var isHeldBack: Bool { room.isMissing }
+    var isHeldBack: Bool { room.isMissing }
 
-    public func post() {
+    func post() {
         guard let actor, room.look(for: name) else { return }
         Task { [weak self] in await Self.run(self, on: actor) }
     }
@@ -47,7 +47,7 @@ public final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
         scheduler.deliver?()
     }
 
-    public func invalidate() { isValid.store(false, ordering: .releasing) }
+    func invalidate() { isValid.store(false, ordering: .releasing) }
 
     /// Whether the actor has been released, so that no delivery can run any more.
     var isGone: Bool { actor == nil }
@@ -61,9 +61,9 @@ public final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
     }
 
     /// Always false: Swift cannot query an actor's isolation. `checkIsCurrent` checks it by a precondition.
-    public var isCurrent: Bool { false }
+    var isCurrent: Bool { false }
 
-    public func checkIsCurrent(_ misuse: @autoclosure () -> String) {
+    func checkIsCurrent(_ misuse: @autoclosure () -> String) {
         guard let actor else { stopProgram(misuse()) }
         actor.preconditionIsolated(misuse())
     }

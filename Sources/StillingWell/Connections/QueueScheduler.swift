@@ -6,7 +6,7 @@ import Synchronization
 /// Delivers on a serial dispatch queue.
 ///
 /// Unchecked because `deliver` is set once, before anyone can post.
-public final class QueueScheduler: RetriedScheduler, @unchecked Sendable {
+final class QueueScheduler: RetriedScheduler, @unchecked Sendable {
     private static let key = DispatchSpecificKey<UInt64>()
     private static let lastMark = Guarded<UInt64>("queue mark", 0)
 
@@ -17,10 +17,10 @@ public final class QueueScheduler: RetriedScheduler, @unchecked Sendable {
     /// nil for the main queue, which the main thread serves.
     private let room: WorkerRoom?
     private var deliver: (@Sendable () -> Void)?
-    public let name: String
+    let name: String
 
     /// Delivers on `queue`, which must be serial. Any thread; `store.connect(on: .queue(queue))` also checks it.
-    public init(_ queue: DispatchQueue) {
+    init(_ queue: DispatchQueue) {
         self.queue = TracedQueue(queue)
         name = CallerPlace.name(ofQueue: queue.label)
         room = queue === DispatchQueue.main ? nil : WorkerRoom()
@@ -32,18 +32,18 @@ public final class QueueScheduler: RetriedScheduler, @unchecked Sendable {
         }
     }
 
-    public func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
+    func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
 
-    package var isHeldBack: Bool { room?.isMissing ?? false }
+    var isHeldBack: Bool { room?.isMissing ?? false }
 
-    public func post() {
+    func post() {
         if let room, !room.look(for: name) { return }
         queue.async { [self] in if isValid.load(ordering: .acquiring) { deliver?() } }
     }
 
-    public func invalidate() { isValid.store(false, ordering: .releasing) }
+    func invalidate() { isValid.store(false, ordering: .releasing) }
 
-    public var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == mark }
+    var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == mark }
 }
 
 /// Tells serial from concurrent queues, for which libdispatch has no function. Compares the class pointer at the start

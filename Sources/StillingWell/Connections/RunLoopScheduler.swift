@@ -6,12 +6,12 @@ import StillingWellSync
 /// Delivers on the run loop of the thread it was made on, in the common modes.
 ///
 /// Unchecked because `signal` is set once, before anyone can post.
-public final class RunLoopScheduler: Scheduler, @unchecked Sendable {
+final class RunLoopScheduler: Scheduler, @unchecked Sendable {
     private var signal: RunLoopSignal?
-    public let name: String
+    let name: String
 
     /// Uses the current thread's run loop. If nothing runs it, nothing is delivered, and an error is logged after 5 s.
-    public init() {
+    init() {
         let thread = Thread.current.name ?? ""
         // An unnamed thread has the program's name. The kernel's thread number is used for it, which a debugger shows
         // too.
@@ -20,11 +20,11 @@ public final class RunLoopScheduler: Scheduler, @unchecked Sendable {
         name = "run loop of \(Thread.isMainThread ? "the main thread" : named)"
     }
 
-    public func setDelivery(_ deliver: @escaping @Sendable () -> Void) {
+    func setDelivery(_ deliver: @escaping @Sendable () -> Void) {
         signal = RunLoopSignal(name, handler: deliver)
     }
 
-    public func post() { signal?.signal() }
-    public func invalidate() { signal?.invalidate() }
-    public var isCurrent: Bool { signal?.isCurrent ?? true }
+    func post() { signal?.signal() }
+    func invalidate() { signal?.invalidate() }
+    var isCurrent: Bool { signal?.isCurrent ?? true }
 }

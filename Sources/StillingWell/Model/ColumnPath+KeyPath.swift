@@ -11,7 +11,7 @@ extension ColumnPath {
     private static let provenLock = TracedMutex("paths of generic key paths")
 
     /// Makes the path that `keyPath` names. Stops the program if it names anything except stored properties.
-    public init<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) {
+    init<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) {
         if let column = Self.known.value(ObjectPointer.borrowed(keyPath)) {
             self.init([column])
             return

@@ -6,10 +6,10 @@ public protocol ListElement {
     /// Wrapper whose column format stores an element.
     static var _elementWrapper: Any.Type { get }
     /// Returns the element in a column of a row, for `connection`. `table` is the id of the row's table.
-    static func _element(_ row: RowReader, _ column: Int, _ connection: Connection, _ table: UInt32) -> Self
+    static func _element(_ row: _RowReader, _ column: Int, _ connection: Connection, _ table: UInt32) -> Self
     /// Prepares the element for storing. Adds an object that is not stored.
     /// - Returns: a function that writes the element to a row.
-    func _prepared(_ connection: Connection) throws -> (RowBuffer, Int) -> Void
+    func _prepared(_ connection: Connection) throws -> (_RowBuffer, Int) -> Void
 }
 
 extension ListElement {
@@ -18,14 +18,14 @@ extension ListElement {
 
 extension ListElement where Self: StorableValue {
     public static var _elementWrapper: Any.Type { Stored<Self>.self }
-    public static func _element(_ row: RowReader, _ column: Int, _ connection: Connection, _ table: UInt32) -> Self {
+    public static func _element(_ row: _RowReader, _ column: Int, _ connection: Connection, _ table: UInt32) -> Self {
         do throws(UnknownValue) {
             return try _read(row, column)
         } catch {
             return connection.goOn(after: error, in: connection.core.storage.tablesByID[table]?.schema.name ?? "a list")
         }
     }
-    public func _prepared(_: Connection) throws -> (RowBuffer, Int) -> Void { { _write($0, $1) } }
+    public func _prepared(_: Connection) throws -> (_RowBuffer, Int) -> Void { { _write($0, $1) } }
 }
 
 extension Int: ListElement {}
@@ -43,11 +43,11 @@ extension StoredObject: ListElement {}
 extension ListElement where Self: StoredObject {
     public static var _elementWrapper: Any.Type { Linked<Self>.self }
 
-    public static func _element(_ row: RowReader, _ column: Int, _ connection: Connection, _: UInt32) -> Self {
+    public static func _element(_ row: _RowReader, _ column: Int, _ connection: Connection, _: UInt32) -> Self {
         connection.makeObject(Self.self, ObjectID(rawValue: row.slot(column)))
     }
 
-    public func _prepared(_ connection: Connection) throws -> (RowBuffer, Int) -> Void {
+    public func _prepared(_ connection: Connection) throws -> (_RowBuffer, Int) -> Void {
         let id = try connection.resolve(self, as: Self.self)
         return { $0.setSlot($1, id.rawValue) }
     }

@@ -12,10 +12,15 @@
 // Integers are little endian. A column beyond the stored count (a property added later) reads as null or as zero.
 import StillingWellBasis
 
+// Public declarations name these types with an underscore. They are public only because property types implement the
+// underscored requirements of `StorableValue`, which reads of properties inline into programs.
+@usableFromInline typealias RowReader = _RowReader
+typealias RowBuffer = _RowBuffer
+
 /// A row as it lies in memory that somebody else keeps alive: a snapshot, or a write transaction until its next change.
 ///
 /// Unchecked because of the pointers: nobody writes to what one points to, and the other is who keeps it alive.
-public struct RowReader: @unchecked Sendable {
+public struct _RowReader: @unchecked Sendable {
     @inlinable static var headerBytes: Int { 16 }
 
     @usableFromInline let base: UnsafeRawPointer
@@ -156,7 +161,7 @@ public struct RowReader: @unchecked Sendable {
 }
 
 /// A row being written, in a buffer that is reused from row to row. Used by one thread at a time.
-public final class RowBuffer {
+public final class _RowBuffer {
     @exclusivity(unchecked) @usableFromInline private(set) var base: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var capacity: Int
     private(set) var byteCount = 0

@@ -2,7 +2,7 @@
 // `name`.
 
 /// Columns from a class to a property. All but the last are links or lists. Any thread.
-public struct ColumnPath: Sendable, Hashable {
+struct ColumnPath: Sendable, Hashable {
     let columns: [Int]
 
     /// The property itself, a column of the class that the links lead to.

@@ -1,8 +1,10 @@
 // Column types, and their values as constants of queries, defaults and change reports.
 import Foundation
 
+typealias ColumnType = _ColumnType
+
 /// Type of a column. Stored by raw value in the schema.
-public enum ColumnType: String, Sendable, Codable {
+public enum _ColumnType: String, Sendable, Codable {
     /// Values of the Swift type with this name.
     case int, double, bool, string, date, data, uuid
     /// Id of an object of any table, or null for no object.

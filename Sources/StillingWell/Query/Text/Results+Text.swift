@@ -67,7 +67,7 @@ extension Filter: CustomStringConvertible {
 
 /// Lets links and lists be compared with a stored object of this store. An object that is not stored equals no link.
 extension StoredObject: QueryArgument {
-    public var _queryArgument: QueryArgumentValue {
+    public var _queryArgument: _QueryArgumentValue {
         .object(ObjectArgument(id: objectID ?? .none, type: "\(type(of: self))", home: binding?.home))
     }
 }
