@@ -24,13 +24,13 @@ struct AggregateTests {
                     notes.sorted(by: \.due, ascending: ascending),
                 ]
                 for results in orders {
-                    #expect(results.min(of: \.score) == 1 && results.max(of: \.score) == 8)
-                    #expect(results.min(of: \.weight) == -.infinity && results.max(of: \.weight) == 7)
-                    #expect(results.min(of: \.group) == 1 && results.max(of: \.group) == 7)
-                    #expect(results.min(of: \.due) == Date(timeIntervalSinceReferenceDate: 1))
-                    #expect(results.max(of: \.due) == Date(timeIntervalSinceReferenceDate: 8))
-                    #expect(results.sum(of: \.score) == 23 && results.sum(of: \.group) == 11)
-                    #expect(results.average(of: \.score) == 4.6 && results.average(of: \.group) == 11.0 / 3)
+                    #expect(results.min(\.score) == 1 && results.max(\.score) == 8)
+                    #expect(results.min(\.weight) == -.infinity && results.max(\.weight) == 7)
+                    #expect(results.min(\.group) == 1 && results.max(\.group) == 7)
+                    #expect(results.min(\.due) == Date(timeIntervalSinceReferenceDate: 1))
+                    #expect(results.max(\.due) == Date(timeIntervalSinceReferenceDate: 8))
+                    #expect(results.sum(\.score) == 23 && results.sum(\.group) == 11)
+                    #expect(results.average(\.score) == 4.6 && results.average(\.group) == 11.0 / 3)
                 }
             }
         }

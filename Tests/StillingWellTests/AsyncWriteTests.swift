@@ -1,8 +1,10 @@
 // Tests of writes that do not block the caller's thread.
+import CStillingWellPlatform
 import Foundation
-import StillingWell
 import StillingWellSync
 import Testing
+
+@testable import StillingWell
 
 @Suite("Asynchronous writes", .timeLimit(.minutes(15)))
 struct AsyncWriteTests {
@@ -10,13 +12,13 @@ struct AsyncWriteTests {
     func inOrder(_ durability: Durability) async throws {
         let test = try TestStore(durability: durability)
         for id in 0..<5 {
-            let count = try await test.store.writeAsync { connection in
+            let count = try await test.store.write { connection in
                 try connection.add(Note(id: id))
                 return try connection.objects(Note.self).count
             }
             #expect(count == id + 1)
         }
-        #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == Array(0..<5))
+        #expect(try await test.store.read { try $0.objects(Note.self).map(\.id) } == Array(0..<5))
     }
 
     private struct Refused: Error {}
@@ -29,7 +31,7 @@ struct AsyncWriteTests {
         try store.write { connection in
             try connection.add(Note(id: 1_000_000))
             for index in 0..<count {
-                store.writeAsync({ try body(index, $0) }) { result in
+                store.queueWrite({ try body(index, $0) }) { result in
                     results.update { $0[index] = (try? result.get()) != nil }
                 }
             }
@@ -102,7 +104,7 @@ struct AsyncWriteTests {
     ) -> Task<Outcome, Never> {
         Task {
             do {
-                try await store.writeAsync(body)
+                try await store.write(body)
                 return .written
             } catch {
                 return error is CancellationError ? .cancelled : .failed
@@ -130,7 +132,7 @@ struct AsyncWriteTests {
         mayEnd.update { $0 = true }
         for index in [1, 3] { #expect(await tasks[index].value == .written) }
         holder.join()
-        #expect(try test.store.read { try $0.objects(Note.self).map(\.id).sorted() } == [1, 3])
+        #expect(try await test.store.read { try $0.objects(Note.self).map(\.id).sorted() } == [1, 3])
     }
 
     @Test("that have begun go to their end when their task is cancelled", arguments: Durability.allCases)
@@ -146,7 +148,7 @@ struct AsyncWriteTests {
         task.cancel()
         mayEnd.update { $0 = true }
         #expect(await task.value == .written)
-        #expect(try test.store.read { try $0.objects(Note.self).count } == 1)
+        #expect(try await test.store.read { try $0.objects(Note.self).count } == 1)
     }
 
     @Test("of a task that is cancelled already write nothing")
@@ -154,11 +156,11 @@ struct AsyncWriteTests {
         let test = try TestStore()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await test.store.writeAsync { try $0.add(Note(id: 1)) }
+            try await test.store.write { try $0.add(Note(id: 1)) }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
         // Writes are made in the order of the calls.
-        #expect(try await test.store.writeAsync { try $0.objects(Note.self).count } == 0)
+        #expect(try await test.store.write { try $0.objects(Note.self).count } == 0)
     }
 
     @Test("reach observers, and skip the tokens they name")
@@ -168,7 +170,7 @@ struct AsyncWriteTests {
         let silent = try feed.observe("silent", try feed.connection.objects(Note.self))
         try feed.observe("loud", try feed.connection.objects(Note.self))
         let isDone = Watched(false)
-        test.store.writeAsync(withoutNotifying: [silent], { try $0.add(Note(id: 1)) }) { _ in
+        test.store.queueWrite(withoutNotifying: [silent], { try $0.add(Note(id: 1)) }) { _ in
             isDone.update { $0 = true }
         }
         try isDone.wait("the write") { $0 }
@@ -190,7 +192,62 @@ struct AsyncWriteTests {
     func closed() async throws {
         let test = try TestStore()
         test.store.close()
-        await #expect(throws: StoreError.closed) { try await test.store.writeAsync { try $0.add(Note(id: 1)) } }
+        await #expect(throws: StoreError.closed) { try await test.store.write { try $0.add(Note(id: 1)) } }
+    }
+
+    @Test("that must begin in time give up, behind the lock and behind other writes", arguments: Durability.allCases)
+    func timedOut(_ durability: Durability) async throws {
+        let test = try TestStore(durability: durability)
+        let (isHeld, mayEnd) = (Watched(false), Watched(false))
+        let holder = TracedThread("holder") { [store = test.store] in
+            try? store.write { _ in
+                isHeld.update { $0 = true }
+                try mayEnd.wait("the end") { $0 }
+            }
+        }
+        try await isHeld.reached("the lock") { $0 }
+        for limit in [Duration.zero, .seconds(-1), .milliseconds(5)] {
+            await #expect(throws: StoreError.writeTimedOut(after: max(limit, .zero))) {
+                try await test.store.write(timeout: limit) { try $0.add(Note(id: 1)) }
+            }
+        }
+        let waiting = task(test.store) { try $0.add(Note(id: 2)) }
+        // The writer thread waits for the lock on behalf of the write before it.
+        let page = test.store.core.storage.page
+        while cp_load32(page.waiting) == 0 { await Task.yield() }
+        await #expect(throws: StoreError.writeTimedOut(after: .milliseconds(5))) {
+            try await test.store.write(timeout: .milliseconds(5)) { try $0.add(Note(id: 3)) }
+        }
+        mayEnd.update { $0 = true }
+        #expect(await waiting.value == .written)
+        try await test.store.write(timeout: .seconds(Int64.max)) { try $0.add(Note(id: 4)) }
+        holder.join()
+        #expect(try await test.store.read { try $0.objects(Note.self).map(\.id).sorted() } == [2, 4])
+    }
+
+    @Test("return what belongs to nobody else, and so does a read")
+    func sending() async throws {
+        let test = try TestStore()
+        let added = try await test.store.write { connection in
+            let note = Note(id: 1, score: 7)
+            try connection.add(note)
+            return try note.detached()
+        }
+        let read = try await test.store.read { try $0.object(Note.self, forPrimaryKey: 1)?.detached() }
+        #expect(added.score == 7 && read?.score == 7 && read?.objectID == nil)
+    }
+
+    @Test("reading throws what its block throws, and reads nothing in a cancelled task")
+    func reading() async throws {
+        let test = try TestStore()
+        await #expect(throws: Refused.self) { try await test.store.read { _ in throw Refused() } }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await test.store.read { _ in Issue.record("a cancelled task has read") }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        test.store.close()
+        await #expect(throws: StoreError.closed) { try await test.store.read { $0.version } }
     }
 
     /// Number of this process's mappings with the size of a thread stack. Each running thread has one, and each ended
@@ -221,7 +278,7 @@ struct AsyncWriteTests {
         for round in 0..<rounds {
             let test = try TestStore(durability: .memory)
             let isDone = Watched(false)
-            test.store.writeAsync({ try $0.add(Note(id: round)) }) { _ in isDone.update { $0 = true } }
+            test.store.queueWrite({ try $0.add(Note(id: round)) }) { _ in isDone.update { $0 = true } }
             try isDone.wait("the write") { $0 }
         }
         // Threads of other tests may start or end meanwhile.

@@ -41,7 +41,7 @@ struct EdgeValueTests {
             let second = notes.where(\.title == decomposed)
             #expect(first.map(\.id) == [1])
             #expect(second.map(\.id) == [2])
-            #expect(notes.where((\Note.title).isOne(of: [composed, decomposed])).map(\.id) == [1, 2])
+            #expect(notes.where((\Note.title).in([composed, decomposed])).map(\.id) == [1, 2])
         }
     }
 
@@ -97,7 +97,7 @@ struct EdgeValueTests {
                 let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
                 let passing: [Filter<Long.Animal>] = [
                     \.legs == 0, \.legs < 1, \.weight == 0, \.sound == "", \.tag == zero,
-                    (\Long.Animal.legs).isOne(of: [0, 4]),
+                    (\Long.Animal.legs).in([0, 4]),
                     \.owner == nil, \.owner != "Ada", !(\.legs != 0),
                 ]
                 for (number, filter) in passing.enumerated() {

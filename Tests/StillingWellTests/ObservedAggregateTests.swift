@@ -67,11 +67,11 @@ private struct Numbers: Equatable {
     let means: [Double?]
 
     init(_ notes: Results<Note>) {
-        score = [notes.sum(of: \.score), notes.min(of: \.score), notes.max(of: \.score)]
-        group = [notes.sum(of: \.group), notes.min(of: \.group), notes.max(of: \.group)]
-        weight = [notes.sum(of: \.weight), notes.min(of: \.weight), notes.max(of: \.weight)]
-        due = [notes.min(of: \.due), notes.max(of: \.due)]
-        means = [notes.average(of: \.score), notes.average(of: \.group), notes.average(of: \.weight)]
+        score = [notes.sum(\.score), notes.min(\.score), notes.max(\.score)]
+        group = [notes.sum(\.group), notes.min(\.group), notes.max(\.group)]
+        weight = [notes.sum(\.weight), notes.min(\.weight), notes.max(\.weight)]
+        due = [notes.min(\.due), notes.max(\.due)]
+        means = [notes.average(\.score), notes.average(\.group), notes.average(\.weight)]
     }
 
     init(_ notes: [NoteValue]) {
@@ -101,7 +101,7 @@ struct ObservedAggregateTests {
         for query in queries { try observed.observe(query) }
         #expect(queries.allSatisfy { $0.rows.tree.measures.isEmpty })
         for query in queries {
-            #expect(query.sum(of: \.score) == query.reduce(0) { $0 + $1.score })
+            #expect(query.sum(\.score) == query.reduce(0) { $0 + $1.score })
             // Columns that one query has requested are known to all queries over its tree.
             try observed.writeUntil(query) { $0.place(of: 2) != nil }
             _ = Numbers(query)
@@ -144,14 +144,14 @@ struct ObservedAggregateTests {
         let observed = try ObservedNotes([.max, 1, 5])
         let notes = try observed.notes
         try observed.observe(notes)
-        #expect(notes.sum(of: \.score) == .max)
+        #expect(notes.sum(\.score) == .max)
         try observed.writeUntil(notes) { !$0.isEmpty }
         try observed.set(1) { $0.score = -7 }
-        #expect(notes.knownSummary(2) != nil && notes.sum(of: \.score) == .max - 2)
+        #expect(notes.knownSummary(2) != nil && notes.sum(\.score) == .max - 2)
         try observed.set(0) { $0.score = .min }
-        #expect(notes.sum(of: \.score) == .min)
+        #expect(notes.sum(\.score) == .min)
         try observed.write { try $0.deleteAll(Note.self) }
-        #expect(notes.sum(of: \.score) == 0 && notes.average(of: \.score) == nil && notes.max(of: \.score) == nil)
+        #expect(notes.sum(\.score) == 0 && notes.average(\.score) == nil && notes.max(\.score) == nil)
     }
 
     @Test("are asked of the rows after an own write, and known again with its delivery")
@@ -159,21 +159,21 @@ struct ObservedAggregateTests {
         let observed = try ObservedNotes([1, 2, 3])
         let notes = try observed.notes
         try observed.observe(notes)
-        #expect(notes.sum(of: \.score) == 6)
+        #expect(notes.sum(\.score) == 6)
         try observed.writeUntil(notes) { !$0.isEmpty }
         try observed.connection.write { connection in
             notes[0].score = 10
-            #expect(notes.sum(of: \.score) == 15)
+            #expect(notes.sum(\.score) == 15)
             try connection.add(Note(id: 7, score: 100))
-            #expect(notes.sum(of: \.score) == 115 && notes.max(of: \.score) == 100)
+            #expect(notes.sum(\.score) == 115 && notes.max(\.score) == 100)
         }
-        #expect(notes.knownSummary(2) == nil && notes.sum(of: \.score) == 115)
+        #expect(notes.knownSummary(2) == nil && notes.sum(\.score) == 115)
         try observed.connection.refresh()
-        #expect(notes.knownSummary(2) != nil && notes.sum(of: \.score) == 115)
+        #expect(notes.knownSummary(2) != nil && notes.sum(\.score) == 115)
         // After an own write, properties are those of its version, including earlier commits of other connections.
         try observed.test.store.write { try $0.object(Note.self, forPrimaryKey: 1)!.score = 1_000 }
-        try observed.connection.write { _ in #expect(notes.sum(of: \.score) == 1_113) }
-        #expect(notes[1].score == 1_000 && notes.sum(of: \.score) == 1_113)
+        try observed.connection.write { _ in #expect(notes.sum(\.score) == 1_113) }
+        #expect(notes[1].score == 1_000 && notes.sum(\.score) == 1_113)
     }
 
     @Test("are not kept of properties whose changes the observers do not hear of")
@@ -182,14 +182,14 @@ struct ObservedAggregateTests {
         let notes = try observed.notes
         try observed.observe(notes, keyPaths: [\.tag])
         try observed.observe(notes.where(\.score > 1000))
-        #expect(notes.sum(of: \.score) == 6 && notes.sum(of: \.weight) == 0)
+        #expect(notes.sum(\.score) == 6 && notes.sum(\.weight) == 0)
         for step in 0..<20 {
             // The other query's delivery advances the connection to a version without an update for the first.
             try observed.write { connection in
                 try connection.object(Note.self, forPrimaryKey: 1)!.score = step
                 try connection.add(Note(id: 10 + step, score: 2_000))
             }
-            #expect(notes.sum(of: \.score) == 4 + step + 2_000 * (step + 1))
+            #expect(notes.sum(\.score) == 4 + step + 2_000 * (step + 1))
             #expect(notes.rows.tree.measures.isEmpty)
         }
     }
@@ -201,15 +201,15 @@ struct ObservedAggregateTests {
         let others = try observed.notes.where(\.score < 20).sorted(by: \.score)
         let token = try observed.observe(asked)
         try observed.observe(others)
-        _ = asked.sum(of: \.score)
+        _ = asked.sum(\.score)
         try observed.writeUntil(others) { !$0.isEmpty }
         token.invalidate()
         try observed.writeUntil(others) { $0.isEmpty }
-        #expect(others.sum(of: \.score) == 190)
+        #expect(others.sum(\.score) == 190)
         // Once observed again, the aggregates are maintained again.
         try observed.observe(asked)
-        _ = asked.sum(of: \.score)
+        _ = asked.sum(\.score)
         try observed.writeUntil(asked) { !$0.isEmpty }
-        #expect(asked.sum(of: \.score) == (10..<50).reduce(0, +))
+        #expect(asked.sum(\.score) == (10..<50).reduce(0, +))
     }
 }

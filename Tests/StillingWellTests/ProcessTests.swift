@@ -163,7 +163,8 @@ struct ProcessTests {
         let holder = try FixtureProcess(test, "hold")
         try holder.go()
         try holder.waitForLines(1)
-        #expect(throws: StoreError.writeTimedOut(seconds: 0.02)) { try store.write(timeout: 0.02) { _ in } }
+        let limit = Duration.milliseconds(20)
+        #expect(throws: StoreError.writeTimedOut(after: limit)) { try store.write(timeout: limit) { _ in } }
         #expect(try store.read { try Batches.violation(from: 0, $0) } == nil, "readers do not wait for it")
 
         // One writer waits already when the process is killed, and another one comes later.
@@ -197,7 +198,7 @@ struct ProcessTests {
         let writer = TracedThread("another writer") {
             do {
                 // The writer that does not wait finds the lock free. The one that waits corrects the count.
-                for timeout: TimeInterval? in [0, nil] {
+                for timeout: Duration? in [.zero, nil] {
                     let count = try test.store.write(timeout: timeout) { try Batches.insert($0) }
                     found.update { $0.append(count) }
                     cp_store64(page.turnOwner, 0)

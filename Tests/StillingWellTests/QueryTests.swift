@@ -103,7 +103,7 @@ struct QueryTests {
             case 2: all.append(\.score < number)
             case 3: all.append(\.weight <= Double(number) / 2)
             case 4: all.append(\.group == (number < 10 ? nil : number))
-            case 5: all.append((\Note.title).isOne(of: ["a", "b", "\(number)"]))
+            case 5: all.append((\Note.title).in(["a", "b", "\(number)"]))
             default: all.append(!(\.done == true))
             }
         }

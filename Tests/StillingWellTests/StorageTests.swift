@@ -97,9 +97,10 @@ struct StorageTests {
     func timeout() throws {
         let test = try TestStore()
         try test.whileLocked { _ in
-            #expect(throws: StoreError.writeTimedOut(seconds: 0.02)) { try test.store.write(timeout: 0.02) { _ in } }
+            let limit = Duration.milliseconds(20)
+            #expect(throws: StoreError.writeTimedOut(after: limit)) { try test.store.write(timeout: limit) { _ in } }
         }
-        try test.store.write(timeout: 5) { try $0.add(Note(id: 1)) }
+        try test.store.write(timeout: .seconds(5)) { try $0.add(Note(id: 1)) }
     }
 
     @Test("two handles of one path share one environment, and agree about it")

@@ -53,11 +53,11 @@ struct StoreHistoryTests {
         let groups = expected.compactMap(\.group)
         let dues = expected.compactMap(\.due)
         let weight = expected.reduce(0) { $0 + $1.weight }
-        let sum = notes.sum(of: \.weight)
-        return notes.sum(of: \.score) == scores.reduce(0, +) && notes.max(of: \.score) == scores.max()
-            && notes.average(of: \.score) == (scores.isEmpty ? nil : Double(scores.reduce(0, +)) / Double(scores.count))
-            && notes.sum(of: \.group) == groups.reduce(0, +) && notes.min(of: \.group) == groups.min()
-            && notes.min(of: \.due) == dues.min() && notes.max(of: \.due) == dues.max()
+        let sum = notes.sum(\.weight)
+        return notes.sum(\.score) == scores.reduce(0, +) && notes.max(\.score) == scores.max()
+            && notes.average(\.score) == (scores.isEmpty ? nil : Double(scores.reduce(0, +)) / Double(scores.count))
+            && notes.sum(\.group) == groups.reduce(0, +) && notes.min(\.group) == groups.min()
+            && notes.min(\.due) == dues.min() && notes.max(\.due) == dues.max()
             && (sum == weight || abs(sum - weight) <= 1e-9)
     }
 }

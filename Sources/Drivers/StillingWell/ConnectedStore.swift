@@ -54,7 +54,7 @@ extension ConnectedStore {
     public func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
 
     public func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
-        store.writeAsync({ [self] connection in
+        store.queueWrite({ [self] connection in
             within()
             for change in changes { try apply(change, connection) }
         }) { _ in }

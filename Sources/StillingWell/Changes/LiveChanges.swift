@@ -5,7 +5,8 @@
 ///
 ///     for try await update in try notes.changes() { print(update.count, update.changes) }
 ///
-/// At most one element waits to be taken. It holds no version of the store and one root of the collection.
+/// At most one element waits to be taken. It holds one root of the collection, and of results also its version, as
+/// described at `ResultsUpdate`.
 ///
 /// The subscription begins when the sequence is made. It ends with the iterating task, with the sequence itself, or
 /// when the store is closed, which finishes the loop. One task iterates at a time; each loop needs its own sequence.
@@ -62,15 +63,16 @@ final class PendingSource<Element: Sendable, Pending: Sendable>: ChangeSource, @
         }
         return nil
     }
+}
 
-    /// Ends the subscription of `token` with this sequence, and the sequence when the store is closed.
-    func keep(_ token: NotificationToken, of core: StoreCore) -> LiveChanges<Element> {
-        let key = ObjectIdentifier(channel)
-        channel.whenFinished {
+extension ChangeChannel {
+    /// Ends the subscription of `token` with this channel, and the channel when the store is closed.
+    func keep(_ token: NotificationToken, of core: StoreCore) {
+        let key = ObjectIdentifier(self)
+        whenFinished {
             token.invalidate()
             core.forgetClosing(key)
         }
-        core.whenClosing(key) { [weak channel] in channel?.finish() }
-        return LiveChanges(source: self)
+        core.whenClosing(key) { [weak self] in self?.finish() }
     }
 }

@@ -52,7 +52,8 @@ extension LiveObject {
             case .error(let error): made.channel.finish(error)
             }
         }
-        return PendingSource(channel) { $0 }.keep(token, of: core)
+        channel.keep(token, of: core)
+        return LiveChanges(source: PendingSource(channel) { $0 })
     }
 }
 
@@ -66,6 +67,7 @@ extension Connection {
         let token = try observe(file: file, line: line) { notification, connection in
             made.channel.offer(StoreEvent(notification: notification, version: connection.version))
         }
-        return PendingSource(channel) { $0 }.keep(token, of: core)
+        channel.keep(token, of: core)
+        return LiveChanges(source: PendingSource(channel) { $0 })
     }
 }

@@ -34,13 +34,19 @@ extension SectionedQuery {
         keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<SectionedUpdate> {
         let query = observed(by: keyPaths)
-        let plan = query.plan
-        return try NewestRows.sequence(query, connection, "\(file):\(line)") { reported, newest in
-            let changes = newest.changes(since: reported, plan)
+        let window = query.plan.window
+        typealias Newest = NewestRows<NoOrigin>
+        let channel = Newest.channel()
+        try Newest.send(query, of: connection, NoOrigin(), lends: false, to: channel, "\(file):\(line)")
+        return Newest.sequence(channel) { reported, newest in
+            let changes = newest.changes(since: reported)
             if let changes, changes.isEmpty { return nil }
-            let rows = SectionedRows(newest.tree, plan.window)
-            let known = changes.map { SectionedChangeSet($0, from: SectionedRows(reported!, plan.window), to: rows) }
+            let rows = SectionedRows(newest.tree, window)
+            let known = changes.map { SectionedChangeSet($0, from: SectionedRows(reported!, window), to: rows) }
             return SectionedUpdate(changes: known, version: newest.version, rows: rows)
         }
     }
 }
+
+/// Elements of sections have ids and no rows.
+private struct NoOrigin: Sendable {}

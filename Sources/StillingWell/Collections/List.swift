@@ -188,6 +188,13 @@ extension List where Element: StoredObject {
     /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
     public func `where`(_ condition: Filter<Element>) throws -> Results<Element> { try results().where(condition) }
 
+    /// Returns the objects of the list that pass a condition on their properties. Otherwise same as `where(_:)` with a
+    /// filter.
+    /// - Throws: `notStored`, `unknownModel`.
+    public func `where`(_ condition: (QueriedProperties<Element>) -> Filter<Element>) throws -> Results<Element> {
+        try results().where(condition)
+    }
+
     /// Returns the objects of the list that pass a condition given as text. Otherwise same as `where(_:)` with a
     /// filter.
     /// - Throws: `notStored`, `unknownModel`, `invalidQuery`.

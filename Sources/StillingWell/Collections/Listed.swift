@@ -74,6 +74,17 @@ extension Listed: AnyConnected {
         for element in box.elements { held.append(element as! StoredObject) }
     }
 
+    static func value(of owner: StoredObject, at offset: Int) -> (any Sendable)? {
+        guard Element.self is any StorableValue.Type else { return nil }
+        let property = (owner.address + offset).assumingMemoryBound(to: Self.self)
+        let list = withExtendedLifetime(owner) {
+            let box = property.pointee.box ?? ListBox<Element>()
+            property.pointee.box = box
+            return List(box, owner, Int(property.pointee.ordinal))
+        }
+        return list.map { $0 as! any StorableValue }
+    }
+
     static func assign(
         _ value: Any, at address: UnsafeMutableRawPointer, _ place: String, _ make: MakeObject
     ) throws(StoreError) {

@@ -20,24 +20,24 @@ extension Double: SummableValue {}
 
 extension Results {
     /// Returns the smallest value of a property, or nil if there is no value. On the connection's scheduler. O(log n)
-    /// for the leading sort column, otherwise as `sum(of:)`.
-    public func min<Value: MeasurableValue>(of keyPath: KeyPath<Object, Value>) -> Value? {
+    /// for the leading sort column, otherwise as `sum(_:)`.
+    public func min<Value: MeasurableValue>(_ keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(keyPath, isLast: false)
     }
 
     /// Returns the smallest value of an optional property, without nulls. nil if there is no value.
-    public func min<Value: MeasurableValue>(of keyPath: KeyPath<Object, Value?>) -> Value? {
+    public func min<Value: MeasurableValue>(_ keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(keyPath, isLast: false)
     }
 
     /// Returns the largest value of a property, or nil if there is no value. On the connection's scheduler. O(log n)
-    /// for the leading sort column, otherwise as `sum(of:)`.
-    public func max<Value: MeasurableValue>(of keyPath: KeyPath<Object, Value>) -> Value? {
+    /// for the leading sort column, otherwise as `sum(_:)`.
+    public func max<Value: MeasurableValue>(_ keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(keyPath, isLast: true)
     }
 
     /// Returns the largest value of an optional property, without nulls. nil if there is no value.
-    public func max<Value: MeasurableValue>(of keyPath: KeyPath<Object, Value?>) -> Value? {
+    public func max<Value: MeasurableValue>(_ keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(keyPath, isLast: true)
     }
 
@@ -51,22 +51,22 @@ extension Results {
     ///
     /// A sum of `Int` is exact; outside of the range of `Int` it is the nearest `Int`. A sum of `Double` is accumulated
     /// in double length. The order of the objects matters only if they nearly cancel out.
-    public func sum<Value: SummableValue>(of keyPath: KeyPath<Object, Value>) -> Value.Sum {
+    public func sum<Value: SummableValue>(_ keyPath: KeyPath<Object, Value>) -> Value.Sum {
         total(keyPath, Value.self)
     }
 
     /// Returns the sum of an optional property, without nulls.
-    public func sum<Value: SummableValue>(of keyPath: KeyPath<Object, Value?>) -> Value.Sum {
+    public func sum<Value: SummableValue>(_ keyPath: KeyPath<Object, Value?>) -> Value.Sum {
         total(keyPath, Value.self)
     }
 
-    /// Returns the mean of a property, or nil for no objects. On the connection's scheduler. Complexity as `sum(of:)`.
-    public func average<Value: SummableValue>(of keyPath: KeyPath<Object, Value>) -> Double? {
+    /// Returns the mean of a property, or nil for no objects. On the connection's scheduler. Complexity as `sum(_:)`.
+    public func average<Value: SummableValue>(_ keyPath: KeyPath<Object, Value>) -> Double? {
         mean(keyPath, Value.self)
     }
 
     /// Returns the mean of an optional property, without nulls. nil if there is no value.
-    public func average<Value: SummableValue>(of keyPath: KeyPath<Object, Value?>) -> Double? {
+    public func average<Value: SummableValue>(_ keyPath: KeyPath<Object, Value?>) -> Double? {
         mean(keyPath, Value.self)
     }
 

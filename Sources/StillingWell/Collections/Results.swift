@@ -66,6 +66,16 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         }
     }
 
+    /// Returns the objects that also pass a condition on their properties. Otherwise same as `where(_:)` with a filter.
+    ///
+    ///     notes.where { $0.title.contains("tide") && $0.score > 3 && !$0.done }
+    public func `where`(_ condition: (QueriedProperties<Object>) -> Filter<Object>) -> Results {
+        `where`(condition(QueriedProperties()))
+    }
+
+    /// Returns the objects whose Boolean property is true. `where(!\.done)` returns the others.
+    public func `where`(_ property: KeyPath<Object, Bool>) -> Results { `where`(Filter(property, .equal, true)) }
+
     /// Returns the same objects in this order. Ties keep the order of earlier `sorted` calls, then that of creation.
     ///
     /// A path over links, such as `\.owner?.name`, sorts by a property of linked objects. A change of that property
@@ -192,38 +202,28 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     ///
     /// The query is evaluated and maintained in the background. Callbacks never run inside a write block, and the store
     /// holds no lock while they run.
+    /// - Parameter keyPaths: properties whose changes count as modifications; nil for all. Insertions, deletions and
+    ///   moves are always reported. A path over links, such as `\.owner?.name`, includes changes of linked objects.
+    ///   Other observers are not affected.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`; `otherStore`, `otherClass`,
     ///   `filterTooDeep` for an invalid filter.
     public func observe(
-        file: String = #fileID, line: Int = #line, _ body: @escaping (ResultsChange<Object>) -> Void
-    ) throws -> NotificationToken { try observe(query, "\(file):\(line)", body) }
-
-    /// Same as `observe(_:)`, but only changes of some properties count as modifications. Insertions, deletions and
-    /// moves are always reported. An empty array reports no modifications. A path over links, such as `\.owner?.name`,
-    /// includes changes of linked objects. Other observers are not affected.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`; `otherStore`, `otherClass`,
-    ///   `filterTooDeep` for an invalid filter.
-    public func observe(
-        keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
+        keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line,
         _ body: @escaping (ResultsChange<Object>) -> Void
-    ) throws -> NotificationToken { try observe(observed(by: keyPaths), "\(file):\(line)", body) }
-
-    func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
-        let paths = keyPaths.map { table.layout.stored(ColumnPath($0)) }
-        let observed = Observed(asked.list == nil ? paths : paths.map { ColumnPath([ListTable.value] + $0.columns) })
-        return connection.query(query.plan.observing(observed), query.table, showing: query)
-    }
-
-    private func observe(
-        _ query: ConnectionQuery, _ place: String, _ body: @escaping (ResultsChange<Object>) -> Void
     ) throws -> NotificationToken {
-        try connection.observe(query, madeAt: place) { [self] change in
+        try connection.observe(keyPaths.map(observed(by:)) ?? query, madeAt: "\(file):\(line)") { [self] change in
             switch change {
             case .initial: body(.initial(self))
             case .update(let known, _): body(.update(self, known.changes))
             case .failed(let error): body(.error(error))
             }
         }
+    }
+
+    func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
+        let paths = keyPaths.map { table.layout.stored(ColumnPath($0)) }
+        let observed = Observed(asked.list == nil ? paths : paths.map { ColumnPath([ListTable.value] + $0.columns) })
+        return connection.query(query.plan.observing(observed), query.table, showing: query)
     }
 }
 

@@ -68,21 +68,11 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
 
     /// Calls `body` on this connection's scheduler: once with `.initial`, then with every change, until the token is
     /// invalidated. The sections are maintained in the background, where the section function runs too.
+    /// - Parameter keyPaths: properties whose changes count as modifications; nil for all. Insertions, deletions and
+    ///   moves are always reported. Other observers are not affected.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func observe(
-        file: String = #fileID, line: Int = #line, _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
-    ) throws -> NotificationToken { try observe(keyPaths: nil, file, line, body) }
-
-    /// Same as `observe(_:)`, but only changes of some properties count as modifications. Insertions, deletions and
-    /// moves are always reported. An empty array reports no modifications. Other observers are not affected.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
-    public func observe(
-        keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
-        _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
-    ) throws -> NotificationToken { try observe(keyPaths: keyPaths, file, line, body) }
-
-    private func observe(
-        keyPaths: [PartialKeyPath<Object>]?, _ file: String, _ line: Int,
+        keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
         try asQuery.observe(keyPaths: keyPaths, file: file, line: line) { [self] change in

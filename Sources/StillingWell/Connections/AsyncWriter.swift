@@ -11,18 +11,31 @@ final class AsyncWriter: Sendable {
 
         let store: Store
         let tokens: [NotificationToken]
+        /// Time that the write may wait, and its end on the monotonic clock. nil waits without limit.
+        private let timeout: Duration?
+        private let deadlineNs: Int64
         private let body: @Sendable (Connection) throws -> Void
         private let completion: @Sendable (Result<Void, any Error>) -> Void
         private let phase = Atomic(Phase.waiting)
 
         init(
-            _ store: Store, _ tokens: [NotificationToken], _ body: @escaping @Sendable (Connection) throws -> Void,
+            _ store: Store, timeout: Duration?, _ tokens: [NotificationToken],
+            _ body: @escaping @Sendable (Connection) throws -> Void,
             completion: @escaping @Sendable (Result<Void, any Error>) -> Void
         ) {
             (self.store, self.tokens, self.body, self.completion) = (store, tokens, body, completion)
+            self.timeout = timeout
+            deadlineNs = TimeLimit(timeout).deadlineNs
         }
 
         var isCancelled: Bool { phase.load(ordering: .relaxed) == .cancelled }
+
+        /// Whether the write may share a commit. Notifications are suppressed for a whole commit, and a limit holds for
+        /// one write.
+        var isShareable: Bool { tokens.isEmpty && timeout == nil }
+
+        /// Time that the write may still wait; nil without a limit.
+        var remaining: Duration? { timeout.map { _ in TimeLimit(untilNs: deadlineNs).duration } }
 
         /// Runs the block, holding the write lock.
         /// - Throws: what the block throws; `CancellationError`, without running the block, if the write was cancelled
@@ -32,11 +45,20 @@ final class AsyncWriter: Sendable {
             try body(connection)
         }
 
-        /// Completes a write that has not begun with `CancellationError`, so that it never runs. Any thread.
-        func cancel() { if move(.waiting, to: .cancelled) { completion(.failure(CancellationError())) } }
+        /// Completes a write that has not begun with `error`, so that it never runs. Any thread.
+        func cancel(_ error: any Error) { if move(.waiting, to: .cancelled) { completion(.failure(error)) } }
 
         func complete(_ result: Result<Void, any Error>) {
-            if phase.exchange(.ended, ordering: .relaxed) != .cancelled { completion(result) }
+            switch phase.exchange(.ended, ordering: .relaxed) {
+            case .cancelled: return
+            case .waiting:
+                // The lock was not granted in what was left of the time limit.
+                if let timeout, case .failure(StoreError.writeTimedOut) = result {
+                    return completion(.failure(StoreError.writeTimedOut(after: max(timeout, .zero))))
+                }
+            case .begun, .ended: break
+            }
+            completion(result)
         }
 
         private func move(_ old: Phase, to new: Phase) -> Bool {
@@ -100,15 +122,17 @@ final class AsyncWriter: Sendable {
     private func take() -> [Job]? {
         inbox.withLock(after: arrived, once: { !$0.jobs.isEmpty || $0.isStopped }) { inbox in
             if inbox.isStopped { return nil }
-            // A write with tokens is committed alone: its notifications are suppressed for the whole commit.
-            let count = inbox.jobs[0].tokens.isEmpty ? inbox.jobs.prefix { $0.tokens.isEmpty }.count : 1
+            let count = max(1, inbox.jobs.prefix { $0.isShareable }.count)
             defer { inbox.jobs.removeFirst(count) }
             return Array(inbox.jobs[..<count])
         }
     }
 
     private func commitAlone(_ job: Job) {
-        job.complete(Result { try job.store.write(withoutNotifying: job.tokens) { try job.run($0) } })
+        job.complete(
+            Result {
+                try job.store.write(timeout: job.remaining, withoutNotifying: job.tokens) { try job.run($0) }
+            })
     }
 
     private func commitTogether(_ batch: [Job]) {
@@ -146,48 +170,81 @@ final class AsyncWriter: Sendable {
 }
 
 extension Store {
-    /// Runs `body` in a write transaction on the store's writer thread, in the order of the calls. Returns once the
-    /// commit is as durable as the store promises. If `body` throws, this write changes nothing; other writes are not
-    /// affected.
+    /// Runs `body` in a write transaction on the store's writer thread and commits it. Returns what `body` returns once
+    /// the commit is as durable as the store promises. The task waits without occupying a thread.
     ///
-    /// With `.full` durability, writes that wait at the same time share one commit and one sync of the file.
+    ///     let count = try await store.write { connection in
+    ///         try connection.add(Note())
+    ///         return try connection.objects(Note.self).count
+    ///     }
+    ///
+    /// Asynchronous writes are made in the order of the calls. If `body` throws, this write changes nothing; other
+    /// writes are not affected. With `.full` durability, writes that wait at the same time share one commit and one
+    /// sync of the file. A block that calls an asynchronous write does not wait for it.
     ///
     /// If the task is cancelled before the write begins, nothing is written and `CancellationError` is thrown. A write
     /// that has begun runs to its end.
-    /// - Throws: what `body` throws; `CancellationError`; `diskFull`, `foreignToken`, `closed`, `noThread`, and with tokens
-    ///   `tooManySnapshots`.
+    /// - Parameters:
+    ///   - timeout: time to wait until the write begins. nil waits without limit; 0 and negative values try once, after
+    ///     the asynchronous writes before it.
+    ///   - tokens: observers of this store that are not notified of this commit.
+    ///   - body: receives a connection for the length of the block.
+    /// - Throws: what `body` throws; `CancellationError`; `writeTimedOut`, `diskFull`, `foreignToken`, `closed`,
+    ///   `noThread`, and with tokens `tooManySnapshots`.
     @discardableResult
-    public func writeAsync<Value: Sendable>(
-        withoutNotifying tokens: [NotificationToken] = [], _ body: @escaping @Sendable (Connection) throws -> Value
-    ) async throws -> Value {
-        let made = Guarded<Value?>("result of an asynchronous write", nil)
-        let cancellation = Cancellation()
+    public func write<Value>(
+        timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],
+        _ body: @escaping @Sendable (Connection) throws -> sending Value
+    ) async throws -> sending Value {
+        let made = Guarded<Guarded<Value?>?>("result of an asynchronous write", nil)
+        let withdrawal = Withdrawal()
+        let timer = withdrawal.timer(timeout)
+        defer { timer?.cancel() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let job = AsyncWriter.Job(
-                    self, tokens,
+                    self, timeout: timeout, tokens,
                     { connection in
-                        let value = try body(connection)
+                        let value = Guarded<Value?>("value of an asynchronous write", try body(connection))
                         made.withLock { $0 = value }
                     }
                 ) { continuation.resume(with: $0) }
                 // Before queueing, so that a task that is already cancelled queues nothing.
-                cancellation.watch(job)
+                withdrawal.watch(job)
                 if !job.isCancelled { queue(job) }
             }
         } onCancel: {
-            cancellation.cancel()
+            withdrawal.withdraw(CancellationError())
         }
-        return made.withLock { $0! }
+        return made.withLock { $0 }!.withLock { $0.take() }!
     }
 
-    /// Same as `writeAsync(withoutNotifying:_:)`, with a completion that is called on the store's writer thread. Other
-    /// asynchronous writes wait until it returns.
-    public func writeAsync(
+    /// Runs `body` on the newest version, outside of the caller's actor. Never waits for other threads. The connection
+    /// must not be used after the block.
+    ///
+    ///     let titles = try await store.read { try $0.objects(Note.self).map(\.title) }
+    ///
+    /// Objects stay in the block. `LiveObject.detached()` makes copies that may leave it.
+    /// - Throws: what `body` throws; `CancellationError` if the task was cancelled before; `closed`,
+    ///   `tooManySnapshots`. `storage` if a read of the block met a damaged page, even if the block returned a value. An
+    ///   error of a query that was counted or iterated in the block.
+    public func read<Value>(
+        _ body: @Sendable (Connection) throws -> sending Value
+    ) async throws -> sending Value {
+        try Task.checkCancellation()
+        let value = try readNow { connection in
+            Guarded<Value?>("value of an asynchronous read", try body(connection))
+        }
+        return value.withLock { $0.take() }!
+    }
+
+    /// Queues a write as the asynchronous `write` does, without waiting for it.
+    /// - Parameter completion: called on the store's writer thread. Other asynchronous writes wait until it returns.
+    package func queueWrite(
         withoutNotifying tokens: [NotificationToken] = [], _ body: @escaping @Sendable (Connection) throws -> Void,
         completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        queue(AsyncWriter.Job(self, tokens, body, completion: completion))
+        queue(AsyncWriter.Job(self, timeout: nil, tokens, body, completion: completion))
     }
 
     private func queue(_ job: AsyncWriter.Job) {
@@ -199,29 +256,40 @@ extension Store {
     }
 }
 
-/// Forwards the cancellation of a task to its write, whichever of the two is set first. Any thread.
-private final class Cancellation: Sendable {
+/// Forwards to a write that its task was cancelled or its time is up, whether that happens before or after the write is
+/// known. Any thread.
+private final class Withdrawal: Sendable {
     private struct State {
         var job: AsyncWriter.Job?
-        var isCancelled = false
+        var reason: (any Error)?
     }
 
-    private let state = Guarded("cancellation of an asynchronous write", State())
+    private let state = Guarded("withdrawal of an asynchronous write", State())
 
-    /// Sets the write. Cancels it at once if the task is already cancelled.
+    /// Sets the write. Cancels it at once if there is a reason already.
     func watch(_ job: AsyncWriter.Job) {
-        let isCancelled = state.withLock { state in
+        let reason = state.withLock { state in
             state.job = job
-            return state.isCancelled
+            return state.reason
         }
-        if isCancelled { job.cancel() }
+        if let reason { job.cancel(reason) }
     }
 
-    func cancel() {
+    func withdraw(_ reason: any Error) {
         let job = state.withLock { state in
-            state.isCancelled = true
+            state.reason = state.reason ?? reason
             return state.job
         }
-        job?.cancel()
+        job?.cancel(reason)
+    }
+
+    /// Starts the task that withdraws the write when its time is up. nil if there is no limit, or if the write is tried
+    /// once.
+    func timer(_ timeout: Duration?) -> Task<Void, any Error>? {
+        guard let timeout, let ns = TimeLimit(timeout).ns, ns > 0 else { return nil }
+        return Task { [self] in
+            try await Task.sleep(nanoseconds: UInt64(ns))
+            withdraw(StoreError.writeTimedOut(after: timeout))
+        }
     }
 }

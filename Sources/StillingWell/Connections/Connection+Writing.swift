@@ -12,15 +12,15 @@ extension Connection {
     /// observers are told in a later delivery. With `tokens`, the call may return later if upkeep is far behind. The
     /// commit is done and the lock released by then.
     /// - Parameters:
-    ///   - timeout: seconds to wait for the lock. nil and infinity wait without limit; 0 and negative values try once.
+    ///   - timeout: time to wait for the lock. nil waits without limit; 0 and negative values try once.
     ///   - tokens: observers of this store, on any connection, that are not notified of this commit. They are still
     ///     notified of other writers' changes in the same rows that they have not been told of yet.
     ///   - body: receives this connection.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`,
-    ///   `invalidatedObject`, `foreignToken`, and with tokens `tooManySnapshots`.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`,
+    ///   `foreignToken`, and with tokens `tooManySnapshots`.
     @discardableResult
     public func write<Result>(
-        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [],
+        timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],
         _ body: (Connection) throws -> Result
     ) throws -> Result {
         try begin { try core.beginWrite(timeout: timeout) }
@@ -41,7 +41,7 @@ extension Connection {
     /// - Throws: what `write` with a block that takes the connection throws.
     @discardableResult
     public func write<Result>(
-        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
+        timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
     ) throws -> Result { try write(timeout: timeout, withoutNotifying: tokens) { _ in try body() } }
 
     /// Takes the store's write lock. `commitWrite` or `cancelWrite` releases it. `write` does both at lower cost.
@@ -49,8 +49,8 @@ extension Connection {
     /// The write may end in another block of the connection's queue, or in the actor's code after an `await`. Until it
     /// ends, all other writers wait, including those of other processes. If the connection is released before that, or
     /// the thread of its run loop ends, the write is cancelled and logged.
-    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `noThread`, `closed`.
-    public func beginWrite(timeout: Double? = nil) throws { try begin { try beginTransaction(timeout: timeout) } }
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `diskFull`, `noThread`, `closed`.
+    public func beginWrite(timeout: Duration? = nil) throws { try begin { try beginTransaction(timeout: timeout) } }
 
     @inline(__always)
     private func begin(_ beginTransaction: () throws -> WriteTransaction) throws {

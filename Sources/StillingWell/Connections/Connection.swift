@@ -138,7 +138,7 @@ public class Connection {
     func didBeginWrite() {}
 
     /// Begins a write that `commitWrite` or `cancelWrite` ends.
-    func beginTransaction(timeout: Double?) throws -> WriteTransaction {
+    func beginTransaction(timeout: Duration?) throws -> WriteTransaction {
         let thread = cp_thread_number()
         return try core.beginWrite(timeout: timeout) { cp_thread_number() == thread }
     }

@@ -194,7 +194,7 @@ final class LiveConnection: Connection {
 
     /// Begins a write whose owner is the queue or task, not the thread: between two of its blocks the thread may run
     /// other code.
-    override func beginTransaction(timeout: Double?) throws -> WriteTransaction {
+    override func beginTransaction(timeout: Duration?) throws -> WriteTransaction {
         if let queue = scheduler as? QueueScheduler {
             return try core.beginWrite(timeout: timeout) { queue.isCurrent }
         }

@@ -8,12 +8,12 @@ extension Store {
     /// the old one throw ``StoreError/replaced(path:)``.
     /// - Parameters:
     ///   - path: folder of the store, as in the configuration.
-    ///   - timeout: seconds to wait for a process that is opening the store.
+    ///   - timeout: time to wait for a process that is opening the store. nil waits without limit.
     /// - Returns: false if there is no store.
-    /// - Throws: `storeInUse`, which names the process that has it open, and `invalidTimeout`: the store is unchanged.
+    /// - Throws: `storeInUse`, which names the process that has it open: the store is unchanged.
     ///   `cannotOpen` if a file cannot be removed: the store is unchanged, or removed with some files left.
     @discardableResult
-    public static func remove(path: String, timeout: Double = 5) throws -> Bool {
-        try StoreDirectory.remove(path, limit: TimeLimit(seconds: timeout, "timeout"))
+    public static func remove(path: String, timeout: Duration? = .seconds(5)) throws -> Bool {
+        try StoreDirectory.remove(path, limit: TimeLimit(timeout))
     }
 }

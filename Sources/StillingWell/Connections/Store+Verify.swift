@@ -16,10 +16,10 @@ extension Store {
     /// Checks a store that no process has open, even one that cannot be opened. Any thread. O(file size).
     /// - Parameters:
     ///   - path: folder of the store.
-    ///   - timeout: seconds to wait for a process that is opening the store.
-    /// - Throws: `cannotOpen`, `storeInUse`, `invalidTimeout`.
-    public static func verify(path: String, timeout: Double = 5) throws -> FileReport {
-        try Verification.verify(path, limit: TimeLimit(seconds: timeout, "timeout"))
+    ///   - timeout: time to wait for a process that is opening the store. nil waits without limit.
+    /// - Throws: `cannotOpen`, `storeInUse`.
+    public static func verify(path: String, timeout: Duration? = .seconds(5)) throws -> FileReport {
+        try Verification.verify(path, limit: TimeLimit(timeout))
     }
 
     /// Copies every undamaged object of a store to a new store. Links and list elements are kept if their target is
@@ -29,13 +29,13 @@ extension Store {
     ///   - path: folder of the old store.
     ///   - folder: folder of the new store, which holds no store yet.
     ///   - mapBytes: as in the configuration.
-    ///   - timeout: seconds to wait for a process that is opening the old store.
+    ///   - timeout: time to wait for a process that is opening the old store. nil waits without limit.
     /// - Returns: the report of checking the old store.
-    /// - Throws: `cannotOpen`, `storeInUse`, `diskFull`, `storage`, `invalidTimeout`; then no new store exists.
+    /// - Throws: `cannotOpen`, `storeInUse`, `diskFull`, `storage`; then no new store exists.
     @discardableResult
     public static func salvage(
-        path: String, to folder: String, mapBytes: Int = 64 << 30, timeout: Double = 5
+        path: String, to folder: String, mapBytes: Int = 64 << 30, timeout: Duration? = .seconds(5)
     ) throws -> FileReport {
-        try Salvage.run(path, to: folder, mapBytes: mapBytes, limit: TimeLimit(seconds: timeout, "timeout"))
+        try Salvage.run(path, to: folder, mapBytes: mapBytes, limit: TimeLimit(timeout))
     }
 }

@@ -31,9 +31,9 @@ public final class Store: Sendable {
         /// store can be entered by those who may read the files. `.memory` outside of a memory file system is always
         /// owner-only. Existing files keep their mode.
         public var fileMode: UInt32
-        /// Seconds that opening waits for other processes: for one that opens or migrates the store, and for the write
-        /// lock. Infinity waits without limit.
-        public var openTimeoutSeconds: Double
+        /// Time that opening waits for other processes: for one that opens or migrates the store, and for the write
+        /// lock. nil waits without limit.
+        public var openTimeout: Duration?
         /// Called if the file has a lower version, inside the transaction that opens the store. If it throws, the file
         /// and its version stay unchanged. Runs on the opening thread, while no other process has the store open.
         public var migration: (@Sendable (Migration) throws -> Void)?
@@ -50,7 +50,7 @@ public final class Store: Sendable {
         /// Durability is `.full` unless chosen otherwise.
         public init(
             path: String, models: [StoredObject.Type], durability: Durability = .full, mapBytes: Int = 64 << 30,
-            fileMode: UInt32 = 0o600, openTimeoutSeconds: Double = 60, schemaVersion: UInt64 = 0,
+            fileMode: UInt32 = 0o600, openTimeout: Duration? = .seconds(60), schemaVersion: UInt64 = 0,
             migration: (@Sendable (Migration) throws -> Void)? = nil
         ) {
             self.path = path
@@ -58,7 +58,7 @@ public final class Store: Sendable {
             self.durability = durability
             self.mapBytes = mapBytes
             self.fileMode = fileMode
-            self.openTimeoutSeconds = openTimeoutSeconds
+            self.openTimeout = openTimeout
             self.schemaVersion = schemaVersion
             self.migration = migration
         }
@@ -68,15 +68,15 @@ public final class Store: Sendable {
     public let configuration: Configuration
     let core: StoreCore
 
-    /// Opens a store, creating it if there is none. Waits up to `openTimeoutSeconds` for other processes.
+    /// Opens a store, creating it if there is none. Waits up to `openTimeout` for other processes.
     ///
     /// After a `fork` the child must open the store again. Stores inherited from the parent refuse work, and releasing
     /// them leaves the parent's resources alone.
-    /// - Throws: `cannotOpen`, `invalidTimeout`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`, `invalidModel`,
+    /// - Throws: `cannotOpen`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`, `invalidModel`,
     ///   `diskFull`, and what the migration block throws.
     public init(_ configuration: Configuration) throws {
         self.configuration = configuration
-        let limit = try TimeLimit(seconds: configuration.openTimeoutSeconds, "openTimeoutSeconds")
+        let limit = TimeLimit(configuration.openTimeout)
         let directory = try configuration.directory()
         let storage = try StorageRegistry.storage(directory.path) {
             try Storage.open(
@@ -105,16 +105,16 @@ public final class Store: Sendable {
     /// objects read from it must not be used after the block. Waits for other writers. With tokens, also waits after
     /// the commit if upkeep is far behind.
     /// - Parameters:
-    ///   - timeout: seconds to wait for the write lock. nil and infinity wait without limit; 0 and negative values try
-    ///     once.
+    ///   - timeout: time to wait for the write lock. nil waits without limit; 0 and negative values try once.
     ///   - tokens: observers of this store that are not notified of this commit.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `foreignToken`,
-    ///   `closed`, and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk failed: the
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `foreignToken`, `closed`,
+    ///   and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk failed: the
     ///   commit is then visible, but lost when the store is opened again. `replaced` if the store's files are no longer
     ///   at its path.
     @discardableResult
     public func write<Result>(
-        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: (Connection) throws -> Result
+        timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],
+        _ body: (Connection) throws -> Result
     ) throws -> Result {
         let connection = BlockConnection(self, at: nil)
         defer { connection.end() }
@@ -125,7 +125,10 @@ public final class Store: Sendable {
     /// block. Any thread.
     /// - Throws: what `body` throws; `closed`, `tooManySnapshots`. `storage` if a read of the block met a damaged page,
     ///   even if the block returned a value. An error of a query that was counted or iterated in the block.
-    public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result { try readNow(body) }
+
+    /// Runs `body` on the newest version. Under a name of its own for asynchronous callers, for whom `read` suspends.
+    func readNow<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try core.checkOpen()
         let snapshot = try core.storage.openSnapshot()
         let connection = BlockConnection(self, at: snapshot)
@@ -188,7 +191,7 @@ public final class Store: Sendable {
     /// O(content); needs free space for a copy of the content. If it fails, the file stays unchanged.
     /// - Throws: `storeInUse`, `cannotOpen`, `diskFull`.
     public static func compact(_ configuration: Configuration) throws {
-        let limit = try TimeLimit(seconds: configuration.openTimeoutSeconds, "openTimeoutSeconds")
+        let limit = TimeLimit(configuration.openTimeout)
         let directory = try configuration.directory()
         try Compaction.compactInPlace(directory, mapBytes: configuration.mapBytes, limit: limit)
     }

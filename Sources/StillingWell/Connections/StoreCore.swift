@@ -95,20 +95,19 @@ final class StoreCore: Sendable {
 
     /// Takes the write lock and begins a transaction. `endWrite` must be called on the same thread. If that thread ends
     /// first, the transaction is cancelled and the lock released.
-    func beginWrite(timeout: Double?) throws -> WriteTransaction {
+    func beginWrite(timeout: Duration?) throws -> WriteTransaction {
         try checkOpen()
         let beganNs = recording.current?.nowNs
-        return try WriteTransaction.begin(storage, TimeLimit(seconds: timeout, "timeout"), beganNs: beganNs)
+        return try WriteTransaction.begin(storage, TimeLimit(timeout), beganNs: beganNs)
     }
 
     /// Takes the write lock on a helper thread and begins a transaction. Any thread may then use and end it, one at a
     /// time.
     /// - Parameter isInside: whether the caller runs inside this write.
-    func beginWrite(timeout: Double?, isInside: @escaping @Sendable () -> Bool) throws -> WriteTransaction {
+    func beginWrite(timeout: Duration?, isInside: @escaping @Sendable () -> Bool) throws -> WriteTransaction {
         try checkOpen()
         let beganNs = recording.current?.nowNs
-        let limit = try TimeLimit(seconds: timeout, "timeout")
-        return try WriteTransaction.beginOnHost(storage, limit, beganNs: beganNs, isInside: isInside)
+        return try WriteTransaction.beginOnHost(storage, TimeLimit(timeout), beganNs: beganNs, isInside: isInside)
     }
 
     /// Releases the write lock and wakes upkeep. Cancels changes that were not committed. Returns once a commit is as

@@ -36,6 +36,8 @@ public enum StoreError: Error, Sendable, Hashable {
     case mapFull(limitBytes: Int)
     /// The limit of open snapshots is reached.
     case tooManySnapshots(limit: Int)
+    /// An element of a sequence does not hold its version any more, because too many newer ones hold theirs.
+    case versionReleased(version: UInt64)
     /// A checksum in the file does not match. `object` is set if its row is damaged. `table` is nil if the change log
     /// or a large value is.
     case damaged(path: String, table: String?, object: ObjectID?, what: String)
@@ -48,9 +50,7 @@ public enum StoreError: Error, Sendable, Hashable {
     /// A write block was ended on another thread than it runs on.
     case writeOnOtherThread
     /// The write lock was not granted in time.
-    case writeTimedOut(seconds: Double)
-    /// A time limit is not a number.
-    case invalidTimeout(name: String)
+    case writeTimedOut(after: Duration)
     /// A thread that the call needs cannot be started.
     case noThread(reason: String)
     /// No descriptors are left for the run loop of a thread.
@@ -169,6 +169,9 @@ extension StoreError: CustomStringConvertible {
             "the store has reached its limit of \(limit) bytes: open it with a larger Store.Configuration.mapBytes"
         case .tooManySnapshots(let limit):
             "\(limit) snapshots are open at once: close connections, or release frozen collections, that are not needed"
+        case .versionReleased(let version):
+            "the element at version \(version) has given its version back, because too many newer ones hold theirs: "
+                + "use its rows before more elements are taken, or keep what they return"
         case .damaged(let path, let table, _, let what):
             "the store at \(path) is damaged: \(what)\(table.map { " of '\($0)'" } ?? "") is not what was stored; "
                 + "restore it from a backup, or write what is whole to a new store with Store.salvage (other objects can be read)"
@@ -179,9 +182,8 @@ extension StoreError: CustomStringConvertible {
         case .writeOnOtherThread:
             "a write block ends on the thread that it runs on: call commitWrite or cancelWrite on that thread, or begin the "
                 + "write with beginWrite, which any block of the connection's queue may end"
-        case .writeTimedOut(let seconds):
-            "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
-        case .invalidTimeout(let name): "\(name) is not a number: give seconds, or nil or infinity for no limit"
+        case .writeTimedOut(let duration):
+            "another writer held the write lock for \(duration): retry, or raise the time-out"
         case .noThread(let reason):
             "\(reason), and retry"
         case .noDescriptors(let thread):

@@ -26,6 +26,9 @@ protocol AnyStored {
     static func role(at address: UnsafeRawPointer) -> StoredRole
     static var ordinalOffset: Int { get }
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
+    /// Returns the value of a property as its object shows it, for `assign`. nil for a link and for a list of objects.
+    /// - Parameter offset: offset of the property in the object.
+    static func value(of owner: StoredObject, at offset: Int) -> (any Sendable)?
     /// Sets the property of a plain object to a value of unknown type. `place` names it in an error.
     /// - Throws: `invalidValue`.
     static func assign(
@@ -67,6 +70,7 @@ extension AnyStored {
     static func isRead(as type: Any.Type) -> Bool { true }
     static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool { true }
     static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }
+    static func value(of owner: StoredObject, at offset: Int) -> (any Sendable)? { nil }
     static var slotOffset: Int? { nil }
     static var isFloat: Bool { false }
     static var target: StoredObject.Type? { nil }

@@ -164,6 +164,10 @@ extension Stored: AnyStored {
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) {
         address.assumingMemoryBound(to: Self.self).pointee.value._write(row, column)
     }
+    static func value(of owner: StoredObject, at offset: Int) -> (any Sendable)? {
+        let property = (owner.address + offset).assumingMemoryBound(to: Self.self)
+        return withExtendedLifetime(owner) { property.pointee.read(owner, \StoredObject.objectID) }
+    }
     static func assign(
         _ value: Any, at address: UnsafeMutableRawPointer, _ place: String, _ make: MakeObject
     ) throws(StoreError) {

@@ -1,6 +1,7 @@
 // Filters: comparisons of key paths with constants, joined by `&&`, `||` and `!`.
 //
 //     items.where(\.score > 50 && \.done == false)
+//     items.where { $0.title.contains("x") && !$0.done }
 
 /// A condition on the properties of a model class and of linked objects: `\.owner?.name == "Ada"`, `\.friends.count >
 /// 2`. A property read over a nil link is nil. Any thread.
@@ -67,9 +68,28 @@ public prefix func ! <Object: StoredObject>(filter: Filter<Object>) -> Filter<Ob
     Filter(.not(filter.expression))
 }
 
+/// The property is false. Any thread.
+public prefix func ! <Object: StoredObject>(keyPath: KeyPath<Object, Bool>) -> Filter<Object> {
+    Filter(keyPath, .equal, false)
+}
+
+/// The properties of a class in the block of `where`: key paths, whose methods such as `contains` then need no
+/// parentheses.
+@dynamicMemberLookup
+public struct QueriedProperties<Object: StoredObject> {
+    /// Key path of a property.
+    public subscript<Value>(dynamicMember keyPath: KeyPath<Object, Value>) -> KeyPath<Object, Value> { keyPath }
+
+    /// A Boolean property as a condition, which passes if it is true.
+    public subscript(dynamicMember keyPath: KeyPath<Object, Bool>) -> Filter<Object> { Filter(keyPath, .equal, true) }
+
+    /// Key path over links: `$0[\.owner?.name].hasPrefix("A")`.
+    public subscript<Value>(keyPath: KeyPath<Object, Value>) -> KeyPath<Object, Value> { keyPath }
+}
+
 extension KeyPath where Root: StoredObject, Value: StorableValue {
-    /// Passes if the property equals one of `values`.
-    public func isOne(of values: some Sequence<Value>) -> Filter<Root> {
+    /// Passes if the property equals one of `values`: `$0.score.in([1, 2])`. O(1) per object.
+    public func `in`(_ values: some Sequence<Value>) -> Filter<Root> {
         let path = ColumnPath(self)
         let property = path.property(of: self, Value.self)
         let values = Set(values.map(\._columnValue))

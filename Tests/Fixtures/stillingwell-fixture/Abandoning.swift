@@ -9,7 +9,7 @@ func abandonWrites(_ store: Store) throws {
     dup2(1, 2)
     func expectFree(_ what: String) {
         do {
-            let batches = try store.write(timeout: 0) { connection in
+            let batches = try store.write(timeout: .zero) { connection in
                 let batches = try Batches.value("batches", connection)
                 try Batches.increment("free", connection)
                 return batches

@@ -94,7 +94,7 @@ func useWithoutThreads(_ store: Store) throws {
     } catch {
         say("\(error)")
     }
-    store.writeAsync({ try Batches.insert($0) }) { result in
+    store.queueWrite({ try Batches.insert($0) }) { result in
         if case .failure(let error) = result { say("\(error)") }
     }
     say("wrote \(try store.write { try Batches.insert($0) })")
@@ -104,7 +104,7 @@ func useWithoutThreads(_ store: Store) throws {
     let connection = try store.connect(on: .runLoop)
     say("connected")
     let done = DispatchSemaphore(value: 0)
-    store.writeAsync({ try Batches.insert($0) }) { result in
+    store.queueWrite({ try Batches.insert($0) }) { result in
         if case .failure(let error) = result { say("\(error)") } else { say("wrote 2") }
         done.signal()
     }

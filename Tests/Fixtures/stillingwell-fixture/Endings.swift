@@ -135,8 +135,8 @@ func endInEveryState(_ store: Store, count: Int) throws {
     func leftovers() throws -> String? {
         let left = all.indices.filter { all[$0].connection != nil }
         if let first = left.first { return "\(left.count) connections, as of \(Ending.all[first % Ending.all.count])" }
-        do { try store.write(timeout: 0) { _ = try Batches.increment("look", $0) } } catch { return "\(error)" }
-        if let pin = store.oldestPin { return "version \(pin.version), held for \(pin.ageSeconds ?? 0) s" }
+        do { try store.write(timeout: .zero) { _ = try Batches.increment("look", $0) } } catch { return "\(error)" }
+        if let pin = store.oldestPin { return "version \(pin.version), held for \(pin.age ?? .zero)" }
         return nil
     }
     /// Waits, because queues, actors and upkeep release objects with a delay.

@@ -22,7 +22,7 @@ private final class Handed: @unchecked Sendable {
             try connection.add(Note(id: 1))
             #expect(refusal { try store.write { _ in } }.contains("write block"))
         }
-        #expect(refusal { try store.write(timeout: 0) { _ in } }.contains("another writer"))
+        #expect(refusal { try store.write(timeout: .zero) { _ in } }.contains("another writer"))
     }
 
     /// Ends the write in another block.
@@ -72,7 +72,7 @@ struct AbandonedWriteTests {
     /// Checks that the write lock is free, by a write.
     private func expectFree(_ comment: Comment? = nil) {
         #expect(throws: Never.self, comment) {
-            try test.store.write(timeout: 0) { try $0.add(Note(id: Int.random(in: 100...9_999_999))) }
+            try test.store.write(timeout: .zero) { try $0.add(Note(id: Int.random(in: 100...9_999_999))) }
         }
     }
 
@@ -96,7 +96,7 @@ struct AbandonedWriteTests {
             if !isOwnThread { handed.connection = connection }
         }
         if !isOwnThread {
-            #expect(throws: StoreError.writeTimedOut(seconds: 0)) { try store.write(timeout: 0) { _ in } }
+            #expect(throws: StoreError.writeTimedOut(after: .zero)) { try store.write(timeout: .zero) { _ in } }
             handed.connection = nil
         }
         expectFree()
@@ -198,10 +198,10 @@ struct AbandonedWriteTests {
                 case .commits: try? handed.connection?.commitWrite()
                 case .cancels: try? handed.connection?.cancelWrite()
                 case .releases: handed.connection = nil
-                case .writes: try? store.write(timeout: 0) { try $0.add(Note(id: 2)) }
+                case .writes: try? store.write(timeout: .zero) { try $0.add(Note(id: 2)) }
                 case .beginsAnother:
                     handed.connection = try? store.connect(on: .runLoop)
-                    try? handed.connection?.beginWrite(timeout: 0)
+                    try? handed.connection?.beginWrite(timeout: .zero)
                 }
                 ran.update { $0 += 1 }
             }
@@ -212,7 +212,7 @@ struct AbandonedWriteTests {
         }
         try ran.wait("the destructor") { $0 == 1 }
         // The thread's other destructors run before or after this one.
-        while (try? store.write(timeout: 0) { try $0.add(Note(id: 3)) }) == nil { sched_yield() }
+        while (try? store.write(timeout: .zero) { try $0.add(Note(id: 3)) }) == nil { sched_yield() }
         #expect(try count() <= 3)
         handed.connection = nil
         expectFree()

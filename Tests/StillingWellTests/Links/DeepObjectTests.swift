@@ -35,8 +35,8 @@ struct DeepObjectTests {
     private func adding(_ way: Way) async throws {
         try await Self.onSmallStack {
             let test = try TestStore([Human.self, Dog.self], durability: .memory)
-            try test.store.write { try $0.add(Self.chain(way)) }
-            try test.store.read { connection in
+            try test.write { try $0.add(Self.chain(way)) }
+            try test.read { connection in
                 let humans = try connection.objects(Human.self)
                 #expect(humans.count == Self.length)
                 for id in [0, 1, Self.length - 2] {
@@ -51,12 +51,12 @@ struct DeepObjectTests {
     func linking() async throws {
         try await Self.onSmallStack {
             let test = try TestStore([Human.self, Dog.self], durability: .memory)
-            try test.store.write { connection in
+            try test.write { connection in
                 let dog = Dog(1)
                 try connection.add(dog)
                 dog.owner = Self.chain(.both)
             }
-            #expect(try test.store.read { try $0.objects(Human.self).count } == Self.length)
+            #expect(try test.read { try $0.objects(Human.self).count } == Self.length)
         }
     }
 
@@ -75,7 +75,7 @@ struct DeepObjectTests {
             let test = try TestStore([Human.self, Dog.self], durability: .memory)
             struct Cancelled: Error {}
             #expect(throws: Cancelled.self) {
-                try test.store.write { connection in
+                try test.write { connection in
                     let head = Self.chain(way)
                     first = head
                     try connection.add(head)
@@ -90,12 +90,12 @@ struct DeepObjectTests {
     func refused() async throws {
         try await Self.onSmallStack {
             let test = try TestStore([Human.self, Dog.self], durability: .memory)
-            try test.store.write { try $0.add(Human(Self.length - 1)) }
+            try test.write { try $0.add(Human(Self.length - 1)) }
             for way in [Way.links, .lists] {
-                let text = refusal { try test.store.write { try $0.add(Self.chain(way)) } }
+                let text = refusal { try test.write { try $0.add(Self.chain(way)) } }
                 #expect(text.contains("primary key"))
             }
-            #expect(try test.store.read { try $0.objects(Human.self).count } == 1)
+            #expect(try test.read { try $0.objects(Human.self).count } == 1)
         }
     }
 

@@ -118,7 +118,7 @@ struct ForeignObjectTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stores = try TwoStores()
             let connection = try stores.b.store.connect(on: .scheduler(ManualScheduler()))
-            try stores.a.store.read { theirs in
+            try stores.a.read { theirs in
                 let ada = try theirs.objects(Human.self)[0]
                 _ = try connection.objects(Dog.self).where(\.owner == ada).count
             }

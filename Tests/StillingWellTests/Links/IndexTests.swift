@@ -94,7 +94,7 @@ struct IndexTests {
                     (\.kind >= kind, { !$0.kind.utf8.lexicographicallyPrecedes(kind.utf8) }),
                     (\.size == size, { $0.size == size }),
                     (\.size < size, { part in part.size.flatMap { a in size.map { a < $0 } } ?? false }),
-                    ((\After.Part.size).isOne(of: [size, 0.5]), { $0.size == size || $0.size == 0.5 }),
+                    ((\After.Part.size).in([size, 0.5]), { $0.size == size || $0.size == 0.5 }),
                 ]
                 for (filter, passes) in filters {
                     let expected = parts.filter(passes).map(\.id)

@@ -37,7 +37,7 @@ struct LinkOrderTests {
             dogs.sorted(by: [SortKey(\.owner?.boss?.name, ascending: false), SortKey(\.owner?.name)]).map(\.id)
                 == [2, 1, 0, 3])
         #expect(dogs.where(\.owner?.age >= 30).sorted(by: \.owner?.age).map(\.id) == [0, 3, 2])
-        #expect(dogs.sorted(by: \.owner?.name).min(of: \.id) == 0)
+        #expect(dogs.sorted(by: \.owner?.name).min(\.id) == 0)
     }
 
     @Test("written as text it is the same order, and errors say where the text is wrong")

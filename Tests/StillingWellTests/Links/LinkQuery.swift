@@ -194,7 +194,7 @@ struct LinkQuery: Sendable {
         humans("those who have 1 as a friend", { try human($0, 1).linkingObjects(\Human.friends) }) {
             human, state in human.friends.contains { state.humans[$0.value]!.key == 1 }
         },
-        humans("b and ba", { try $0.objects(Human.self).where((\Human.name).isOne(of: ["b", "ba"])) }) {
+        humans("b and ba", { try $0.objects(Human.self).where((\Human.name).in(["b", "ba"])) }) {
             human, _ in ["b", "ba"].contains(human.name!)
         },
         results("dogs by owner", { text($0) }, { try $0.objects(Dog.self).sorted(by: \Dog.owner?.name) }) { state in

@@ -117,7 +117,7 @@ struct LinkTests {
             #expect(dogs.where(\.owner == bob).map(\.id) == [2])
             #expect(dogs.where(\.owner != nil).map(\.id) == [1, 2])
             let names: [String?] = ["Bob", nil]
-            #expect(dogs.where((\Dog.owner?.name).isOne(of: names)).map(\.id) == [2, 3])
+            #expect(dogs.where((\Dog.owner?.name).in(names)).map(\.id) == [2, 3])
         }
     }
 }

@@ -40,7 +40,7 @@ struct ListQueryTests {
         #expect(old.where(\.name == "c").limited(to: 1).map(\.id) == [3])
         #expect(try old.index(of: friends[2]) == 1 && old.index(of: friends[1]) == nil)
         #expect(old.objectIDs == old.map { $0.objectID } && old[1].name == "a")
-        #expect(old.sum(of: \.age) == 100 && old.max(of: \.age) == 40 && old.sorted(by: \.age).min(of: \.age) == 30)
+        #expect(old.sum(\.age) == 100 && old.max(\.age) == 40 && old.sorted(by: \.age).min(\.age) == 30)
         try #expect(friends.where(!Filter.all).isEmpty)
     }
 

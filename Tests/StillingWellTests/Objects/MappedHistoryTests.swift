@@ -139,15 +139,15 @@ struct MappedHistoryTests {
         found(\.frame == .green) { $0.frame == .green }
         found(\.small < 0 && \.ratio >= 0) { $0.small < 0 && $0.ratio >= 0 }
         found(\.count > 1 << 31) { ($0.count ?? 0) > 1 << 31 }
-        found((\Painting.mood).isOne(of: [.calm, .wild])) { $0.mood != .glad }
+        found((\Painting.mood).in([.calm, .wild])) { $0.mood != .glad }
         found((\Painting.moods).contains(.wild)) { $0.moods.contains(.wild) }
         #expect(paintings.sorted(by: \.small).map(\.small) == plains.map(\.small).sorted(), note)
         #expect(
             paintings.sorted(by: \.mood).distinct(by: [\.mood]).map(\.mood) == Set(plains.map(\.mood)).sorted(), note)
-        #expect(paintings.sum(of: \.small) == plains.reduce(0) { $0 + Int($1.small) }, note)
-        #expect(paintings.sum(of: \.count) == plains.reduce(0) { $0 + Int($1.count ?? 0) }, note)
-        #expect(paintings.sum(of: \.ratio) == plains.reduce(0) { $0 + Double($1.ratio) }, note)
-        #expect(paintings.max(of: \.small) == plains.map(\.small).max(), note)
-        #expect(paintings.min(of: \.count) == plains.compactMap(\.count).min(), note)
+        #expect(paintings.sum(\.small) == plains.reduce(0) { $0 + Int($1.small) }, note)
+        #expect(paintings.sum(\.count) == plains.reduce(0) { $0 + Int($1.count ?? 0) }, note)
+        #expect(paintings.sum(\.ratio) == plains.reduce(0) { $0 + Double($1.ratio) }, note)
+        #expect(paintings.max(\.small) == plains.map(\.small).max(), note)
+        #expect(paintings.min(\.count) == plains.compactMap(\.count).min(), note)
     }
 }

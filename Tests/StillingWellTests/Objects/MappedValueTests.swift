@@ -313,7 +313,7 @@ struct MappedValueTests {
             try store.read { try $0.objects(Mapped.Painting.self)[2].mood }
         }
         #expect(throws: StoreError.unknownValue(property: "Painting.small", type: "Int8", value: "200")) {
-            try store.read { try $0.objects(Mapped.Painting.self).sum(of: \.small) }
+            try store.read { try $0.objects(Mapped.Painting.self).sum(\.small) }
         }
         #expect(throws: StoreError.unknownValue(property: "Painting.moods", type: "Mood", value: "8")) {
             try store.read { connection in Array(try connection.objects(Mapped.Painting.self)[1].moods) }

@@ -93,7 +93,7 @@ struct ComputedPropertyTests {
     func stopping() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let test = try TestStore([Star.self])
-            try test.store.read { _ = try $0.objects(Star.self).where(\.isOrdinary == true).count }
+            try test.read { _ = try $0.objects(Star.self).where(\.isOrdinary == true).count }
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("is not a stored property, but something computed from 'isFavourite'"), "\(text)")

@@ -104,7 +104,7 @@ struct DeepFilterTests {
     func links() async throws {
         try await Self.onSmallStack {
             let test = try TestStore([Human.self, Dog.self], durability: .memory)
-            try test.store.write { connection in
+            try test.write { connection in
                 let ada = Human(1, "Ada")
                 ada.friends.append(ada)
                 try connection.add(ada)

@@ -114,7 +114,7 @@ private struct Grades {
         let grade = random.below(3)
         let conditions = [
             Condition(name: "all", filter: .all) { _ in true },
-            Condition(name: "none", filter: (\Graded.key).isOne(of: [])) { _ in false },
+            Condition(name: "none", filter: (\Graded.key).in([])) { _ in false },
             Condition(name: "keys", filter: \.key >= low && \.key < high) { low <= $0.key && $0.key < high },
             Condition(name: "kind >=", filter: \.kind >= kind) {
                 !$0.kind.utf8.lexicographicallyPrecedes(kind.utf8)
@@ -183,10 +183,10 @@ private struct Grades {
         if random.oneIn(2) { #expect(asked.map(\.key) == expected.map(\.key), comment) }
         #expect(asked.count == expected.count, comment)
         let weights = expected.compactMap(\.weight).filter { !$0.isNaN }
-        #expect(try results().min(of: \.weight) == weights.min(), comment)
-        #expect(try results().max(of: \.weight) == weights.max(), comment)
-        #expect(try results().min(of: \.grade) == expected.map(\.grade).min(), comment)
-        #expect(try results().max(of: \.key) == expected.map(\.key).max(), comment)
+        #expect(try results().min(\.weight) == weights.min(), comment)
+        #expect(try results().max(\.weight) == weights.max(), comment)
+        #expect(try results().min(\.grade) == expected.map(\.grade).min(), comment)
+        #expect(try results().max(\.key) == expected.map(\.key).max(), comment)
     }
 }
 
@@ -244,7 +244,7 @@ struct OrderedReadingTests {
             #expect(rare.sorted(by: \.key).prefix(3).map(\.key) == [1_433, 2_933].sorted())
             #expect(rare.sorted(by: \.key, ascending: false).first?.key == 2_933)
             #expect(rare.sorted(by: \.key).last?.key == 2_933)
-            #expect(rare.last?.score == 7 && rare.max(of: \.key) == 2_933)
+            #expect(rare.last?.score == 7 && rare.max(\.key) == 2_933)
             #expect(all.sorted(by: \.grade).last?.key == 2_999 * 7_919 % 3_000)
             #expect(all.sorted(by: \.grade, ascending: false).first?.key == 7_919 % 3_000)
             #expect(all.sorted(by: \.kind, ascending: false).first?.kind.hasSuffix("k2") == true)

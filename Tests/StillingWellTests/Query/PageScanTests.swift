@@ -97,11 +97,11 @@ struct PageScanTests {
             expect((\Sheet.note).contains(part), "note contains \(part)") { $0.note.map { has($0, part) } ?? false }
         }
         let sum = rows.reduce(into: Int128(0)) { $0 += Int128($1.score) }
-        #expect(all.sum(of: \.score) == Int(clamping: sum), "\(seed)")
-        #expect(all.min(of: \.score) == rows.map(\.score).min(), "\(seed)")
-        #expect(all.max(of: \.score) == rows.map(\.score).max(), "\(seed)")
+        #expect(all.sum(\.score) == Int(clamping: sum), "\(seed)")
+        #expect(all.min(\.score) == rows.map(\.score).min(), "\(seed)")
+        #expect(all.max(\.score) == rows.map(\.score).max(), "\(seed)")
         let done = rows.filter(\.done).reduce(into: Int128(0)) { $0 += Int128($1.score) }
-        #expect(all.where(\.done == true).sum(of: \.score) == Int(clamping: done), "\(seed)")
+        #expect(all.where(\.done == true).sum(\.score) == Int(clamping: done), "\(seed)")
     }
 
     private func has(_ text: String, _ part: String) -> Bool {

@@ -87,7 +87,7 @@ struct PlacesTests {
         var next = 0
         for step in 0..<40 {
             for _ in 0..<random.below(4) {
-                try test.store.write { connection in
+                try test.write { connection in
                     next += 1
                     try connection.add(Note(id: next, score: random.below(50), group: random.below(6)))
                     for note in try connection.objects(Note.self) where random.oneIn(8) {
@@ -101,7 +101,7 @@ struct PlacesTests {
                 try feed.catchUp()
             }
             // A change that is delivered in any case.
-            try test.store.write { try $0.add(Note(id: -1 - step, group: random.below(6))) }
+            try test.write { try $0.add(Note(id: -1 - step, group: random.below(6))) }
             try feed.catchUp()
             let update = try #require(try await iterator.next())
             if let change = update.changes {

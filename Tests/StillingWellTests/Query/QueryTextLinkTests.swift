@@ -34,7 +34,7 @@ struct QueryTextLinkTests {
                 ("boss.name == NULL", [], \.boss?.name == nil),
                 ("boss.boss.age > 5", [], \.boss?.boss?.age > 5),
                 ("boss.name BEGINSWITH[c] 'a'", [], (\Human.boss?.name).hasPrefix("a", caseInsensitive: true)),
-                ("boss.name IN {'Ada', NULL}", [], (\Human.boss?.name).isOne(of: ["Ada", nil])),
+                ("boss.name IN {'Ada', NULL}", [], (\Human.boss?.name).in(["Ada", nil])),
                 ("boss == $0", [ada], \.boss == ada), ("boss != nil", [], \.boss != nil),
                 ("ANY friends.age > 15", [], .any(\.friends, \.age > 15)),
                 ("friends.age > 15", [], .any(\.friends, \.age > 15)),

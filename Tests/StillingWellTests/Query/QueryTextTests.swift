@@ -59,8 +59,8 @@ struct QueryTextTests {
                     $0.where((\Note.title).isEqualIgnoringCase(to: "a") || !(\Note.title).isEqualIgnoringCase(to: "B"))
                 }
             ),
-            ("score IN {1, 2, 3}", [], { $0.where((\Note.score).isOne(of: [1, 2, 3])) }),
-            ("group in $0", [[1, nil, 2] as [Int?]], { $0.where((\Note.group).isOne(of: [1, nil, 2])) }),
+            ("score IN {1, 2, 3}", [], { $0.where((\Note.score).in([1, 2, 3])) }),
+            ("group in $0", [[1, nil, 2] as [Int?]], { $0.where((\Note.group).in([1, nil, 2])) }),
             ("score in {7.0, 7.5}", [], { $0.where(\.score == 7) }),
             ("score BETWEEN {1, 5}", [], { $0.where((\Note.score).isBetween(1...5)) }),
             ("score < 5.5 and score > -2.5", [], { $0.where(\.score <= 5 && \.score >= -2) }),

@@ -107,14 +107,14 @@ private struct Parts<Object: Part> {
         let weight = Self.weights[random.below(Self.weights.count)]
         return [
             Question(name: "all", filter: .all) { _ in true },
-            Question(name: "none", filter: path.isOne(of: [])) { _ in false },
+            Question(name: "none", filter: path.in([])) { _ in false },
             Question(name: "key ==", filter: path == low) { $0.key == low },
             Question(name: "key !=", filter: path != low) { $0.key != low },
             Question(name: "key <", filter: path < low) { $0.key < low },
             Question(name: "key <=", filter: path <= low) { $0.key <= low },
             Question(name: "key >", filter: path > high) { $0.key > high },
             Question(name: "key >=", filter: path >= high) { $0.key >= high },
-            Question(name: "key in", filter: path.isOne(of: few)) { few.contains($0.key) },
+            Question(name: "key in", filter: path.in(few)) { few.contains($0.key) },
             Question(name: "[ )", filter: path >= low && path < high) { low <= $0.key && $0.key < high },
             Question(name: "( ]", filter: path > low && path <= high) { low < $0.key && $0.key <= high },
             Question(name: "( )", filter: path > low && path < high) { low < $0.key && $0.key < high },
@@ -125,7 +125,7 @@ private struct Parts<Object: Part> {
             Question(name: "index >", filter: \.kind > kind) {
                 kind.utf8.lexicographicallyPrecedes($0.kind.utf8)
             },
-            Question(name: "index in", filter: (\Object.kind).isOne(of: [kind, "a"])) {
+            Question(name: "index in", filter: (\Object.kind).in([kind, "a"])) {
                 $0.kind == kind || $0.kind == "a"
             },
             Question(name: "optional index ==", filter: \.weight == weight) { $0.weight == weight },
@@ -156,11 +156,11 @@ private struct Parts<Object: Part> {
             #expect(results.limited(to: 2).count == Swift.min(2, rows.count), comment)
             #expect(Array(results).map(\.key) == rows.map(\.key), comment)
             #expect(results.limited(to: 3).objectIDs == Array(results.objectIDs.prefix(3)), comment)
-            #expect(results.sum(of: \.score) == rows.reduce(0) { $0 + $1.score }, comment)
-            #expect(results.max(of: \.score) == rows.map(\.score).max(), comment)
-            #expect(results.sorted(by: \.score).min(of: \.score) == rows.map(\.score).min(), comment)
+            #expect(results.sum(\.score) == rows.reduce(0) { $0 + $1.score }, comment)
+            #expect(results.max(\.score) == rows.map(\.score).max(), comment)
+            #expect(results.sorted(by: \.score).min(\.score) == rows.map(\.score).min(), comment)
             let weights = rows.compactMap(\.weight).filter { $0.isFinite }
-            #expect(results.where(\.weight > -2.0).sum(of: \.weight) == weights.reduce(0, +), comment)
+            #expect(results.where(\.weight > -2.0).sum(\.weight) == weights.reduce(0, +), comment)
         }
     }
 }

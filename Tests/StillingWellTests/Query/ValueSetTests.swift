@@ -1,4 +1,4 @@
-// Tests of conditions with many values of one column: `isOne(of:)`, equalities joined by `||`, and equalities of
+// Tests of conditions with many values of one column: `in`, equalities joined by `||`, and equalities of
 // bytes. They equal a loop over all rows, for every type and its special values.
 import Foundation
 import StillingWellSeededRandom
@@ -78,22 +78,22 @@ struct ValueSetTests {
             }
             for _ in 0..<12 {
                 let numbers = Self.some(Self.numbers, &random)
-                try check("Int", (\Mixed.number).isOne(of: numbers)) { numbers.contains($0.number) }
-                try check("indexed Int", (\Mixed.indexed).isOne(of: numbers)) { numbers.contains($0.indexed) }
+                try check("Int", (\Mixed.number).in(numbers)) { numbers.contains($0.number) }
+                try check("indexed Int", (\Mixed.indexed).in(numbers)) { numbers.contains($0.indexed) }
                 let optionals = Self.some(Self.numbers + [nil, nil], &random)
-                try check("Int?", (\Mixed.optionalNumber).isOne(of: optionals)) {
+                try check("Int?", (\Mixed.optionalNumber).in(optionals)) {
                     optionals.contains($0.optionalNumber)
                 }
                 let ratios = Self.some(Self.ratios + [nil], &random)
-                try check("Double?", (\Mixed.ratio).isOne(of: ratios)) { ratios.contains($0.ratio) }
+                try check("Double?", (\Mixed.ratio).in(ratios)) { ratios.contains($0.ratio) }
                 let flags = Self.some([true, false], &random)
-                try check("Bool", (\Mixed.isDone).isOne(of: flags)) { flags.contains($0.isDone) }
+                try check("Bool", (\Mixed.isDone).in(flags)) { flags.contains($0.isDone) }
                 let texts = Self.some(Self.texts, &random)
-                try check("String", (\Mixed.title).isOne(of: texts)) { row in
+                try check("String", (\Mixed.title).in(texts)) { row in
                     texts.contains { Self.isSame($0, row.title) }
                 }
                 let notes = Self.some(Self.texts + [nil], &random)
-                try check("String?", (\Mixed.note).isOne(of: notes)) { row in
+                try check("String?", (\Mixed.note).in(notes)) { row in
                     notes.contains { note in
                         if let note, let own = row.note {
                             Self.isSame(note, own)
@@ -103,11 +103,11 @@ struct ValueSetTests {
                     }
                 }
                 let images = Self.some(Self.texts, &random).map { Data($0.utf8) }
-                try check("Data", (\Mixed.image).isOne(of: images)) { images.contains($0.image) }
+                try check("Data", (\Mixed.image).in(images)) { images.contains($0.image) }
                 let days = Self.some((0..<7).map { Date(timeIntervalSinceReferenceDate: Double($0)) } + [nil], &random)
-                try check("Date?", (\Mixed.day).isOne(of: days)) { days.contains($0.day) }
+                try check("Date?", (\Mixed.day).in(days)) { days.contains($0.day) }
                 let tokens = Self.some(Self.uuids, &random)
-                try check("UUID", (\Mixed.token).isOne(of: tokens)) { tokens.contains($0.token) }
+                try check("UUID", (\Mixed.token).in(tokens)) { tokens.contains($0.token) }
 
                 let (text, other) = (Self.texts[random.below(12)], Self.texts[random.below(12)])
                 try check("String ==", \.title == text) { Self.isSame($0.title, text) }
@@ -122,7 +122,7 @@ struct ValueSetTests {
                         $0.number == a || $0.indexed == b || $0.number == b || $0.number == c
                     }
                     try check(
-                        "Int or in", (\Mixed.number).isOne(of: [a, b]) || \.number == c || \.optionalNumber == nil
+                        "Int or in", (\Mixed.number).in([a, b]) || \.number == c || \.optionalNumber == nil
                     ) {
                         [a, b, c].contains($0.number) || $0.optionalNumber == nil
                     }

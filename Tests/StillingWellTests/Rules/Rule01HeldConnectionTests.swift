@@ -44,7 +44,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
     @Test("of sections, lists and sequences")
     func otherKinds() async throws {
         let test = try TestStore([Human.self, Dog.self], durability: .memory)
-        try test.store.write { connection in
+        try test.write { connection in
             let human = Human(0, "a")
             human.friends = [Human(1, "b")]
             human.tags = ["x"]
@@ -54,7 +54,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
         let humans = try feed.connection.objects(Human.self)
         let human = try #require(try feed.connection.object(Human.self, forPrimaryKey: 0))
         feed.connection.autorefresh = false
-        try test.store.write { connection in
+        try test.write { connection in
             let human = try #require(try connection.object(Human.self, forPrimaryKey: 0))
             human.name = "c"
             human.tags.append("y")

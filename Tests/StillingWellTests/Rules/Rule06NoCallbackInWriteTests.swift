@@ -134,8 +134,8 @@ final class Rule06NoCallbackInWriteTests: NoteSuite {
             } catch { Issue.record(error) }
         }
         try isHeld.wait("the lock to be held") { $0 }
-        #expect(throws: StoreError.writeTimedOut(seconds: 0.05)) {
-            try feed.connection.write(timeout: 0.05) {}
+        #expect(throws: StoreError.writeTimedOut(after: .milliseconds(50))) {
+            try feed.connection.write(timeout: .milliseconds(50)) {}
         }
         #expect(feed.log == [])
         mayGo.update { $0 = true }
@@ -183,7 +183,7 @@ final class Rule06NoCallbackInWriteTests: NoteSuite {
                 do { try test.store.write { try $0.add(Note(id: 1)) } } catch { Issue.record(error) }
             }
             while cp_load32(page.waiting) == 0 { sched_yield() }
-            #expect(throws: StoreError.writeInsideWrite) { try test.store.write(timeout: 1) { _ in } }
+            #expect(throws: StoreError.writeInsideWrite) { try test.store.write(timeout: .seconds(1)) { _ in } }
         }
         contender?.join()
         #expect(try test.store.read { try $0.objects(Note.self).count } == 1)

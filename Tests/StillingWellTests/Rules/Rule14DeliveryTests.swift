@@ -81,6 +81,38 @@ private actor Lodger {
     }
 }
 
+/// An actor whose callbacks use its state.
+private actor Counter {
+    private var tokens: [NotificationToken] = []
+    private(set) var counts: [Int] = []
+    private let told: Watched<[Int]>
+
+    init(_ told: Watched<[Int]>) { self.told = told }
+
+    private func note(_ count: Int) {
+        counts.append(count)
+        let counts = counts
+        told.update { $0 = counts }
+    }
+
+    /// Observes the notes, their sections, and the first one.
+    func start(_ store: Store) throws {
+        let notes = try store.connect(on: .actor(self)).objects(Note.self)
+        tokens = [
+            try notes.observe(on: self, keyPaths: []) { me, change in
+                if case .initial(let notes) = change { me.note(notes.count) }
+                if case .update(let notes, _) = change { me.note(notes.count) }
+            },
+            try notes.sectioned(by: \.group).observe(on: self) { me, change in
+                if case .update(let sections, _) = change { me.note(sections.objectCount * 10) }
+            },
+            try notes[0].observe(on: self) { me, change in
+                if case .change(let note, _) = change { me.note(note.score) }
+            },
+        ]
+    }
+}
+
 @Suite("Rule 14: delivery where it was registered, and an error where it cannot be", .timeLimit(.minutes(15)))
 struct Rule14DeliveryTests {
     private let test: TestStore
@@ -91,7 +123,7 @@ struct Rule14DeliveryTests {
     /// Commits twenty notes and waits for the last.
     private func commitAndWait(_ log: Watched<Log>) async throws {
         try await log.reached("initial") { !$0.keys.isEmpty }
-        for id in 0..<20 { try test.store.write { try $0.add(Note(id: id)) } }
+        for id in 0..<20 { try test.write { try $0.add(Note(id: id)) } }
         let told = try await log.reached("the last note") { $0.keys.last?.count == 20 }
         #expect(told.violations.isEmpty)
         #expect(zip(told.versions, told.versions.dropFirst()).allSatisfy { $0 < $1 })
@@ -111,6 +143,24 @@ struct Rule14DeliveryTests {
             watcher?.stop()
             watcher = nil
         }
+    }
+
+    @Test("isolated to the actor that observes, which no observer retains")
+    func isolated() async throws {
+        let told = Watched<[Int]>([])
+        weak var gone: Counter?
+        try test.write { try $0.add(Note(id: 0)) }
+        do {
+            let counter = Counter(told)
+            gone = counter
+            try await counter.start(test.store)
+            try await told.reached("initial") { $0 == [1] }
+            try test.write { try $0.object(Note.self, forPrimaryKey: 0)?.score = 500 }
+            try test.write { try $0.add(Note(id: 1)) }
+            try await told.reached("the changes") { Set($0).isSuperset(of: [1, 2, 20, 500]) }
+            #expect(await counter.counts == told.value)
+        }
+        while gone != nil { await Task.yield() }
     }
 
     @Test("on an actor, isolated to it")

@@ -196,7 +196,7 @@ struct Rule15FrozenTests {
         let pin = try #require(test.store.oldestPin)
         #expect(pin.version == frozen?.version && pin.process == getpid())
         #expect(pin.place == "StillingWellTests/Rule15FrozenTests.swift:\(line)")
-        #expect((pin.ageSeconds ?? -1) >= 0)
+        #expect((pin.age ?? .seconds(-1)) >= .zero)
         #expect(test.store.activeVersions == 11)
         frozen = nil
         #expect(test.store.oldestPin == nil && test.store.activeVersions == 1)

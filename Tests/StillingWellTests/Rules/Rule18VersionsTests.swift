@@ -301,7 +301,7 @@ struct Rule18VersionsTests {
         try other.pause()
         for _ in 0..<50 { try test.store.write { try Batches.insert($0) } }
         let pin = try #require(test.store.oldestPin)
-        #expect(pin.version == 1 && pin.process != getpid() && pin.place == nil && pin.ageSeconds == nil)
+        #expect(pin.version == 1 && pin.process != getpid() && pin.place == nil && pin.age == nil)
         #expect(test.store.activeVersions == 51)
         try other.killNow()
         other.waitUntilReaped()

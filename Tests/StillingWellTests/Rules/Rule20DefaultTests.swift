@@ -98,7 +98,7 @@ struct Rule20DefaultTests {
             #expect(rows.where(\.rating == 5).count == 5 && rows.where(\.rating == 0).count == 0)
             #expect(rows.where(\.rating < 5).map(\.id) == [4] && rows.where(\.zero == 0).count == 6)
             #expect(rows.where(\.limit == nil).isEmpty && rows.where(\.isOpen == true).count == 6)
-            #expect(rows.sorted(by: \.rating).first?.id == 4 && rows.sum(of: \.rating) == 26)
+            #expect(rows.sorted(by: \.rating).first?.id == 4 && rows.sum(\.rating) == 26)
             #expect(try rows.where("mood == 7 AND note CONTAINS 'on'").count == 6)
             #expect(rows.sectioned(by: \.rating).keys == [1, 5])
         }

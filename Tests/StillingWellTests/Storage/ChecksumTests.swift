@@ -80,7 +80,7 @@ struct ChecksumTests {
                 switch question {
                 case 0: _ = notes.where(\.score >= 0).count
                 case 1: _ = notes.where((\Note.title).contains("marker")).count
-                default: _ = notes.sum(of: \.score)
+                default: _ = notes.sum(\.score)
                 }
             }
         }

@@ -72,7 +72,7 @@ struct EngineErrorTests {
             ("first", { _ = try $0.objects(Note.self).first }),
             ("filter", { _ = try $0.objects(Note.self).where(\.score > 0).count }),
             ("property", { _ = try $0.object(Note.self, forPrimaryKey: 1)?.title }),
-            ("sum", { _ = try $0.objects(Note.self).sum(of: \.score) }),
+            ("sum", { _ = try $0.objects(Note.self).sum(\.score) }),
             ("isInvalidated", { _ = try $0.object(Note.self, forPrimaryKey: 1)?.isInvalidated }),
         ]
         for read in reads {

@@ -42,7 +42,7 @@ struct FormatUpgradeTests {
         request.formats = formats
         return try Storage.open(
             directory, durability: .relaxed, mapBytes: 1 << 30, schema: request, flushes: .off,
-            limit: TimeLimit(seconds: nil, "limit"))
+            limit: .none)
     }
 
     private func scores(_ storage: Storage) throws -> [Int] {

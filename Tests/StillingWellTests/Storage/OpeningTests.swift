@@ -79,16 +79,14 @@ struct OpeningTests {
         var configuration = Store.Configuration(path: path, models: Batches.models, durability: .relaxed)
         let models = configuration.models
         configuration.models += [Note.self]
-        for seconds in [0.02, 0, -1] {
-            configuration.openTimeoutSeconds = seconds
+        for limit in [Duration.milliseconds(20), .zero, .seconds(-1)] {
+            configuration.openTimeout = limit
             let text = refusal { _ = try Store(configuration) }
             #expect(text.contains(path) && text.contains("process \(holder.pid) holds its write lock"), "\(text)")
-            #expect(text.contains("openTimeoutSeconds"), "\(text)")
+            #expect(text.contains("openTimeout"), "\(text)")
         }
-        configuration.openTimeoutSeconds = .nan
-        #expect(refusal { _ = try Store(configuration) }.contains("openTimeoutSeconds is not a number"))
         // If the store has everything that the models need, opening waits for no process and wakes none.
-        configuration.openTimeoutSeconds = 0
+        configuration.openTimeout = .zero
         configuration.models = models
         let store = try Store(configuration)
         let rung = store.core.storage.page.bellCount
@@ -100,7 +98,7 @@ struct OpeningTests {
         store.close()
         holder.resume()
         try holder.killNow()
-        configuration.openTimeoutSeconds = .infinity
+        configuration.openTimeout = nil
         #expect(try Store(configuration).write { try Batches.insert($0) } == 1)
     }
 
@@ -112,7 +110,7 @@ struct OpeningTests {
         let folder = open(path, O_RDONLY | O_CLOEXEC)
         try #require(flock(folder, LOCK_EX) == 0)
         let configuration = Store.Configuration(
-            path: path, models: Batches.models, durability: .relaxed, openTimeoutSeconds: 0.02)
+            path: path, models: Batches.models, durability: .relaxed, openTimeout: .milliseconds(20))
         let text = refusal { _ = try Store(configuration) }
         #expect(text.contains(path) && text.contains("process \(getpid()) is opening it"), "\(text)")
         // Another thread that opens another store does not wait for it.

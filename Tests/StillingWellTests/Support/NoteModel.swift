@@ -79,7 +79,7 @@ struct NoteQuery: Sendable {
         NoteQuery(
             name: "group in 1, 3 and title < m, by -weight",
             live: {
-                $0.where((\Note.group).isOne(of: [1, 3]) && \.title < "m").sorted(by: \.weight, ascending: false)
+                $0.where((\Note.group).in([1, 3]) && \.title < "m").sorted(by: \.weight, ascending: false)
             },
             passes: { ($0.group == 1 || $0.group == 3) && $0.title.utf8.lexicographicallyPrecedes("m".utf8) },
             precedes: { order([compare($1.weight, $0.weight)]) }),

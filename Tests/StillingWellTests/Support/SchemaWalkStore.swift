@@ -17,7 +17,7 @@ final class WalkStore {
                 directory, durability: .relaxed, mapBytes: 1 << 30,
                 schema: SchemaRequest(
                     models: model.declarations, version: version, migration: migration.map { Migration.running($0) }),
-                flushes: .off, limit: TimeLimit(seconds: nil, "limit"))
+                flushes: .off, limit: .none)
         }
         core = StoreCore(storage, upkeepPollNs: nil, upkeepNowNs: Upkeep.nowNs)
         self.model = model

@@ -21,6 +21,13 @@ final class TestStore: Sendable {
         store = try Store(configuration)
     }
 
+    /// Same as of the store, for asynchronous tests, in which the store's own methods suspend.
+    @discardableResult
+    func write<Result>(_ body: (Connection) throws -> Result) throws -> Result { try store.write(body) }
+
+    /// Same as of the store, for asynchronous tests.
+    func read<Result>(_ body: (Connection) throws -> Result) throws -> Result { try store.read(body) }
+
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// Runs `body` while another thread holds the write lock. The lock is released when `body` calls its argument, or

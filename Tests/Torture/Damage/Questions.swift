@@ -138,7 +138,7 @@ struct Questions {
         ask("items scanned") { "\(try $0.objects(Item.self).where(\.score > 500).map(\.key))" }
         ask("items counted") { connection in
             let items = try connection.objects(Item.self)
-            return "\(items.count) \(items.sum(of: \.score)) \(items.max(of: \.weight) ?? -1)"
+            return "\(items.count) \(items.sum(\.score)) \(items.max(\.weight) ?? -1)"
         }
         ask("items sectioned") { connection in
             try connection.objects(Item.self).sectioned(by: \.group).map { "\($0.key) \($0.count)" }.joined()

@@ -90,7 +90,7 @@ final class ChangeLoop: @unchecked Sendable {
         // `Store.changes(of:)` takes a block that cannot throw, so the query must be typed.
         var typed = query
         typed.isText = false
-        let changes = try store.changes(of: type) { typed.refine($0) }
+        let changes = store.changes(of: type) { [typed] in typed.refine($0) }
         start { loop in try await loop.followRows(changes, .asyncOfStore, random) }
     }
 
@@ -192,7 +192,7 @@ final class ChangeLoop: @unchecked Sendable {
         // The write runs on another thread, so it has a random stream of its own.
         let seed = random.next()
         let commit = commit
-        try await load.store.writeAsync { connection in
+        try await load.store.write { connection in
             var random = SeededRandom(seed: seed, actor: "asynchronous write")
             try commit.make(connection, &random)
         }

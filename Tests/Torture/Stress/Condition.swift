@@ -100,7 +100,7 @@ indirect enum Condition: Sendable {
         case .isDone(let value): Operator.equal.filter(\Object.isDone, value)
         case .group(let comparison, let value): comparison.filter(\Object.group, value)
         case .due(let comparison, let value): comparison.filter(\Object.due, value)
-        case .scoreIn(let values): (\Object.score).isOne(of: values)
+        case .scoreIn(let values): (\Object.score).in(values)
         case .titleHas(.start, let text, let ignoresCase):
             (\Object.title).hasPrefix(text, caseInsensitive: ignoresCase)
         case .titleHas(.end, let text, let ignoresCase):

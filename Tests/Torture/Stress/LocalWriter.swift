@@ -37,7 +37,7 @@ final class LocalWriter: Sendable {
     private func one(_ random: inout SeededRandom) {
         load.gate.enter()
         defer { load.gate.leave() }
-        let timeout = random.oneIn(16) ? 0.001 : nil
+        let timeout = random.oneIn(16) ? Duration.milliseconds(1) : nil
         if random.oneIn(4) { return oneInSilence(timeout, &random) }
         if random.oneIn(8) { return oneAsynchronously(&random) }
         let nests = random.oneIn(64)
@@ -50,7 +50,7 @@ final class LocalWriter: Sendable {
         if isDone { load.tally.count(.localCommits) }
     }
 
-    private func oneInSilence(_ timeout: Double?, _ random: inout SeededRandom) {
+    private func oneInSilence(_ timeout: Duration?, _ random: inout SeededRandom) {
         let views = (0..<random.from(1...4)).compactMap { _ in random.one(of: sites).someSkippableView(&random) }
         let isDone = load.writeSilently(name, commit, views.unique, &random) { tokens, body in
             try load.store.write(timeout: timeout, withoutNotifying: tokens, body)
@@ -65,7 +65,7 @@ final class LocalWriter: Sendable {
                 let lent = Lent(body)
                 let outcome = Box<Result<Void, any Error>?>(nil)
                 let done = Flag("asynchronous write")
-                load.store.writeAsync({ try lent.body!($0) }) {
+                load.store.queueWrite({ try lent.body!($0) }) {
                     // The store releases the block only after this call.
                     lent.body = nil
                     outcome.set($0)

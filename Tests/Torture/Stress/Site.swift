@@ -216,7 +216,7 @@ final class Site: @unchecked Sendable {
 
     /// Writes through the connection. Half of the writes suppress the notifications of `view` or of some observers.
     private func write(_ connection: Connection, skipping view: View?) -> Bool {
-        let timeout = random.oneIn(8) ? 0.002 : nil
+        let timeout = random.oneIn(8) ? Duration.milliseconds(2) : nil
         if random.oneIn(2) {
             var skipped = (0..<random.from(1...3)).compactMap { _ in someView() as? View }
             if let view { skipped.append(view) }

@@ -1,4 +1,4 @@
-// Time limits in seconds, as callers give them. A limit of 0 or less tries once, an infinite or too large one is none.
+// Limits for waiting, made of the durations that callers give. A limit of 0 or less tries once.
 import Glibc
 
 /// Nanoseconds on a monotonic clock.
@@ -13,25 +13,28 @@ struct TimeLimit {
     static let none = TimeLimit(ns: nil)
 
     /// Nanoseconds from now. 0 tries once, nil is no limit.
-    private let ns: Int64?
+    let ns: Int64?
 
-    /// Largest finite limit, two centuries, so that a sum with a clock cannot overflow.
-    private static let mostSeconds = 6e9
+    /// Largest limit, two centuries, so that a sum with a clock cannot overflow.
+    private static let most = Duration.seconds(6_000_000_000)
 
     private init(ns: Int64?) { self.ns = ns }
 
     /// The time left until a deadline.
     init(untilNs deadlineNs: Int64) { ns = deadlineNs == .max ? nil : max(0, deadlineNs - monotonicNs()) }
 
-    /// - Parameter name: name of the argument, for the error.
-    /// - Throws: `invalidTimeout` if the value is not a number.
-    init(seconds: Double?, _ name: String) throws(StoreError) {
-        let seconds = seconds ?? .infinity
-        if seconds.isNaN { throw .invalidTimeout(name: name) }
-        ns = seconds > Self.mostSeconds ? nil : Int64(max(0, seconds) * 1e9)
+    /// - Parameter duration: nil is no limit, as is a duration of centuries.
+    init(_ duration: Duration?) {
+        guard let duration, duration <= Self.most else {
+            ns = nil
+            return
+        }
+        let (seconds, attoseconds) = max(duration, .zero).components
+        ns = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
-    var seconds: Double { ns.map { Double($0) / 1e9 } ?? .infinity }
+    /// The limit as errors state it.
+    var duration: Duration { .nanoseconds(ns ?? .max) }
 
     /// Deadline on the monotonic clock, counted from now.
     var deadlineNs: Int64 { ns.map { monotonicNs() + $0 } ?? .max }

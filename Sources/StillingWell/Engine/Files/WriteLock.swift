@@ -73,7 +73,7 @@ final class WriteLock: Sendable {
         switch error {
         case 0: return ownerDied
         case EDEADLK: throw .writeInsideWrite
-        case ETIMEDOUT: throw .writeTimedOut(seconds: limit.seconds)
+        case ETIMEDOUT: throw .writeTimedOut(after: limit.duration)
         default: throw .storage(operation: "write lock", code: error, reason: String(cString: strerror(error)))
         }
     }

@@ -10,8 +10,8 @@ import StillingWellSync
 public struct VersionPin: Sendable, Equatable {
     /// Version that is kept.
     public let version: UInt64
-    /// Seconds for which it has been held; nil for a holder in another process.
-    public let ageSeconds: Double?
+    /// Time for which it has been held; nil for a holder in another process.
+    public let age: Duration?
     /// Id of the process that holds it.
     public let process: Int32
     /// Source location at which it was frozen; nil if a connection or a running read holds it.
@@ -63,9 +63,8 @@ final class PinList: Sendable {
             let held = state.readers.compactMap(\.held).min { $0.version < $1.version }
             guard let held else { return nil }
             let place = state.frozen.values.first { $0.version == held.version }
-            let age = Double(monotonicNs() - held.sinceNs) / 1e9
             return VersionPin(
-                version: held.version, ageSeconds: max(0, age), process: getpid(),
+                version: held.version, age: .nanoseconds(max(0, monotonicNs() - held.sinceNs)), process: getpid(),
                 place: place.map { "\($0.file):\($0.line)" })
         }
     }

@@ -39,7 +39,7 @@ extension Storage {
             .map { reader in
                 let lag = UInt64(info.me_last_txnid) - min(reader.transactionID, UInt64(info.me_last_txnid))
                 return VersionPin(
-                    version: newest.version - min(lag, newest.version), ageSeconds: nil, process: reader.process,
+                    version: newest.version - min(lag, newest.version), age: nil, process: reader.process,
                     place: nil)
             }
         let oldest = [own, other].compactMap(\.self).min { $0.version < $1.version }

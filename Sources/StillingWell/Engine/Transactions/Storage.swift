@@ -56,6 +56,7 @@ final class Storage: @unchecked Sendable {
 
     /// Holders of versions in this process.
     let pins = PinList()
+    let lentSnapshots = LentSnapshots()
 
     /// Mapping that new snapshots read.
     private let current: Guarded<ReadMap>
@@ -139,8 +140,8 @@ final class Storage: @unchecked Sendable {
                 path: directory,
                 reason: """
                     \(writeLock.lastOwner.map { "process \($0)" } ?? "another process") holds its write lock and does not \
-                    give it back; have it go on or end it, or raise Store.Configuration.openTimeoutSeconds \
-                    (\(limit.seconds) s)
+                    give it back; have it go on or end it, or raise Store.Configuration.openTimeout \
+                    (\(limit.duration))
                     """)
         }
         if isNew || durability == .full { try flushing?.synchronize() }
