@@ -30,7 +30,8 @@ brought=$(of StoreAlone package show-dependencies --format flatlist)
 [ "$(wc -l <<<"$brought")" = 2 ] && grep -qx swift-log <<<"$brought" ||
     fail "without traits an application should resolve this package and swift-log, and resolves:" $brought
 of StoreAlone build
-[ "$("$scratch/StoreAlone/debug/store-alone")" = "notes: 1" ] || fail "the store does not work alone"
+expected=$'notes: 3\ncopy: neap tide\ntitles: fog, neap tide, spring tide\nfound: neap tide'
+[ "$("$scratch/StoreAlone/debug/store-alone")" = "$expected" ] || fail "the store does not work alone"
 if [ "${1:-}" = store ]; then
     echo "external: the store alone brought swift-log and nothing else"
     exit 0
