@@ -267,7 +267,7 @@ import Testing
         #expect(throws: FetchedResultsError.notFetched) { try desk.controller.changes() }
         #expect(try desk.fetch())
         let changes = try desk.controller.changes()
-        try boats.store.write { try $0.add(Boat(10, length: 1, quay: 8)) }
+        try await boats.store.write { try $0.add(Boat(10, length: 1, quay: 8)) }
         #expect(desk.told(1))
         var iterator = changes.makeAsyncIterator()
         var last = try await iterator.next()
