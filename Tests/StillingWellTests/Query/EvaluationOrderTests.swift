@@ -1,5 +1,6 @@
 // Tests of the order of first evaluations: index lookups do not wait for scans.
 import StillingWellSync
+import Synchronization
 import Testing
 
 @testable import StillingWell
@@ -51,6 +52,33 @@ struct EvaluationOrderTests {
         }
         try replies.wait("all trees") { $0.joined().count == 3 }
         #expect(replies.value == [[1], [1], [5_000]])
+        evaluator.stop()
+    }
+
+    @Test("a dropped tree is not evaluated, neither before nor during a scan")
+    func dropped() throws {
+        let replies = Watched<[[Int]]>([])
+        let (before, during, kept) = (tree(\.score >= 4_000), tree(\.score >= 0), tree(\.score >= 4_990))
+        let lookup = tree(\.id == 7)
+        before.isDropped.store(true, ordering: .relaxed)
+        evaluator.evaluate([before, during, kept, lookup]) { message in
+            Self.note(message, in: replies)
+            // The lookup is answered before the scan begins.
+            during.isDropped.store(true, ordering: .relaxed)
+        }
+        try replies.wait("the trees that are kept") { $0.joined().count == 2 }
+        #expect(replies.value == [[1], [10]])
+        evaluator.stop()
+    }
+
+    @Test("more trees than one scan fills are filled by several")
+    func many() throws {
+        let replies = Watched<[[Int]]>([])
+        let trees = (0..<600).map { tree(\.score >= 5_000 - $0) }
+        evaluator.evaluate(trees) { Self.note($0, in: replies) }
+        try replies.wait("all trees") { $0.joined().count == trees.count }
+        #expect(replies.value.map(\.count) == [256, 256, 88])
+        #expect(replies.value.joined().sorted() == Array(0..<600))
         evaluator.stop()
     }
 }

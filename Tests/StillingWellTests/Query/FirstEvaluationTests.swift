@@ -64,4 +64,43 @@ struct FirstEvaluationTests {
             #expect(tree.entries.allSatisfy { $0.stamp == snapshot.version }, "TIDEGAUGE_SEED=\(seed)")
         }
     }
+
+    @Test("queries that are dropped while others are evaluated with them change nothing for these", arguments: 0..<12)
+    func dropped(_ round: Int) throws {
+        let seed = SeededRandom.base &+ UInt64(round)
+        var random = SeededRandom(seed: seed)
+        let test = try TestStore(durability: .memory)
+        let notes = (0..<4_000).map { key in (key: key, score: random.below(60), title: "\(random.below(300))") }
+        try test.store.write { connection in
+            for note in notes { try connection.add(Note(id: note.key, score: note.score, title: note.title)) }
+        }
+        let storage = test.store.core.storage
+        let table = try storage.table(of: Note.self)
+        let asked = (0..<(random.oneIn(2) ? 2 + random.below(6) : 9 + random.below(30))).map { _ in
+            Self.ask(notes, &random)
+        }
+        let plans = asked.map { ask in
+            QueryPlan(table: table, filter: ask.filter.expression, sort: ask.sort.map { [$0.term] } ?? [])
+        }
+        let snapshot = try storage.openSnapshot()
+        // At each pause some more queries are dropped, in a few rounds all of them.
+        var dropped: Set<Int> = []
+        let odds = 1 + random.below(12)
+        let trees = try FirstEvaluation.scan(
+            plans.map { ($0.tree, table) }, in: snapshot, isDropped: { dropped.contains($0) }
+        ) {
+            for number in plans.indices where random.oneIn(odds) { dropped.insert(number) }
+        }
+        #expect(trees.count == plans.count)
+        for (number, tree) in trees.enumerated() {
+            guard let tree else {
+                #expect(dropped.contains(number), "TIDEGAUGE_SEED=\(seed), query \(number)")
+                continue
+            }
+            let keys = tree.slice(plans[number].window).ids.map { id in
+                snapshot.row(table, ObjectID(rawValue: id)).map { Int._read($0, table.schema.primaryKey!) }
+            }
+            #expect(keys == asked[number].expected, "TIDEGAUGE_SEED=\(seed), query \(number)")
+        }
+    }
 }

@@ -1,10 +1,13 @@
 // The thread that evaluates queries for the first time, off the upkeep thread, and makes trees with other measures. It
 // takes all waiting requests, evaluates those with an index first, and fills the others of one table in one scan. New
-// requests with an index are evaluated between two parts of a scan. Of a tree being evaluated, only the constant key
-// and table are read.
+// requests with an index are evaluated between two parts of a scan. Trees that were dropped meanwhile are not evaluated.
+// Of a tree being evaluated, only the constant key and table and `isDropped` are read.
 import StillingWellSync
 
 final class Evaluator: Sendable {
+    /// Maximum number of trees that one scan fills, which bounds the memory for rows that are not in trees yet.
+    private static let maxTreesPerScan = 256
+
     private struct Request {
         let tree: SharedTree
         let reply: @Sendable (Upkeep.Message) -> Void
@@ -70,8 +73,15 @@ final class Evaluator: Sendable {
         while let batch = take() {
             var scans = lookUp(batch.requests)
             while let table = scans.first?.tree.table.id {
-                let group = scans.filter { $0.tree.table.id == table }
-                scans.removeAll { $0.tree.table.id == table }
+                var (group, others): ([Request], [Request]) = ([], [])
+                for request in scans where !request.tree.isDropped.load(ordering: .relaxed) {
+                    if request.tree.table.id == table, group.count < Self.maxTreesPerScan {
+                        group.append(request)
+                    } else {
+                        others.append(request)
+                    }
+                }
+                scans = others
                 scan(group) { scans += lookUp(takeRequests()) }
             }
             for measure in batch.measuring { measure() }
@@ -97,7 +107,8 @@ final class Evaluator: Sendable {
     /// - Returns: the other requests.
     private func lookUp(_ requests: [Request]) -> [Request] {
         var scans: [Request] = []
-        for group in Dictionary(grouping: requests, by: { $0.tree.table.id }).values {
+        let wanted = requests.filter { !$0.tree.isDropped.load(ordering: .relaxed) }
+        for group in Dictionary(grouping: wanted, by: { $0.tree.table.id }).values {
             evaluate(group) { (trees, snapshot) throws(StoreError) in
                 let found = try FirstEvaluation.lookUp(trees, in: snapshot)
                 scans += zip(group, found).filter { $1 == nil }.map(\.0)
@@ -111,7 +122,8 @@ final class Evaluator: Sendable {
     /// - Parameter pause: called regularly during the scan.
     private func scan(_ group: [Request], pausing pause: () -> Void) {
         evaluate(group) { (trees, snapshot) throws(StoreError) in
-            try FirstEvaluation.scan(trees, in: snapshot, pausing: pause)
+            try FirstEvaluation.scan(
+                trees, in: snapshot, isDropped: { group[$0].tree.isDropped.load(ordering: .relaxed) }, pausing: pause)
         }
     }
 
@@ -119,6 +131,7 @@ final class Evaluator: Sendable {
     private func evaluate(
         _ group: [Request], _ body: ([(TreeKey, Table)], Snapshot) throws(StoreError) -> [RankedTree?]
     ) {
+        if group.isEmpty { return }
         do throws(StoreError) {
             let snapshot = try storage.openSnapshot()
             let found = try body(group.map { ($0.tree.key, $0.tree.table) }, snapshot)

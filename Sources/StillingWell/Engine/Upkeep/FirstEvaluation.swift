@@ -31,27 +31,33 @@ enum FirstEvaluation {
 
     /// Evaluates several trees of one table in one scan. Many trees are found by an index, as for a changed row. Trees
     /// with the same order are sorted together.
-    /// - Parameter pause: called after every 1,024 rows, and after each tree.
+    /// - Parameters:
+    ///   - isDropped: whether the tree with an index is not wanted any more. Asked before each tree and after every
+    ///     1,024 rows.
+    ///   - pause: called after every 1,024 rows, and after each tree.
+    /// - Returns: the trees. nil for a dropped one.
     static func scan(
-        _ trees: [(TreeKey, Table)], in snapshot: Snapshot, pausing pause: () -> Void = {}
-    ) throws(StoreError) -> [RankedTree] {
+        _ trees: [(TreeKey, Table)], in snapshot: Snapshot, isDropped: (Int) -> Bool = { _ in false },
+        pausing pause: () -> Void = {}
+    ) throws(StoreError) -> [RankedTree?] {
         guard let table = trees.first?.1 else { return [] }
         var made = [RankedTree?](repeating: nil, count: trees.count)
         let scan = TableScan(table)
         for (handle, tree) in trees.enumerated() { scan.add(tree.0, handle) }
         var left = sliceRows
-        scan.run(in: snapshot, routed: trees.count > fewTrees) { rowCount in
+        scan.run(in: snapshot, routed: trees.count > fewTrees, isDropped) { rowCount in
             left -= rowCount
-            guard left <= 0 else { return }
+            guard left <= 0 else { return false }
             left = sliceRows
             pause()
+            return true
         }
         try snapshot.checkReads()
-        scan.finish(stamp: snapshot.version) {
+        scan.finish(stamp: snapshot.version, isDropped) {
             made[$0] = $1
             pause()
         }
-        return made.map { $0! }
+        return made
     }
 }
 
@@ -79,6 +85,8 @@ private final class TableScan {
         /// The row added last, which several trees may share.
         var last = ObjectID.none
         var count: UInt32 = 0
+        /// Number of trees, including dropped ones.
+        var trees = 0
     }
 
     private let table: Table
@@ -100,18 +108,37 @@ private final class TableScan {
             orders.value.append(Order(rows: GatheredRows(key, table)))
             places[order] = place
         }
+        orders.value[place].trees += 1
         members.value.append(Member(key, handle, order: place))
     }
 
+    /// Ends early if all trees are dropped.
     /// - Parameters:
     ///   - routed: whether an index finds the trees to test a row against.
-    ///   - passed: called with the number of rows tested since the last call.
-    func run(in snapshot: Snapshot, routed: Bool, _ passed: (Int) -> Void) {
+    ///   - isDropped: whether the tree with a handle is not wanted any more.
+    ///   - passed: called with the number of rows tested since the last call. Returns whether to look for dropped trees.
+    func run(in snapshot: Snapshot, routed: Bool, _ isDropped: (Int) -> Bool, _ passed: (Int) -> Bool) {
+        var kept = members.value.count
         var index = QueryIndex(table.schema)
         if routed {
             for (number, member) in members.value.enumerated() { index.insert(member.key.residual, handle: number) }
         }
         members.value.withUnsafeMutableBufferPointer { members in
+            /// Moves dropped trees behind the others, whose number is `kept`.
+            func removeDropped() {
+                for number in (0..<kept).reversed() where isDropped(members[number].handle) {
+                    kept -= 1
+                    members[number].rows.free()
+                    if routed {
+                        index.remove(members[number].key.residual, handle: number)
+                        if number != kept {
+                            index.remove(members[kept].key.residual, handle: kept)
+                            index.insert(members[kept].key.residual, handle: number)
+                        }
+                    }
+                    members.swapAt(number, kept)
+                }
+            }
             orders.value.withUnsafeMutableBufferPointer { orders in
                 snapshot.scanRuns(table) { rows, source in
                     let values = source.largeValues
@@ -120,14 +147,15 @@ private final class TableScan {
                         if routed {
                             index.forEachCandidate(nil, row) { ask(&members[$0], orders, id, row, source) }
                         } else {
-                            for number in members.indices { ask(&members[number], orders, id, row, source) }
+                            for number in 0..<kept { ask(&members[number], orders, id, row, source) }
                         }
                     }
-                    passed(rows.count)
-                    return true
+                    if passed(rows.count) { removeDropped() }
+                    return kept > 0
                 }
             }
         }
+        members.value.removeLast(members.value.count - kept)
     }
 
     @inline(__always)
@@ -146,20 +174,25 @@ private final class TableScan {
     }
 
     /// Calls `body` with each finished tree.
-    func finish(stamp: UInt64, _ body: (_ handle: Int, RankedTree) -> Void) {
+    /// - Parameter isDropped: whether the tree with a handle is left out.
+    func finish(stamp: UInt64, _ isDropped: (Int) -> Bool, _ body: (_ handle: Int, RankedTree) -> Void) {
         for order in orders.value.indices {
-            let sharing = members.value.indices.filter { members.value[$0].order == order }
+            let sharing = members.value.indices.filter {
+                members.value[$0].order == order && !isDropped(members.value[$0].handle)
+            }
+            if sharing.isEmpty { continue }
+            // A tree that was alone from the start has all gathered rows.
+            let isAlone = orders.value[order].trees == 1
             let sorted = orders.value[order].rows.sort()
             var marks = [UInt64](repeating: 0, count: sorted.count / 64 + 1)
-            var places = [UInt32](repeating: 0, count: sharing.count > 1 ? sorted.count : 0)
-            if sharing.count > 1 { for (place, number) in sorted.enumerated() { places[Int(number)] = UInt32(place) } }
-            for index in sharing {
+            var places = [UInt32](repeating: 0, count: isAlone ? 0 : sorted.count)
+            if !isAlone { for (place, number) in sorted.enumerated() { places[Int(number)] = UInt32(place) } }
+            for index in sharing where !isDropped(members.value[index].handle) {
                 let key = members.value[index].key
                 let form = TreeForm(key, table.schema)
                 let stamp = key.observed == .columns(0) ? 0 : stamp
-                // A single tree has all gathered rows.
                 let tree =
-                    sharing.count == 1
+                    isAlone
                     ? orders.value[order].rows.tree(form, stamp: stamp)
                     : orders.value[order].rows.tree(
                         form, stamp: stamp, at: members.value[index].rows.places(places, &marks))

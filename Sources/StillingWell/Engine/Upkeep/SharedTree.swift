@@ -1,6 +1,7 @@
 // A ranked tree that upkeep keeps current for all live queries that are windows over it. Used on the upkeep thread
 // only, except for the first evaluation, which fills a tree that no other thread uses yet.
 import StillingWellSync
+import Synchronization
 
 /// Its state is used by one thread, mostly upkeep's. The evaluator reads what is constant.
 final class SharedTree: Sendable {
@@ -10,6 +11,8 @@ final class SharedTree: Sendable {
     fileprivate let form: TreeForm
     private let encoder: DeliveryBound<SortKeyEncoder>
 
+    /// Whether the last observer has ended. Set by upkeep, read by the evaluator.
+    let isDropped = Atomic(false)
     /// nil until the first evaluation has been taken over.
     let tree = DeliveryBound<RankedTree?>(nil)
     /// Silent commits that upkeep has crossed before that, which name observers of the tree.

@@ -55,6 +55,7 @@ final class TableUpkeep {
         trees.value[handle] = nil
         freeHandles.append(handle)
         unevaluated.removeAll { $0 === tree }
+        tree.isDropped.store(true, ordering: .relaxed)
         tree.forgetDeparted()
         if tree.tree.value != nil { index.value.remove(tree.key.residual, handle: handle) }
     }

@@ -244,8 +244,9 @@ final class Upkeep: Sendable {
     /// Starts to evaluate all waiting trees together.
     private func evaluateWaiting() {
         if waiting.value.isEmpty { return }
-        evaluator.evaluate(waiting.value) { [weak self] in self?.send($0) }
+        let trees = waiting.value.filter { !$0.isDropped.load(ordering: .relaxed) }
         waiting.value = []
+        if !trees.isEmpty { evaluator.evaluate(trees) { [weak self] in self?.send($0) } }
     }
 
     private func detach(_ query: QueryHandle) {
