@@ -126,8 +126,9 @@ struct RowTest: Sendable {
         if let (column, set, isOptional) = soleSet {
             return Self.count(page, set, column, isOptional: isOptional, source.unretained)
         }
-        guard let (column, pattern, isOptional) = soleText, pattern.match == .contains, !pattern.foldsCase else {
-            return nil
+        guard let (column, pattern, isOptional) = soleText else { return nil }
+        guard pattern.match == .contains, !pattern.foldsCase else {
+            return Self.count(page, pattern, column, isOptional: isOptional, source.unretained)
         }
         return pattern.bytes.withUnsafeBytes {
             Self.count(page, ByteSearch($0), column, isOptional: isOptional, source.unretained)
@@ -144,6 +145,20 @@ struct RowTest: Sendable {
             let row = RowReader(unchecked: base, byteCount, values)
             if isOptional, row.isNull(column) { return }
             count &+= search.isIn(row.bytes(column)) ? 1 : 0
+        }
+        return isPlain ? count : nil
+    }
+
+    /// Number of rows of a page whose column matches a text condition.
+    @inline(never)
+    private static func count(
+        _ page: MappedPage, _ pattern: TextPattern, _ column: Int, isOptional: Bool, _ values: UnsafeRawPointer
+    ) -> Int? {
+        var count = 0
+        let isPlain = page.forEachPlainRow { base, byteCount in
+            let row = RowReader(unchecked: base, byteCount, values)
+            if isOptional, row.isNull(column) { return }
+            count &+= pattern.matches(row.bytes(column)) ? 1 : 0
         }
         return isPlain ? count : nil
     }

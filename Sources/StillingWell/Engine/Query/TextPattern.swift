@@ -1,5 +1,5 @@
 // Text conditions: contains, begins with, ends with, like, and case-insensitive equality. Compares bytes, as all
-// filters do. Without regard to case, both sides are compared after simple case folding.
+// filters do. Without regard to case, both sides are compared as if after simple case folding.
 import Foundation
 
 /// Kind of a text condition.
@@ -14,12 +14,16 @@ struct TextPattern: Sendable, Hashable {
     let match: TextMatch
     /// UTF-8 bytes, folded if `foldsCase`.
     let bytes: [UInt8]
+    /// Empty unless `foldsCase`.
+    private let folded: FoldedText
     let foldsCase: Bool
 
     init(_ match: TextMatch, _ text: String, foldsCase: Bool = false) {
         self.match = match
         self.foldsCase = foldsCase
-        bytes = Array((foldsCase ? CaseFolding.fold(text) : text).utf8)
+        let constant = foldsCase ? CaseFolding.fold(text) : text
+        bytes = Array(constant.utf8)
+        folded = FoldedText(foldsCase ? constant : "")
     }
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -50,7 +54,17 @@ struct TextPattern: Sendable, Hashable {
 
     @inline(__always)
     private func passes(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
-        foldsCase ? CaseFolding.withFolded(value) { compare($0, pattern) } : compare(value, pattern)
+        foldsCase ? passesFolded(value, pattern) : compare(value, pattern)
+    }
+
+    private func passesFolded(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+        switch match {
+        case .equals: folded.isEqual(to: value)
+        case .beginsWith: folded.isPrefix(of: value)
+        case .endsWith: folded.isSuffix(of: value)
+        case .contains: folded.isIn(value)
+        case .like: CaseFolding.withFolded(value) { Self.isLike($0, pattern) }
+        }
     }
 
     private func compare(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
