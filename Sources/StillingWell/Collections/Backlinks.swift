@@ -38,33 +38,39 @@ public struct LinkingObjects<Source: StoredObject>: AnyBacklink {
         wrapped wrapped: KeyPath<Owner, Backlinks<Source>>,
         storage storage: ReferenceWritableKeyPath<Owner, LinkingObjects<Source>>
     ) -> Backlinks<Source> {
+        defer { withExtendedLifetime(owner) {} }
+        let wrapper = place(owner, storage)
         if let trace = owner.trace {
-            let offset = withUnsafeMutablePointer(to: &owner[keyPath: storage]) {
-                UnsafeMutableRawPointer($0) - owner.address
-            }
-            trace.noteBacklink(owner, wrapped, at: offset)
+            trace.noteBacklink(owner, wrapped, at: UnsafeMutableRawPointer(wrapper) - owner.address)
         }
         guard owner.trace == nil, let binding = owner.binding else {
             return Backlinks(live: nil, type: "\(Owner.self)")
         }
-        if let known = owner[keyPath: storage].known, known.id == binding.id,
-            known.results.connection === binding.connection
-        {
+        if let known = wrapper.pointee.known, known.id == binding.id, known.results.connection === binding.connection {
             return Backlinks(live: known.results, type: "\(Owner.self)")
         }
-        let wrapper = owner[keyPath: storage]
         do {
-            let results = try wrapper.find(owner)
-            owner[keyPath: storage].known = (results, binding.id)
+            let results = try wrapper.pointee.find(owner)
+            wrapper.pointee.known = (results, binding.id)
             return Backlinks(live: results, type: "\(Owner.self)")
         } catch {
             // A property cannot throw, and an empty collection would be a wrong result.
-            stopProgram("@LinkingObjects(\(wrapper.path)) of \(Owner.self): \(error)")
+            stopProgram("@LinkingObjects(\(wrapper.pointee.path)) of \(Owner.self): \(error)")
         }
     }
 }
 
 extension LinkingObjects {
+    /// Returns the address of the wrapper. Valid while `owner` is referenced.
+    private static func place<Owner: StoredObject>(
+        _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Self>
+    ) -> UnsafeMutablePointer<Self> {
+        if let known = owner.knownPlace(of: storage) { return known.assumingMemoryBound(to: Self.self) }
+        let place = withUnsafeMutablePointer(to: &owner[keyPath: storage]) { $0 }
+        owner.notePlace(UnsafeMutableRawPointer(place), of: storage)
+        return place
+    }
+
     static var source: StoredObject.Type { Source.self }
 
     static func ordinal(at address: UnsafeRawPointer) -> Int {

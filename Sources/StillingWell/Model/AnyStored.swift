@@ -13,8 +13,22 @@ public enum StoredRole: Sendable {
 /// Makes the object that a link is set to from a given value. `place` names the property in errors.
 typealias MakeObject = (_ type: StoredObject.Type, _ value: Any, _ place: String) throws(StoreError) -> StoredObject
 
+/// The wrapper of a property of a class. The only protocol that layouts look up for a type: one lookup takes the runtime
+/// through all conformances of the program.
+protocol AnyProperty {
+    static var kind: PropertyKind { get }
+}
+
+/// The kinds of wrappers.
+enum PropertyKind {
+    case stored(any AnyStored.Type)
+    case connected(any AnyConnected.Type)
+    case backlink(any AnyBacklink.Type)
+    case columnless
+}
+
 /// A `Stored` of any value, used with the address of a property.
-protocol AnyStored {
+protocol AnyStored: AnyProperty {
     static var columnType: ColumnType { get }
     static var isOptional: Bool { get }
     /// Whether values are `Float`, which are stored as `Double`.
@@ -59,14 +73,23 @@ protocol AnyConnected: AnyStored {
     static func forget(at address: UnsafeMutableRawPointer)
 }
 
+extension AnyConnected {
+    static var kind: PropertyKind { .connected(Self.self) }
+}
+
 /// A `LinkingObjects` of any class, as the class layout sees it.
-protocol AnyBacklink: Columnless {
+protocol AnyBacklink: AnyProperty {
     static var source: StoredObject.Type { get }
     /// Ordinal of the linking property among the stored properties of its class.
     static func ordinal(at address: UnsafeRawPointer) -> Int
 }
 
+extension AnyBacklink {
+    static var kind: PropertyKind { .backlink(Self.self) }
+}
+
 extension AnyStored {
+    static var kind: PropertyKind { .stored(Self.self) }
     static func isRead(as type: Any.Type) -> Bool { true }
     static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool { true }
     static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }

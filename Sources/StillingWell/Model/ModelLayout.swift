@@ -14,6 +14,8 @@ final class ModelLayout: @unchecked Sendable {
         let name: String
         let offset: Int
         let wrapper: any AnyStored.Type
+        /// The wrapper if its value is a link or is stored in other rows.
+        let connected: (any AnyConnected.Type)?
 
         var type: ColumnType { wrapper.columnType }
         var isOptional: Bool { wrapper.isOptional }
@@ -109,7 +111,7 @@ final class ModelLayout: @unchecked Sendable {
             property.wrapper.slotOffset.map { (property.offset + $0, nil) } ?? (property.offset, property.wrapper)
         }
         connected = properties.enumerated().compactMap { ordinal, property in
-            (property.wrapper as? any AnyConnected.Type).map { (ordinal, property.offset, $0) }
+            property.connected.map { (ordinal, property.offset, $0) }
         }
     }
 
@@ -155,17 +157,22 @@ final class ModelLayout: @unchecked Sendable {
         var (stored, backlinks, unstored): ([Property], [BacklinkProperty], [String]) = ([], [], [])
         var fields = 0
         forEachField(of: type) { name, offset, fieldType in
-            if offset >= ownSize { fields += 1 }
-            if let wrapper = fieldType as? any AnyStored.Type {
-                // The wrapper of property `score` is the field `_score`.
-                stored.append(Property(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
-            } else if offset >= ownSize, let wrapper = fieldType as? any AnyBacklink.Type {
-                backlinks.append(BacklinkProperty(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
-            } else if offset >= ownSize, !(fieldType is any Columnless.Type), !name.hasPrefix("$__lazy"),
-                !name.hasPrefix("_$")
-            {
+            // Fields of `StoredObject` have no wrappers.
+            if offset < ownSize { return }
+            fields += 1
+            // The wrapper of property `score` is the field `_score`.
+            let property = String(name.dropFirst())
+            switch (fieldType as? any AnyProperty.Type)?.kind {
+            case .stored(let wrapper):
+                stored.append(Property(name: property, offset: offset, wrapper: wrapper, connected: nil))
+            case .connected(let wrapper):
+                stored.append(Property(name: property, offset: offset, wrapper: wrapper, connected: wrapper))
+            case .backlink(let wrapper):
+                backlinks.append(BacklinkProperty(name: property, offset: offset, wrapper: wrapper))
+            case .columnless: break
+            case nil:
                 // Fields added by the compiler or a macro are excluded.
-                unstored.append(name)
+                if !name.hasPrefix("$__lazy"), !name.hasPrefix("_$") { unstored.append(name) }
             }
         }
         return (stored, backlinks, unstored, stored.count == fields)

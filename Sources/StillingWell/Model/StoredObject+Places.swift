@@ -14,7 +14,11 @@ extension StoredObject {
     /// no other one gets its address.
     final func notePlace(_ place: UnsafeMutableRawPointer, of storage: AnyKeyPath) {
         let offset = place - address
-        guard ModelLayout.of(type(of: self)).properties.contains(where: { $0.offset == offset }) else {
+        let layout = ModelLayout.of(type(of: self))
+        guard
+            layout.properties.contains(where: { $0.offset == offset })
+                || layout.backlinks.contains(where: { $0.offset == offset })
+        else {
             stopProgram(
                 "\(storage) is no stored property of \(type(of: self)); use @Stored as a property wrapper")
         }
