@@ -18,6 +18,8 @@ final class Additions {
     private var unfinished: [(object: StoredObject, isUpdate: Bool)] = []
     /// Request of the outermost `add` in progress, or nil.
     private(set) var request: AdditionRequest?
+    /// The row of an object that is compared with a stored row.
+    let wanted = RowBuffer()
     /// Objects added in this write that still hold their plain values.
     private var added: [StoredObject] = []
 

@@ -53,8 +53,19 @@ extension Connection {
             throw StoreError.invalidatedObject(table: binding.table.schema.name)
         }
         let table = try table(of: type(of: object))
-        if request.policy == .error, !table.layout.isConnected { return try insert(object, table, transaction) }
-        try additions.add(object, table, transaction, self, request)
+        if table.layout.isConnected { return try additions.add(object, table, transaction, self, request) }
+        if request.policy == .error { return try insert(object, table, transaction) }
+        // An object without links and lists needs no walk. An added list element may have no primary key.
+        if table.schema.primaryKey == nil, additions.request == nil {
+            throw StoreError.noPrimaryKey(table: table.schema.name)
+        }
+        let changes = transaction.entries.count
+        do throws(StoreError) {
+            if try !update(with: object, table, transaction, request) { try insert(object, table, transaction) }
+        } catch {
+            if transaction.entries.count > changes { failWrite(error) }
+            throw error
+        }
     }
 
     func insert(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction) throws(StoreError) {
@@ -70,23 +81,24 @@ extension Connection {
         with object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ request: AdditionRequest
     ) throws(StoreError) -> Bool {
         guard let key = table.schema.primaryKey else { return false }
-        let wanted = RowBuffer()
+        let wanted = additions.wanted
         table.layout.encode(object, into: wanted)
-        let found = transaction.find(table, primaryKey: wanted.reader.value(key, table.schema.columns[key]))
-        guard let id = found, let row = transaction.row(table, id) else {
+        guard let id = transaction.find(table, primaryKeyOf: wanted.reader, key), let row = transaction.row(table, id)
+        else {
             try transaction.checkReads()
             return false
         }
         // Computed before the first change, which invalidates the reader of the found row.
         let differing =
             request.policy == .all ? UInt64.max : wanted.reader.columns(differingFrom: row, table.schema)
-        for (ordinal, property) in ModelLayout.of(type(of: object)).properties.enumerated() {
+        let properties = differing == 0 ? [] : ModelLayout.of(type(of: object)).properties
+        for (ordinal, property) in properties.enumerated() {
             let column = table.layout.column(ordinal)
             let place = object.address + property.offset
             guard column != key, property.type != .list, differing & 1 << UInt64(column) != 0,
                 request.names(ordinal, of: object)
             else { continue }
-            let link = (property.wrapper as? any AnyConnected.Type)?.linked(at: place)
+            let link = property.connected?.linked(at: place)
             if let (target, _) = link, target.binding == nil { continue }
             try transaction.update(table, id, column) { property.wrapper.write(at: place, $0, column) }
         }

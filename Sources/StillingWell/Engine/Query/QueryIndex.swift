@@ -158,12 +158,31 @@ extension RowReader {
 
     /// Columns whose value differs from that in `other`, bit i for column i.
     func columns(differingFrom other: RowReader, _ table: TableSchema) -> UInt64 {
-        var columns: UInt64 = 0
-        for (index, schema) in table.columns.enumerated()
-        where !hasSameLarge(index, schema, as: other) && value(index, schema) != other.value(index, schema) {
-            columns |= 1 << UInt64(index)
+        table.columns.withUnsafeBufferPointer { schemas in
+            var columns: UInt64 = 0
+            for index in schemas.indices
+            where !hasSameBytes(index, isOutOfLine: schemas[index].type.isOutOfLine, as: other)
+                && !hasSameLarge(index, schemas[index], as: other)
+                && value(index, schemas[index]) != other.value(index, schemas[index])
+            {
+                columns |= 1 << UInt64(index)
+            }
+            return columns
         }
-        return columns
+    }
+
+    /// Whether a column is stored alike in both rows. Values that are stored differently may still be equal: both
+    /// zeros, and large values.
+    private func hasSameBytes(_ column: Int, isOutOfLine: Bool, as other: RowReader) -> Bool {
+        guard column < columnCount, column < other.columnCount, isNull(column) == other.isNull(column) else {
+            return false
+        }
+        let (slot, otherSlot) = (slot(column), other.slot(column))
+        guard isOutOfLine else { return slot == otherSlot }
+        if (slot | otherSlot) & LargeValue.mark != 0 { return false }
+        let (bytes, otherBytes) = (bytes(column), other.bytes(column))
+        guard bytes.count == otherBytes.count else { return false }
+        return bytes.isEmpty || memcmp(bytes.baseAddress!, otherBytes.baseAddress!, bytes.count) == 0
     }
 
     /// Whether a column has the same large value in both rows, which can be told without reading it.

@@ -197,6 +197,15 @@ struct ColumnIndex: Sendable {
         return (code, code == 0 ? UnsafeRawPointer(value.mv_data) : nil)
     }
 
+    /// Removes the entries of all rows that link to an object. There must be at least one.
+    /// - Returns: LMDB's code.
+    func removeAll(_ transaction: LMDBTransaction, linkingTo target: ObjectID) -> Int32 {
+        (ColumnIndex.key(.link(target)) ?? []).withUnsafeBytes {
+            var key = MDB_val($0)
+            return engine_del(transaction, handle, &key, nil)
+        }
+    }
+
     func remove(_ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID) -> Int32 {
         key.withUnsafeBytes {
             IDEntry.with($0, id.rawValue, table, column) { engine_del(transaction, handle, &$0, &$1) }

@@ -66,13 +66,16 @@ extension WriteTransaction {
             guard let holder = storage.tablesByID[edge.elements ?? edge.source] else { continue }
             // Links of list elements are handled by the list's own edge.
             if edge.elements == nil, holder.links?.listOwner != nil { continue }
-            for source in ids(edge.index, linkingTo: id) {
-                if edge.elements == nil {
-                    try update(holder, source, edge.column) { $0.setNull(edge.column) }
-                } else {
-                    try removeElement(holder, source)
-                }
+            let sources = ids(edge.index, linkingTo: id)
+            if sources.isEmpty { continue }
+            if edge.elements != nil {
+                for source in sources { try removeElement(holder, source) }
+                continue
             }
+            try closeRow()
+            // All entries of the index that lead to the object are under one key.
+            try storage.check(edge.index.removeAll(transaction, linkingTo: id), "remove index entries")
+            for source in sources { try clearLink(holder, source, edge.column) }
         }
         for list in links.lists {
             guard let elements = storage.tablesByID[list.elements] else { continue }

@@ -101,7 +101,12 @@ final class WriteTransaction {
     /// Row as it was last stored.
     private func stored(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
         try storage.reading("read row") { () throws(EngineFailure) in
-            try table.row(id, transaction, at: version, unretained)
+            guard let writer = lastWriter, writer.table === table else {
+                return try table.row(id, transaction, at: version, unretained)
+            }
+            return try writer.row(id.rawValue, transaction).map { (bytes) throws(EngineFailure) in
+                try table.row(bytes, id.rawValue, at: version, unretained)
+            }
         }
     }
 
@@ -112,21 +117,6 @@ final class WriteTransaction {
 
     /// Cause of an error thrown by a block: a failure of LMDB, if there was one, precedes the block's error.
     func cause(of error: any Error) -> any Error { engineFailure ?? error }
-
-    /// The object with this primary key.
-    func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
-        guard let index = table.primaryIndex else { return nil }
-        return PrimaryKey.withBytes(of: primaryKey) { bytes in
-            do throws(StoreError) {
-                return try storage.reading("find key") { () throws(EngineFailure) in
-                    try table.find(bytes, index, transaction)
-                }
-            } catch {
-                fail(error)
-                return nil
-            }
-        }
-    }
 
     /// Returns whether this transaction inserted the row.
     func isNew(_ table: Table, _ id: ObjectID) -> Bool {
@@ -152,6 +142,17 @@ final class WriteTransaction {
         body(buffer)
         entries[entries.count - 1].columns |= 1 << UInt64(column)
         generation += 1
+    }
+
+    /// Sets a link to nil whose index entry has been removed.
+    func clearLink(_ table: Table, _ id: ObjectID, _ column: Int) throws(StoreError) {
+        guard let row = try stored(table, id) else { throw .invalidatedObject(table: table.schema.name) }
+        buffer.load(row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+        if buffer.hasLarge || !openValues.isEmpty { openValues = buffer.largeValues }
+        buffer.setNull(column)
+        entries.append(LogEntry(table: table.id, .update, id: id.rawValue, columns: 1 << UInt64(column)))
+        generation += 1
+        try put(table, id, isNew: false)
     }
 
     private func open(_ table: Table, _ id: ObjectID) {
@@ -294,6 +295,21 @@ final class WriteTransaction {
         }
     }
 
+    /// Empties LMDB's tables of a table's rows, keys and index entries.
+    /// - Parameter ids: all objects of the table, for the log.
+    func empty(_ table: Table, _ ids: [ObjectID]) throws(StoreError) {
+        try closeRow()
+        known(table)?.closeCursors()
+        let keys = table.primaryIndex.map { [$0] } ?? []
+        try step { () throws(StoreError) in
+            for handle in [table.rows] + keys + (table.links?.indexes.map(\.handle) ?? []) {
+                try storage.check(engine_drop(transaction, handle, 0), "empty table")
+            }
+        }
+        entries += ids.map { LogEntry(table: table.id, .delete, id: $0.rawValue) }
+        generation += 1
+    }
+
     // MARK: Parts
 
     /// Begins a part that can be cancelled alone. Not supported if the file is written through the map.
@@ -388,26 +404,4 @@ final class WriteTransaction {
     }
 
     private func closeCursors() { for writer in writers { writer.closeCursors() } }
-
-    private func writeLog() throws(StoreError) {
-        // An empty list means too many changes: followers compare snapshots.
-        let listed = entries.count <= ChangeLog.maxEntriesPerCommit ? entries[...] : []
-        try storage.reserve(ChangeLog.byteCount(listed.count))
-        try storage.check(ChangeLog.append(listed, version, transaction, storage.log), "store log")
-        if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
-    }
-
-    /// Removes log entries that every follower has passed, and those beyond `maxVersions`.
-    private func pruneLog() throws(StoreError) {
-        let followed = min(storage.page.oldestFollowedVersion(), version)
-        let capped = version > ChangeLog.maxVersions ? version - ChangeLog.maxVersions : 0
-        let limit = max(followed, capped)
-        for _ in 0..<(2 * ChangeLog.pruneEvery) {
-            let oldest = try storage.reading("prune log") { () throws(EngineFailure) in
-                try LMDB.firstID(transaction, storage.log)
-            }
-            guard let oldest, oldest < limit else { return }
-            try storage.check(LMDB.withNumber(oldest) { engine_del(transaction, storage.log, &$0, nil) }, "prune log")
-        }
-    }
 }
