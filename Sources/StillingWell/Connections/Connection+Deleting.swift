@@ -28,22 +28,20 @@ extension Connection {
         for binding in bindings { try delete(binding.table, binding.id, transaction) }
     }
 
-    /// Deletes every object of a class, including those added by other connections. Inside a write block. O(n log n).
+    /// Deletes every object of a class, including those added by other connections. Inside a write block. O(n), and O(n
+    /// log n) if objects of other classes link to them, or if they have lists.
     /// - Throws: `notInWrite`, `unknownModel`, `diskFull`; `storage` if the file is damaged.
     public func deleteAll(_ type: StoredObject.Type) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
         let table = try table(of: type)
-        var ids: [ObjectID] = []
-        transaction.scan(table) { id, _, _ in
-            ids.append(id)
-            return true
-        }
-        try transaction.checkReads()
-        for id in ids { try delete(table, id, transaction) }
+        let start = transaction.entries.count
+        defer { for entry in transaction.entries[start...] { noteOwnChange(entry) } }
+        try transaction.deleteAll(table)
     }
 
-    /// Deletes every object of all classes in `Store.Configuration.models`. Inside a write block. O(n log n).
+    /// Deletes every object of all classes in `Store.Configuration.models`. Inside a write block. Complexity as
+    /// for each class.
     /// - Throws: `notInWrite`, `diskFull`; `storage` if the file is damaged.
     public func deleteAll() throws {
         guard isInWrite else { throw StoreError.notInWrite }
