@@ -1,6 +1,7 @@
 // A text that values are compared with without regard to case. For each of its scalars it holds the UTF-8 bytes of all
 // scalars that fold to it, so values are neither folded nor decoded, and are read only as far as the comparison goes.
 // Requires valid UTF-8. Pure.
+import StillingWellBasis
 
 struct FoldedText: Sendable, Hashable {
     private static let width = 16
@@ -14,7 +15,7 @@ struct FoldedText: Sendable, Hashable {
         forms = folded.unicodeScalars.map { scalar in
             var form = SIMD4<UInt32>(repeating: Self.bytes(of: scalar))
             let variants = CaseFolding.variants(of: scalar)
-            precondition(variants.count <= form.scalarCount, "a letter has at most four case variants")
+            stopUnless(variants.count <= form.scalarCount, "a letter has at most four case variants")
             for (index, variant) in variants.enumerated() { form[index] = Self.bytes(of: variant) }
             return form
         }
