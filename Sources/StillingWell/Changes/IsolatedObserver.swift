@@ -6,13 +6,11 @@ private func bound<Isolation: Actor, Change>(
 ) -> (Change) -> Void {
     actor.preconditionIsolated(
         "observe(on:) names \(Isolation.self) and was called elsewhere: call it there, on a connection of .actor(self)")
-    // A change that is not Sendable cannot be passed to `assumeIsolated`. The isolation is checked at each call instead,
-    // and the type without isolation has the same calling convention, as `assumeIsolated` itself relies on.
-    let body = unsafeBitCast(body, to: ((Isolation, Change) -> Void).self)
     return { [weak actor] change in
         guard let actor else { return }
-        actor.preconditionIsolated("a connection of another place than \(Isolation.self) has called observe(on:)")
-        body(actor, change)
+        // A change is not Sendable. It stays on the actor, which `assumeIsolated` checks at each call.
+        nonisolated(unsafe) let (body, change) = (body, change)
+        actor.assumeIsolated { body($0, change) }
     }
 }
 

@@ -38,6 +38,8 @@ struct Questions {
             }
             observers.end()
             say("verify.open") { describe(try store.verify()) }
+            say("delete all") { try deleteAll(store) }
+            askAll("last", store)
             say(Answers.liveBegun) { "ok" }
             say(Answers.live) { try live(store) }
             store.close()
@@ -180,6 +182,19 @@ struct Questions {
             case .samples: try writeSamples(count, connection)
             case .many, .large, .lists, .free: try writeItems(count, connection)
             }
+        }
+        return "ok"
+    }
+
+    /// Deletes all objects of classes that others do not link to, and adds one.
+    private func deleteAll(_ store: Store) throws -> String {
+        guard kind != .samples else { return "ok" }
+        try store.write { connection in
+            try connection.deleteAll(Document.self)
+            try connection.deleteAll(Line.self)
+            let line = Line()
+            line.text = "after deleteAll"
+            try connection.add(line)
         }
         return "ok"
     }

@@ -79,6 +79,9 @@ struct ImageCheck {
             let entries = try connection.objects(Entry.self)
             var found = Content()
             for entry in entries { found.rows[entry.key] = Self.row(entry) }
+            for leaf in try connection.objects(Leaf.self) {
+                found.leaves[leaf.key] = LeafValues(group: leaf.group, text: leaf.text)
+            }
             if found != content || entries.count != content.rows.count {
                 throw Difference(description: Self.difference(found, content))
             }
@@ -86,6 +89,11 @@ struct ImageCheck {
                 let keys = try connection.objects(Entry.self).where(\.group == group).sorted(by: \.key).map(\.key)
                 let expected = content.rows.filter { $0.value.group == group }.keys.sorted()
                 if keys != expected { throw Difference(description: "group \(group) has \(keys), not \(expected)") }
+                let leaves = try connection.objects(Leaf.self).where(\.group == group).count
+                let expectedLeaves = content.leaves.count { $0.value.group == group }
+                if leaves != expectedLeaves {
+                    throw Difference(description: "group \(group) has \(leaves) leaves, not \(expectedLeaves)")
+                }
             }
             for key in content.rows.keys where try connection.object(Entry.self, forPrimaryKey: key)?.key != key {
                 throw Difference(description: "\(key) is not found by its key")
@@ -103,7 +111,10 @@ struct ImageCheck {
 
     private static func difference(_ found: Content, _ expected: Content) -> String {
         let keys = Set(found.rows.keys).union(expected.rows.keys).filter { found.rows[$0] != expected.rows[$0] }
-        return "\(keys.count) entries differ, such as \(keys.min() ?? 0)"
+        let leaves = Set(found.leaves.keys).union(expected.leaves.keys).count {
+            found.leaves[$0] != expected.leaves[$0]
+        }
+        return "\(keys.count) entries differ, such as \(keys.min() ?? 0), and \(leaves) leaves"
     }
 
     /// Makes six more commits, which use free pages. The check fails if such a page was still in use.

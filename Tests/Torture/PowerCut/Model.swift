@@ -12,6 +12,13 @@ final class Entry: StoredObject {
     @Listed var others: List<Entry>
 }
 
+/// A class without links, so that all its objects can be deleted at once.
+final class Leaf: StoredObject {
+    @Stored(.primaryKey) var key = 0
+    @Stored(.indexed) var group = 0
+    @Stored var text = ""
+}
+
 /// Values of an `Entry`.
 struct Row: Equatable {
     var group: Int
@@ -20,7 +27,13 @@ struct Row: Equatable {
     var others: [Int] = []
 }
 
-/// One change of a commit. A writer changes entries with its own keys only.
+/// Values of a `Leaf`.
+struct LeafValues: Equatable {
+    var group: Int
+    var text: String
+}
+
+/// One change of a commit. A writer changes entries with its own keys only, and deletes the leaves of all writers.
 enum Change {
     case insert(Int, Row)
     case setGroup(Int, Int)
@@ -29,15 +42,18 @@ enum Change {
     case append(Int, to: Int)
     case removeFirst(from: Int)
     case delete(Int)
+    case insertLeaf(Int, LeafValues)
+    case deleteAllLeaves
 }
 
-/// The entries of a store by their keys.
+/// The entries and leaves of a store by their keys.
 struct Content: Equatable {
-    static let models: [StoredObject.Type] = [Entry.self, Counter.self]
+    static let models: [StoredObject.Type] = [Entry.self, Leaf.self, Counter.self]
     static let groups = 7
     private static let keysPerWriter = 1_000_000
 
     var rows: [Int: Row] = [:]
+    var leaves: [Int: LeafValues] = [:]
 
     /// Returns the changes of one step of a writer. `rows` must contain the effect of that writer's earlier steps.
     func changes(seed: UInt64, writer: Int, step: Int) -> [Change] {
@@ -46,7 +62,7 @@ struct Content: Equatable {
         let own = rows.keys.filter { $0 / Self.keysPerWriter == writer }.sorted()
         func any() -> Int { own[random.below(own.count)] }
         let group = random.below(Self.groups)
-        switch random.below(own.count < 4 ? 1 : 10) {
+        switch random.below(own.count < 4 ? 1 : 14) {
         case 0...2:
             let row = Row(group: group, text: Self.text(&random), next: own.isEmpty ? nil : any())
             return [.insert(first + step, row)]
@@ -57,7 +73,12 @@ struct Content: Equatable {
         case 8:
             let lists = own.filter { !rows[$0]!.others.isEmpty }
             return lists.isEmpty ? [.delete(any())] : [.removeFirst(from: lists[random.below(lists.count)])]
-        default: return [.delete(any())]
+        case 9: return [.delete(any())]
+        case 10...12:
+            return (0..<20).map {
+                .insertLeaf(first + step * 20 + $0, LeafValues(group: group, text: Self.text(&random)))
+            }
+        default: return [.deleteAllLeaves]
         }
     }
 
@@ -81,6 +102,8 @@ struct Content: Equatable {
                 if row.next == gone { rows[key]!.next = nil }
                 rows[key]!.others.removeAll { $0 == gone }
             }
+        case .insertLeaf(let key, let values): leaves[key] = values
+        case .deleteAllLeaves: leaves = [:]
         }
     }
 
@@ -101,6 +124,11 @@ struct Content: Equatable {
         case .append(let element, let key): try entry(key).others.append(entry(element))
         case .removeFirst(let key): try entry(key).others.removeFirst()
         case .delete(let key): try connection.delete(entry(key))
+        case .insertLeaf(let key, let values):
+            let leaf = Leaf()
+            (leaf.key, leaf.group, leaf.text) = (key, values.group, values.text)
+            try connection.add(leaf)
+        case .deleteAllLeaves: try connection.deleteAll(Leaf.self)
         }
     }
 

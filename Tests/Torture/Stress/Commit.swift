@@ -19,7 +19,9 @@ struct Commit: Sendable {
             for _ in 0..<random.from(1...2) { try changeBoard(mark, connection, &random) }
             if random.oneIn(2) { return }
         }
+        if random.oneIn(1_500) { try refill(SmallRow.self, keys: plan.smallKeys, mark, connection, &random) }
         if random.oneIn(10) {
+            if random.oneIn(150) { try refill(LargeRow.self, keys: plan.largeKeys, mark, connection, &random) }
             let count = random.oneIn(24) ? random.from(200...600) : random.from(1...6)
             for _ in 0..<count { try change(LargeRow.self, random.below(plan.largeKeys), mark, connection, &random) }
         } else {
@@ -55,6 +57,15 @@ struct Commit: Sendable {
         _ type: Object.Type, keys: Int, _ connection: Connection, _ random: inout SeededRandom
     ) throws {
         for key in 0..<keys where !random.oneIn(3) { try insert(type, key, 0, connection, &random) }
+    }
+
+    /// Deletes all rows of a table and fills it anew.
+    private func refill<Object: StressRow>(
+        _ type: Object.Type, keys: Int, _ mark: Int, _ connection: Connection, _ random: inout SeededRandom
+    ) throws {
+        try connection.deleteAll(type)
+        if random.oneIn(2) { return }
+        for key in 0..<keys where !random.oneIn(3) { try insert(type, key, mark, connection, &random) }
     }
 
     /// Fills the boards. The small rows must exist already.
