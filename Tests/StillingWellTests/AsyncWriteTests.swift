@@ -104,7 +104,7 @@ struct AsyncWriteTests {
     ) -> Task<Outcome, Never> {
         Task {
             do {
-                try await store.write(body)
+                try await store.write { try body($0) }
                 return .written
             } catch {
                 return error is CancellationError ? .cancelled : .failed

@@ -111,6 +111,7 @@ public final class Store: Sendable {
     ///   and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk failed: the
     ///   commit is then visible, but lost when the store is opened again. `replaced` if the store's files are no longer
     ///   at its path.
+    @available(*, noasync, message: "pass a block in braces, so that the write suspends the task")
     @discardableResult
     public func write<Result>(
         timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],
@@ -125,6 +126,7 @@ public final class Store: Sendable {
     /// block. Any thread.
     /// - Throws: what `body` throws; `closed`, `tooManySnapshots`. `storage` if a read of the block met a damaged page,
     ///   even if the block returned a value. An error of a query that was counted or iterated in the block.
+    @available(*, noasync, message: "pass a block in braces, so that the read takes the asynchronous form")
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result { try readNow(body) }
 
     /// Runs `body` on the newest version. Under a name of its own for asynchronous callers, for whom `read` suspends.

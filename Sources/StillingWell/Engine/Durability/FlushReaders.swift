@@ -25,8 +25,8 @@ final class FlushReaders: Sendable {
     static let nothing = UInt64.max
     private static let count = 2
 
-    // The engine's, which any thread may begin a transaction of.
-    nonisolated(unsafe) private let environment: OpaquePointer
+    // LMDB's functions may be called with it on any thread.
+    nonisolated(unsafe) let environment: OpaquePointer
     private let page: SharedPage
     private let directory: String
     private let state = Guarded("flushed version", State())

@@ -25,8 +25,6 @@ final class Flushing: Sendable {
     private let page: SharedPage
     private let plan: FlushPlan
     private let directory: String
-    // The engine's, which any thread may ask, and begin a transaction of.
-    nonisolated(unsafe) private let environment: OpaquePointer
     private let writeLock: WriteLock
     /// Whether commits wait for their flush.
     private let waits: Bool
@@ -48,7 +46,7 @@ final class Flushing: Sendable {
         _ environment: OpaquePointer, _ directory: StoreDirectory, _ page: SharedPage, _ writeLock: WriteLock,
         waits: Bool, isNew: Bool, _ recovery: Recovery, _ plan: FlushPlan
     ) throws(StoreError) {
-        (self.environment, self.page, self.writeLock, self.plan) = (environment, page, writeLock, plan)
+        (self.page, self.writeLock, self.plan) = (page, writeLock, plan)
         self.directory = directory.path
         self.waits = waits
         file = try FlushFile(
@@ -64,6 +62,8 @@ final class Flushing: Sendable {
 
     /// Makes flushes check that the files are still at their paths. Called once the store is open.
     func watch(_ held: HeldFiles) { _ = files.storeIfNil(held) }
+
+    private var environment: OpaquePointer { readers.environment }
 
     /// Newest transaction of any process.
     private var newest: UInt64 {
