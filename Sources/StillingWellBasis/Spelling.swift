@@ -7,7 +7,8 @@ public enum Spelling {
     }
 
     /// Returns all likely candidates of `known`, the closest first: misspellings, then words that contain this one or
-    /// are contained in it, then words of which one part is a misspelling: `commit-latency` for `comit`.
+    /// are contained in it. If there are none, words of which one part is a misspelling, such as `commit-latency` for
+    /// `comit`.
     public static func near(to word: String, among known: [String]) -> [String] {
         let slips = slips(of: word, among: known)
         let wanted = String(folded(word))
@@ -16,8 +17,8 @@ public enum Spelling {
             return !slips.contains(known) && min(wanted.count, other.count) >= 3
                 && (other.contains(wanted) || wanted.contains(other))
         }
-        let rest = known.filter { !slips.contains($0) && !parts.contains($0) }
-        return slips + parts + rest.filter { wanted.count >= 4 && hasPart(near: wanted, $0) }
+        if slips.isEmpty && parts.isEmpty && wanted.count >= 4 { return known.filter { hasPart(near: wanted, $0) } }
+        return slips + parts
     }
 
     private static func hasPart(near wanted: String, _ known: String) -> Bool {

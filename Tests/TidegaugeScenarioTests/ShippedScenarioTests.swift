@@ -101,7 +101,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
     @Test func theSpeedOfAStoreHasItsLimits() throws {
         let limits = try load().flatMap { scenario in scenario.limits.map { "\(scenario.name): \($0)" } }
         for promise in [
-            "wake-up: delivery_over_floor.value <= 10", "idleQueries: upkeep_growth.value <= 4",
+            "wake-up: delivery_over_floor.value <= 10", "idle-queries: upkeep_growth.value <= 4",
             "hundred-queries: upkeep_cost.value <= 150 raw_commit at observers.count=100;observers.queries=overlapping",
             "hundred-queries: upkeep_cost.value <= 900 raw_commit at observers.count=100;observers.queries=filters",
             "hundred-queries: observer_cpu.value <= 7 raw_commit at observers.count=1",
@@ -139,7 +139,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         let scenario = try #require(try load().first { $0.name == "fan-out" })
         let points = try scenario.points(profile: .ci)
         #expect(points.count == 4 + 2 + 2)
-        #expect(points[1].variant == "observers.idle_queries=0;observers.count=1;observers.queries=same")
-        #expect(points.last?.variant == "observers.idle_queries=1000;observers.count=1;observers.queries=same")
+        #expect(points[1].variant == "observers.count=1;observers.idle_queries=0;observers.queries=same")
+        #expect(points.last?.variant == "observers.count=1;observers.idle_queries=1000;observers.queries=same")
     }
 }
