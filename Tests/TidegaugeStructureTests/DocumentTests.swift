@@ -46,6 +46,20 @@ import Testing
         }
     }
 
+    /// A merge can leave both versions of a passage in a file that no compiler reads.
+    @Test func noDocumentHasConflictMarkers() throws {
+        let articles = "Sources/StillingWell/StillingWell.docc"
+        let names = try FileManager.default.contentsOfDirectory(atPath: "\(Module.root)/\(articles)")
+            .filter { $0.hasSuffix(".md") }
+        #expect(names.count > 10)
+        for path in Self.documents + names.map({ "\(articles)/\($0)" }) {
+            let hasMarker = try Self.text(path).split(separator: "\n").contains {
+                $0.hasPrefix("<<<<<<< ") || $0.hasPrefix(">>>>>>> ")
+            }
+            #expect(!hasMarker, "\(path): resolve the merge conflict")
+        }
+    }
+
     @Test func rulesNameTheirTests() throws {
         let text = try Self.text("Docs/rules.md")
         let names = try FileManager.default.contentsOfDirectory(
