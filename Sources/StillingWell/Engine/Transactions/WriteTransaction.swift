@@ -101,7 +101,7 @@ final class WriteTransaction {
     /// Row as it was last stored.
     private func stored(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
         try storage.reading("read row") { () throws(EngineFailure) in
-            guard let writer = lastWriter, writer.table === table else {
+            guard let writer = lastWriter, writer.table === table, writer.isNear(id) else {
                 return try table.row(id, transaction, at: version, unretained)
             }
             return try writer.row(id.rawValue, transaction).map { (bytes) throws(EngineFailure) in
