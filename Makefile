@@ -67,7 +67,8 @@ explore: build  ## search the interleavings of the store's own protocol (SCHEDUL
 check: build  ## are all scenario files valid? Runs none of them
 	$(TIDEGAUGE) check $(SCENARIOS) Scenarios/peers Scenarios/reading Scenarios/servers
 
-lint:  ## formatting and style, strict
+lint:  ## check formatting and style, and the subjects of commits that are not on main yet
+	@Tools/subjects.sh
 	swift format lint --strict --recursive --parallel Sources Tests Examples Tools Package.swift
 
 docs: setup  ## the documentation of StillingWell, strict: no warning, no symbol without a comment, no unnamed error

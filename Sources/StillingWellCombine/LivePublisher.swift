@@ -75,7 +75,7 @@ public struct LivePublisher<Output>: Publisher {
 /// Unchecked because what is not behind the lock is used on the connection's scheduler alone.
 private final class LiveSubscription<Downstream: Subscriber>: Subscription, @unchecked Sendable
 where Downstream.Failure == StoreError {
-    // Unchecked because subscribers are of any type: the connection's scheduler has them, and whoever cancels lets go of them.
+    // Unchecked because a subscriber may be of any type. The connection's scheduler uses it; cancelling only releases it.
     private struct Ends: @unchecked Sendable {
         let feed: Feed<Downstream.Input>
         let downstream: Downstream

@@ -159,8 +159,8 @@ package struct RankedEntry: Sendable, Equatable {
     }
 }
 
-/// A key without ownership of its tail, so that comparing and copying touch no reference count. Whoever holds one keeps
-/// alive what it was taken from: a `RankedKey`, or a node that has the entry.
+/// A key without ownership of its tail, so that comparing and copying touch no reference count. Its
+/// holder keeps the source alive: a `RankedKey`, or a node that has the entry.
 ///
 /// Unchecked because of the unowned reference; the tail itself is immutable and Sendable.
 struct BareKey: Comparable, @unchecked Sendable {

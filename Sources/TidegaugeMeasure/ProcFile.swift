@@ -27,8 +27,8 @@ enum ProcFile {
         _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
     }
 
-    /// Parses the `cpu` line of /proc/stat in ticks: user nice system idle iowait irq softirq steal, then guests'
-    /// time, which is included in user and nice. Returns nil without such a line.
+    /// Parses the `cpu` line of /proc/stat in ticks: user nice system idle iowait irq softirq steal, `guest` and
+    /// `guest_nice`, which are included in user and nice. Returns nil without such a line.
     static func processorTicks(_ stat: String) -> [Int64]? {
         stat.split(separator: "\n").first { $0.hasPrefix("cpu ") }
             .map { $0.split(separator: " ").dropFirst().compactMap { Int64($0) } }

@@ -128,12 +128,12 @@ extension SourceFile {
     }
 
     /// Last lines, counted from 0, of doc comments that no declaration follows.
-    var orphanComments: [Int] {
+    static func orphanComments(_ lines: [Substring]) -> [Int] {
         lines.indices.filter { line in
             guard lines[line].isDocComment, line + 1 == lines.endIndex || !lines[line + 1].isDocComment else {
                 return false
             }
-            return line + 1 == lines.endIndex || lines[line + 1].prefixMatch(of: Self.declarationStart) == nil
+            return line + 1 == lines.endIndex || lines[line + 1].prefixMatch(of: declarationStart) == nil
         }
     }
 

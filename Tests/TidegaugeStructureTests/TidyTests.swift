@@ -5,6 +5,9 @@ import Testing
 @Suite struct TidyTests {
     private static let plan = FloorPlan.ofContributing
 
+    /// Folders with comments.
+    private static let commented = ["Sources", "Tests", "Tools", "Examples"]
+
     /// Folders that name types of each other and stay so: an object belongs to a connection, and a connection makes objects.
     private static let mutual = [["Sources/StillingWell/Model", "Sources/StillingWell/Connections"]]
 
@@ -73,17 +76,79 @@ import Testing
     }
 
     /// A declaration that was moved or deleted may leave its comment behind.
-    @Test func docCommentsDocumentADeclaration() {
-        for file in Module.all.flatMap(\.files) {
-            for line in file.orphanComments {
-                Issue.record("\(file.path):\(line + 1): no declaration follows this doc comment: move it or write //")
+    @Test(arguments: commented)
+    func docCommentsDocumentADeclaration(folder: String) throws {
+        for path in Prose.swiftFiles(folder) {
+            let text = try String(contentsOfFile: "\(Module.root)/\(path)", encoding: .utf8)
+            for line in SourceFile.orphanComments(text.split(separator: "\n", omittingEmptySubsequences: false)) {
+                Issue.record("\(path):\(line + 1): no declaration follows this doc comment: move it or write //")
             }
         }
     }
 
     @Test func anOrphanCommentIsFound() {
         let text = "/// a\nstruct A {\n    /// b\n\n    /// c\n    /// d\n    @Flag var e = 1\n    /// f\n}\n/// g"
-        #expect(SourceFile(path: "f", text: text).orphanComments == [2, 7, 9])
+        #expect(SourceFile.orphanComments(text.split(separator: "\n", omittingEmptySubsequences: false)) == [2, 7, 9])
+    }
+
+    @Test(arguments: commented)
+    func commentsAreWrittenInPlainWords(folder: String) throws {
+        let prose = try Prose(of: folder)
+        let (starts, wrong) = (prose.lines.count(where: \.isStart), prose.wrongStarts)
+        #expect(starts > 20, "\(folder): the comments were not found")
+        #expect(
+            wrong.count * 100 < starts,
+            """
+            \(wrong.count) of \(starts) comments in \(folder) do not start with a noun or a verb, less than 1 % may: \
+            \(wrong.prefix(10).map { "\($0.place): \($0.text)" }.joined(separator: "; "))
+            """)
+        for (line, word) in prose.bannedWords {
+            Issue.record("\(line.place): '\(word)' is not a word of this project: write '\(Prose.replaced[word]!)'")
+        }
+    }
+
+    @Test func aWrongStartAndABannedWordAreFound() {
+        let lines = [
+            "What it holds.", "Those two.", nil, "Whatsoever: the guests' room, or `guest`.",
+            "- Returns: what is left.",
+            "- Throws: Who waits for the silent", "  commit.", "", "A Silent commit.",
+        ]
+        let prose = Prose(lines.map { $0.map { "    /// \($0)" } ?? "let a = 1  // Whose" }.joined(separator: "\n"))
+        #expect(prose.wrongStarts.map(\.place) == ["text:1", "text:6"])
+        #expect(prose.bannedWords.map(\.line.place) == ["text:4", "text:9"])
+        #expect(Prose("# Of\n#!/bin/sh", mark: "#").wrongStarts.count == 1)
+    }
+
+    /// `make lint` checks the subjects of commits that are not on main yet.
+    @Test func subjectsOfCommitsAreChecked() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("subjects-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let commit = "git -c user.name=n -c user.email=e commit -q --allow-empty -m"
+        func run(_ command: String) throws -> (code: Int32, output: String) {
+            let (process, pipe) = (Process(), Pipe())
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", "exec 2>&1; \(command)"]
+            process.currentDirectoryURL = folder
+            process.standardOutput = pipe
+            try process.run()
+            let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            return (process.terminationStatus, output)
+        }
+        let check = "'\(Module.root)/Tools/subjects.sh'"
+        #expect(try run("git init -q && \(commit) 'An old subject'").code == 0)
+        let skipped = try run(check)
+        #expect(skipped.code == 0 && skipped.output.contains("not checked"), "\(skipped.output)")
+        let mark = "git update-ref refs/remotes/origin/main HEAD"
+        #expect(try run("\(mark) && \(commit) 'docs, tests: name — one'").code == 0)
+        let good = try run(check)
+        #expect(good.code == 0 && good.output.isEmpty, "\(good.output)")
+        let long = "docs: " + String(repeating: "é", count: 66)
+        #expect(try run("\(commit) '\(long)' && \(check)").code == 0)
+        let bad = try run("\(commit) '\(long)é' && \(commit) 'Name one' && \(check)")
+        #expect(bad.code == 1, "\(bad.output)")
+        #expect(bad.output.contains("73 characters") && bad.output.contains("Name one"), "\(bad.output)")
     }
 
     /// SwiftPM refuses a graph in which two packages have targets of the same name.

@@ -73,8 +73,8 @@ struct PostgresTests {
         #expect((result.counts["commits"] ?? 0) > 1, "\(result.counts)")
     }
 
-    /// Over a network, with a password made for one trial. A guest neither creates nor drops anything, and listens only
-    /// if it has observers.
+    /// Over a network, with a password made for one trial. A process of another host neither
+    /// creates nor drops anything, and listens only if it has observers.
     @Test func aStoreIsOpenedByItsAddress() throws {
         let folder = try PrivateFolder()
         defer { folder.remove() }

@@ -36,7 +36,7 @@ final class View: Observer, @unchecked Sendable {
 
     override var hasBegun: Bool { kept != nil }
 
-    // MARK: Silent commits
+    // MARK: Suppressing commits
 
     /// Whether writes may name its token. Skips are not modelled for some columns, distinct rows or a limit.
     var canBeSkipped: Bool { columns == nil && query.isPlain }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// A read transaction of LMDB. Used by one thread at a time, the one that has taken it.
 struct FlushReader: Sendable {
-    // By whoever has taken it, one thread at a time.
+    // Unsafe because LMDB does not check it: the thread that has taken the reader uses it alone.
     nonisolated(unsafe) let transaction: LMDBTransaction
 
     /// Transaction number of the version that it reads.

@@ -106,7 +106,7 @@ final class DeliveredBlock: @unchecked Sendable {
 struct VersionMail {
     var updates: [RootUpdate] = []
     var objects: [ObjectUpdate] = []
-    /// Silent commits that exclude observers of the whole store.
+    /// Suppressing commits that exclude observers of the whole store.
     var storeSkips: [SkipRecord] = []
 
     mutating func removeAll() {
@@ -163,8 +163,8 @@ final class Mailbox: Sendable {
     /// - Returns: whether mail is waiting.
     func advance(_ newSnapshot: Snapshot) -> Bool { send(newSnapshot) { $0.mail.snapshot != nil } }
 
-    /// Sends a snapshot alone, to which waiting mail moves too, unless the connection holds no version. Both under one lock,
-    /// because the connection may fall asleep meanwhile.
+    /// Sends a snapshot alone, to which waiting mail moves too, unless the connection holds no version. Both under one
+    /// lock, because the connection may fall asleep meanwhile.
     /// - Returns: whether mail is waiting.
     func offer(_ newSnapshot: Snapshot) -> Bool {
         send(newSnapshot) { !$0.isClosed && $0.sleeping?.isAsleep != true }

@@ -1,4 +1,4 @@
-// Silent commits: records of the observers that a write excludes. The record enters upkeep before the commit is
+// Suppressing commits: records of the observers that a write excludes. The record enters upkeep before the commit is
 // visible. Upkeep computes its effect on each tree. The observer's delivery applies that to what the observer was last
 // told.
 //
@@ -51,7 +51,7 @@ extension SilencedObserver {
     /// Whether a commit that excludes the observer has to be a separate step of upkeep.
     var needsOwnStep: Bool { dependsOnOthers || isWaiting }
 
-    /// Whether the observer's rows depend on others, so that a silent commit's rows do not show its whole effect.
+    /// Whether the observer's rows depend on others, so that a suppressing commit's rows do not show its whole effect.
     var dependsOnOthers: Bool {
         guard let query = observedQuery else { return false }
         let key = query.plan.tree

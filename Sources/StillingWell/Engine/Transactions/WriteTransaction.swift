@@ -44,7 +44,7 @@ final class WriteTransaction {
     /// Writer of the table that was changed last: most writes change one table many times.
     private var lastWriter: TableWriter?
     private var isOver = false
-    /// Waits after a silent commit while its followers hold too many snapshots. Called without locks of the store.
+    /// Waits after a suppressing commit while its followers hold too many snapshots. Called without locks of the store.
     var waitsForRoom: [() -> Void] = []
     /// Why the flush in `end` failed. The commit stays visible until the store is opened again.
     var flushFailure: StoreError?

@@ -100,7 +100,7 @@ struct ConnectionList {
     /// Ends the step: sends one update per connection, and moves waiting mail on to the new version.
     /// - Parameters:
     ///   - isNew: whether the version differs from the last call. Observers of the whole store are notified only then.
-    ///   - skips: the silent commits that this step crossed.
+    ///   - skips: the suppressing commits that this step crossed.
     mutating func deliver(_ snapshot: Snapshot, isNew: Bool, _ skips: [SkipRecord] = []) {
         difference = nil
         lastPair = nil

@@ -15,7 +15,7 @@ final class SharedTree: Sendable {
     let isDropped = Atomic(false)
     /// nil until the first evaluation has been taken over.
     let tree = DeliveryBound<RankedTree?>(nil)
-    /// Silent commits that upkeep has crossed before that, which name observers of the tree.
+    /// Suppressing commits that upkeep has crossed before that, which name observers of the tree.
     let early = DeliveryBound<[EarlySkip]>([])
     let queries = DeliveryBound<[LiveQuery?]>([])
     private let windows = DeliveryBound(IntervalIndex())
@@ -157,9 +157,9 @@ final class SharedTree: Sendable {
         return isModified ? older.version : known ?? older.version
     }
 
-    /// Keeps stamps of rows that a silent commit of the coming step inserts and a later commit of the same step
-    /// removes. The tree never has these rows, but observers named by the silent commit know them. O(silent rows × log
-    /// n).
+    /// Keeps stamps of rows that a suppressing commit of the coming step inserts and a later commit of the same step
+    /// removes. The tree never has these rows, but observers named by the suppressing commit know them. O(its rows ×
+    /// log n).
     func keepPassing(_ skips: [TreeSkip], from old: Snapshot, to new: Snapshot) {
         guard let departed = departed.value else { return }
         for row in skips.flatMap(\.rows) {

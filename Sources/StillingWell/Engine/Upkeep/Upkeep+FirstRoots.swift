@@ -1,9 +1,10 @@
-// First roots at older versions, for connections without `autorefresh`, and silent commits that precede the first root
-// of their rows.
+// First roots at older versions, for connections without `autorefresh`, and suppressing commits that precede the first
+// root of their rows.
 //
-// Upkeep goes on while a tree is evaluated. A silent commit that it crosses meanwhile is kept with the snapshots before
-// and after it. The evaluated tree is moved back to the oldest version that a connection waits for, and from there step
-// by step over these commits. The result is the same as if the tree had existed all the time. Upkeep thread only.
+// Upkeep goes on while a tree is evaluated. A suppressing commit that it crosses meanwhile is kept with the snapshots
+// before and after it. The evaluated tree is moved back to the oldest version that a connection waits for, and from
+// there step by step over these commits. The result is the same as if the tree had existed all the time. Upkeep thread
+// only.
 
 /// A first root for a connection that stays at an older version.
 struct Hold {
@@ -11,12 +12,12 @@ struct Hold {
     let query: QueryHandle
     let attachment: Int
     let at: Snapshot
-    /// The root, if it was made while replaying silent commits.
+    /// The root, if it was made while replaying suppressing commits.
     var root: RankedTree?
 }
 
-/// A silent commit that upkeep crossed before it had the rows of an observer that it names. Counts as held in the inbox
-/// until it is released, which the first evaluation does without waiting for other threads.
+/// A suppressing commit that upkeep crossed before it had the rows of an observer that it names. Counts as held in the
+/// inbox until it is released, which the first evaluation does without waiting for other threads.
 final class EarlySkip {
     let record: SkipRecord
     let before: Snapshot
@@ -74,8 +75,8 @@ extension Upkeep {
         return tree
     }
 
-    /// Moves a tree that was evaluated at a version to the current one over the silent commits that it has missed, and
-    /// plans these. O(changes since the oldest version that a connection waits for).
+    /// Moves a tree that was evaluated at a version to the current one over the suppressing commits that it has missed,
+    /// and plans these. O(changes since the oldest version that a connection waits for).
     /// - Returns: the first failure to read, or nil.
     func replay(_ tree: SharedTree, from at: Snapshot) -> StoreError? {
         let early = tree.early.value

@@ -20,7 +20,7 @@ extension Upkeep {
     func goOn() {
         let newest = snapshot.value.version
         if let start = inbox.goOn(), start.version < newest { snapshot.value = start }
-        // Earlier silent commits concern no observer of later commits.
+        // Earlier suppressing commits concern no observer of later commits.
         inbox.forgetSkips(upTo: snapshot.value.version)
     }
 }

@@ -1,22 +1,24 @@
-// Effect of a silent commit on the trees of the observers it names: the places of its rows just before and just after
-// it. Computed while the trees are still at the old version. Upkeep thread only.
+// Effect of a suppressing commit on the trees of the observers it names: the places of its rows just before and just
+// after it. Computed while the trees are still at the old version. Upkeep thread only.
 //
 // If rows depend on others, only the snapshots before and after the commit show which rows it changed. A step that also
 // crosses other commits has neither: an owner may have been renamed before the commit and deleted after it, and the
 // change would be reported to the wrong observers. So such a commit comes with both snapshots and is a step of its own
-// (`walk`). For rows without dependencies, the record and the log are enough, or the values if the log lists no changes.
+// (`walk`). For rows without dependencies, the record and the log are enough, or the values if the log lists no
+// changes.
 
-/// Rows of one tree after the last silent commit that changed them, in a step whose log lists no changes.
+/// Rows of one tree after the last suppressing commit that changed them, in a step whose log lists no changes.
 private typealias SilentRows = [ObjectID: (bytes: [UInt8]?, stamp: UInt64?)]
 
-/// Silent commits of one step that concern one query.
+/// Suppressing commits of one step that concern one query.
 struct PlannedSkips {
     let subject: (LiveQuery, SharedTree)
     var skips: [TreeSkip] = []
 }
 
 extension Upkeep {
-    /// Plans the silent commits of a step. O(rows of the silent commits × queries of the named observers × log n).
+    /// Plans the suppressing commits of a step. O(rows of the suppressing commits × queries of the named observers ×
+    /// log n).
     func plan(_ skips: [SkipRecord], _ changes: NetChanges, from old: Snapshot) -> [ObjectIdentifier: PlannedSkips] {
         var planned: [ObjectIdentifier: PlannedSkips] = [:]
         var silent: [ObjectIdentifier: SilentRows] = [:]
@@ -40,7 +42,7 @@ extension Upkeep {
         return planned
     }
 
-    /// Keeps a silent commit until the tree has been evaluated.
+    /// Keeps a suppressing commit until the tree has been evaluated.
     private func keepEarly(_ record: SkipRecord, _ tree: SharedTree, from old: Snapshot) {
         // It is kept already if several queries of the tree are named, or the step is repeated.
         guard isAlone(record, from: old), tree.early.value.last.map({ $0.record.version < record.version }) ?? true
@@ -55,7 +57,7 @@ extension Upkeep {
         old.version + 1 == record.version && snapshot.value.version == record.version
     }
 
-    /// Rows of a tree that a silent commit changed.
+    /// Rows of a tree that a suppressing commit changed.
     private func rows(
         of record: SkipRecord, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot, _ silent: inout SilentRows
     ) -> [TreeSkip.Row] {
@@ -94,7 +96,7 @@ extension Upkeep {
     }
 
     /// Row of a commit in a step whose log lists no changes. The values show whether other commits have changed the row
-    /// before the silent one, and after it.
+    /// before the suppressing one, and after it.
     private func planUnlisted(
         _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, from old: Snapshot, _ silent: inout SilentRows
     ) -> TreeSkip.Row {
@@ -114,7 +116,7 @@ extension Upkeep {
 }
 
 extension SharedTree {
-    /// Rows that a silent commit changes in a step of its own, with their places before and after it.
+    /// Rows that a suppressing commit changes in a step of its own, with their places before and after it.
     func rows(of record: SkipRecord, from old: Snapshot, to new: Snapshot) -> [TreeSkip.Row] {
         var columns: [ObjectID: UInt64] = [:]
         for row in record.rows where row.table == table.id { columns[row.id] = row.columns }

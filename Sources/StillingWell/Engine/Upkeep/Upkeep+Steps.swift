@@ -1,13 +1,13 @@
-// Steps of upkeep from one version to the next. One step crosses many commits, unless silent ones have to be steps of
-// their own. Damage found on the way ends observers.
+// Steps of upkeep from one version to the next. One step crosses many commits, unless suppressing ones have to be steps
+// of their own. Damage found on the way ends observers.
 //
-// A silent commit stays in the inbox until the step that crossed it is delivered, so a failed step loses none. Upkeep
-// thread only.
+// A suppressing commit stays in the inbox until the step that crossed it is delivered, so a failed step loses none.
+// Upkeep thread only.
 import Logging
 
 extension Upkeep {
-    /// Moves to a version in one step or several: the effect of a silent commit on rows that depend on others is known
-    /// only if the commit is a step of its own. Stops early if the store cannot be read.
+    /// Moves to a version in one step or several: the effect of a suppressing commit on rows that depend on others is
+    /// known only if the commit is a step of its own. Stops early if the store cannot be read.
     func walk(to newest: Snapshot) {
         var crossed: [SkipRecord] = []
         // Each is released once it is crossed, because it holds snapshots.
@@ -30,7 +30,7 @@ extension Upkeep {
     }
 
     /// Moves to a version in one step, unless upkeep is there or further.
-    /// - Parameter skips: the silent commits that this step crosses.
+    /// - Parameter skips: the suppressing commits that this step crosses.
     /// - Returns: false if the store cannot be read. Upkeep then stays where it was.
     private func step(to newest: Snapshot, _ skips: [SkipRecord]) -> Bool {
         let old = snapshot.value
@@ -122,7 +122,7 @@ extension Upkeep {
         if !backlinks.value.isEmpty {
             backlinks.value.find(changes, skips, from: old, to: newest) { connections.value.add($1, to: $0.connection) }
         }
-        // A silent change without an update still has to correct what its observers were told last.
+        // A suppressed change without an update still has to correct what its observers were told last.
         for (query, tree) in plannedSkips.value.values.map(\.subject) { publish(tree, query) }
         plannedSkips.value = [:]
         return changes.isComplete

@@ -37,7 +37,7 @@ final class Upkeep: Sendable {
     private let lastOfferVersion: DeliveryBound<UInt64>
     private let lastOfferNs: DeliveryBound<Int64>
     private let unserved: DeliveryBound<UnservedPlaces>
-    /// Meaning of the current step's silent commits for the queries of the observers that they name.
+    /// Meaning of the current step's suppressing commits for the queries of the observers that they name.
     let plannedSkips = DeliveryBound<[ObjectIdentifier: PlannedSkips]>([:])
     /// First roots to bring at older versions, when there are any.
     let holds = DeliveryBound<[Hold]>([])
@@ -86,9 +86,9 @@ final class Upkeep: Sendable {
         reply.wait(for: thread.known?.resource)
     }
 
-    /// Waits after a silent commit while too many silent commits hold snapshots for upkeep. Returns at once if upkeep
-    /// has ended, and on its own thread, where user code may have written. Must not be called with a lock of the store
-    /// held.
+    /// Waits after a suppressing commit while too many suppressing commits hold snapshots for upkeep. Returns at once
+    /// if upkeep has ended, and on its own thread, where user code may have written. Must not be called with a lock of
+    /// the store held.
     func waitForRoom() {
         guard inbox.isFull, thread.known?.isCurrent != true else { return }
         // Upkeep may be asleep if there are no observers.
@@ -163,7 +163,7 @@ final class Upkeep: Sendable {
             return
         }
         if newest.version > snapshot.value.version {
-            // Observers named by silent commits of this step were announced before those commits were visible.
+            // Observers named by suppressing commits of this step were announced before those commits were visible.
             handle(inbox.take().messages)
         }
         if newest.version > snapshot.value.version { walk(to: newest) }

@@ -1,4 +1,4 @@
-// Messages and records of silent commits from other threads to upkeep. The lock is a leaf: nothing is called or
+// Messages and records of suppressing commits from other threads to upkeep. The lock is a leaf: nothing is called or
 // released while it is held.
 import StillingWellSync
 
@@ -24,12 +24,12 @@ extension Upkeep {
     }
 }
 
-/// A silent commit that upkeep has to process.
+/// A suppressing commit that upkeep has to process.
 struct Skip {
     let record: SkipRecord
     /// Whether the commit has to be a step of its own.
     let isHeld: Bool
-    /// Snapshot just before a held commit. Nil if it is the `after` of the previous silent commit.
+    /// Snapshot just before a held commit. Nil if it is the `after` of the previous suppressing commit.
     let before: Snapshot?
     /// Snapshot just after a held commit.
     var after: Snapshot?
@@ -38,9 +38,9 @@ struct Skip {
 final class UpkeepInbox: Sendable {
     private struct State {
         var messages: [Upkeep.Message] = []
-        /// Silent commits that are visible or about to be, in order of versions, until upkeep has delivered them.
+        /// Suppressing commits that are visible or about to be, in order of versions, until upkeep has delivered them.
         var skips: [Skip] = []
-        /// Number of silent commits held here or by upkeep.
+        /// Number of suppressing commits held here or by upkeep.
         var holding = 0
         /// Whether upkeep holds no version, or has not yet chosen the one at which it continues.
         var isResting = false
@@ -49,7 +49,7 @@ final class UpkeepInbox: Sendable {
         var isClosed = false
     }
 
-    /// Number of held silent commits above which writers wait. With two snapshots each, they take a quarter of the
+    /// Number of held suppressing commits above which writers wait. With two snapshots each, they take a quarter of the
     /// storage's readers. Each writing thread adds one before it waits.
     static let maxHolding = 128
 
@@ -96,7 +96,7 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// Sets the snapshot just after a silent commit. Called before another commit can begin.
+    /// Sets the snapshot just after a suppressing commit. Called before another commit can begin.
     func complete(_ record: SkipRecord, _ after: Snapshot) {
         state.withLock { state in
             guard let index = state.skips.lastIndex(where: { $0.record === record }) else { return }
@@ -122,7 +122,7 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// Whether too many silent commits are held.
+    /// Whether too many suppressing commits are held.
     var isFull: Bool { state.withLock { $0.holding > Self.maxHolding } }
 
     /// Waits while the inbox is full and upkeep reads it.
@@ -143,7 +143,7 @@ final class UpkeepInbox: Sendable {
 
     // MARK: From the upkeep thread
 
-    /// Counts a silent commit that upkeep keeps; `letGo` ends that.
+    /// Counts a suppressing commit that upkeep keeps; `letGo` ends that.
     func hold() { state.withLock { if !$0.isClosed { $0.holding += 1 } } }
 
     /// Any thread, because any may release a tree.

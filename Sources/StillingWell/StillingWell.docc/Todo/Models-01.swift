@@ -1,7 +1,7 @@
 import Foundation
 import StillingWell
 
-/// Something to be done.
+/// A task.
 final class Todo: StoredObject {
     @Stored(.primaryKey) var id = UUID()
     @Stored var title = ""

@@ -1,22 +1,22 @@
 import Foundation
 import StillingWell
 
-/// Somebody who has things to do.
+/// A person with tasks.
 final class Person: StoredObject {
     @Stored(.primaryKey) var name = ""
     @LinkingObjects(\Todo.owner) var todos: Backlinks<Todo>
 }
 
-/// Something to be done.
+/// A task.
 final class Todo: StoredObject {
     @Stored(.primaryKey) var id = UUID()
     @Stored var title = ""
     @Stored var isDone = false
-    /// Whose it is.
+    /// The person who does the task.
     @Linked var owner: Person?
 }
 
-/// Things to be done, in an order of their own.
+/// Tasks in a stored order.
 final class TodoList: StoredObject {
     @Stored(.primaryKey) var name = ""
     @Listed var todos: List<Todo>
