@@ -21,34 +21,34 @@ struct InitCommand: ParsableCommand {
         } catch {
             throw ValidationError(
                 FileManager.default.fileExists(atPath: file)
-                    ? "\(file) is there already, and stays as it is; name another file"
-                    : "\(file) cannot be written; name a file in a folder that is there and yours to write")
+                    ? "\(file) exists and was not changed: name another file"
+                    : "\(file) cannot be written: name a file in an existing folder that you may write to")
         }
-        print("\(file): what it asks stands in it; go on with 'tidegauge run \(file)'")
+        print("\(file): written; run it with 'tidegauge run \(file)'")
     }
 
     private static let text = """
-        # One question to a store. Every key is in Scenarios/README.md, or 'tidegauge list keys'; every metric in
-        # 'tidegauge list metrics'. 'tidegauge check' says what is wrong with a file, 'tidegauge schema' tells an editor.
-        purpose: How long until ten observers know of a commit?
+        # One question to a store. All keys: Docs/scenarios.md, or 'tidegauge list keys'. All metrics: Docs/metrics.md, or
+        # 'tidegauge list metrics'. 'tidegauge check' validates a file, 'tidegauge schema' prints a JSON Schema for editors.
+        purpose: How long until ten observers are called for a commit?
 
-        # What is in the store, who watches which half of it in which order, and who changes it when.
+        # The rows; the observers with their query, its order and their delivery context; the writers with their schedule.
         dataset: { items: 10_000 }
         observers: { count: 10, match: 0.5, sort: -score, deliver: run-loop }
         writers: { rate: 200/s, arrivals: poisson, change: update-score }
 
-        # Each value is a point with trials of its own. Several keys: every combination.
+        # Each value is a point with trials of its own. Several keys give every combination.
         sweep: { observers.count: [1, 10] }
 
         measure: [end_to_end_latency, coalescing_ratio, upkeep_cost, missed_final]
-        # What has to hold at every point. A percentile wants ten samples beyond it, which 'check' counts beforehand.
+        # Conditions at every point. A percentile needs ten samples beyond it; 'check' warns if a load has too few commits.
         limits: { missed_final: "== 0", end_to_end_latency.p90: "< 50ms" }
-        # What 'tidegauge compare' judges two commits by.
+        # The metric by which 'tidegauge compare' compares two commits.
         gate: end_to_end_latency
 
         duration: 2s
         profiles:
-          smoke: { warm_up: 100ms, duration: 200ms } # does it run?
+          smoke: { warm_up: 100ms, duration: 200ms } # checks that it runs
           full: { duration: 30s, repeat: 5 }
 
         """

@@ -51,7 +51,7 @@ struct RunCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Recording that replaces the traces of the scenarios (format: Scenarios/README.md). It is followed to its end \
+            Recording that replaces the traces of the scenarios (format: Docs/scenarios.md). It is followed to its end \
             unless 'duration' is set. Without PATH, the scenario recorded-day follows it.
             """, valueName: "file"), completion: .file()) var traceFile: String?
 

@@ -1,5 +1,5 @@
 // The reference of scenario files, generated from the tables that the reader uses: output of `tidegauge list keys`,
-// and tables in Scenarios/README.md. Pure.
+// and tables in Docs/scenarios.md. Pure.
 import TidegaugeSpec
 
 public enum ScenarioReference {

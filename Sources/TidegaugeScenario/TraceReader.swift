@@ -1,4 +1,4 @@
-// Parses a trace line by line. The format is in Scenarios/README.md; `StillingWell.WorkloadRecorder` writes it. Pure.
+// Parses a trace line by line. The format is in Docs/scenarios.md; `StillingWell.WorkloadRecorder` writes it. Pure.
 //
 //     0.104211 commit 2
 //      insert Todo 3f2a9c1b77e01d52

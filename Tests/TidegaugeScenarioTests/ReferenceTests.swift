@@ -1,4 +1,4 @@
-// Tests that the tables of Scenarios/README.md and the rows of `Setting` agree. After a deliberate change run the tests
+// Tests that the tables of Docs/scenarios.md and the rows of `Setting` agree. After a deliberate change run the tests
 // once with TIDEGAUGE_REGENERATE=1 and review the difference.
 import Foundation
 import Testing
@@ -6,8 +6,8 @@ import Testing
 @testable import TidegaugeScenario
 
 @Suite struct ReferenceTests {
-    private static let file = URL(fileURLWithPath: shippedScenarios).appendingPathComponent("README.md")
-    private static let mark = "<!-- Made from here on. -->\n\n"
+    private static let file = URL(fileURLWithPath: "\(shippedScenarios)/../Docs/scenarios.md")
+    private static let mark = "<!-- Generated from here on. -->\n\n"
 
     @Test func theTablesAreThoseOfTheRows() throws {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
