@@ -22,32 +22,34 @@ enum FileKey: String, CaseIterable {
     var summary: String {
         switch self {
         case .extends:
-            "A scenario whose keys hold here too: a file, from this one's folder, or the name of one. Sections and profiles "
-                + "are gone through key by key; everything else that this file says replaces what that one says as a whole."
+            "Scenario to extend: a file relative to this one, or the name of a scenario. Sections and profiles are merged "
+                + "key by key. Any other key of this file replaces that of the extended file."
         case .without:
-            "Keys of the scenario it extends that do not hold here, such as `writers.rate` where the load is closed."
-        case .purpose: "The question it asks, in a sentence."
-        case .represents: "The complaint or document it stands for. Optional."
+            "Keys of the extended scenario to remove, such as `writers.rate` if the load is closed."
+        case .purpose: "The question that the scenario asks, in one sentence."
+        case .represents: "The public complaint or document behind the question. Optional."
         case .drivers:
-            "The only drivers it is meant for; where drivers are compared, it is with the first. Default: all."
-        case .dataset: "The rows that are in the store before anything is observed."
-        case .observers: "Who watches what, where, and what they do when called."
-        case .writers: "Who changes which rows, and when."
-        case .fault: "What is done on purpose while a trial runs."
-        case .server: "What drivers of servers turn to."
-        case .sweep: "Keys and the values each takes: every combination is a point. A list of such maps is their union."
-        case .measure: "The metrics to report."
-        case .limits: "What metrics have to keep: a condition, or several with the points at which each holds."
+            "The only drivers that the scenario is meant for. Metrics that compare drivers compare with the first. Default: all."
+        case .dataset: "Rows that are in the store before anything is observed."
+        case .observers: "Observers: their number, queries, delivery contexts, and what they do in callbacks."
+        case .writers: "Writers: their number, which rows they change, and when."
+        case .fault: "Fault that is injected during a trial."
+        case .server: "Settings of drivers whose store is a server."
+        case .sweep:
+            "Keys with the values of each. Every combination is a point. A list of such maps has the points of all."
+        case .measure: "Metrics to report."
+        case .limits: "Conditions on metrics: one for each metric, or several with the points at which each holds."
         case .gate:
-            "The one metric that commits are compared by. Default: the first under `measure` that is the store's own, of a "
-                + "single trial, with a better and a worse, and no count of broken promises."
+            "Metric by which commits are compared. Default: the first under `measure` that measures the store, comes "
+                + "from a single trial, has a better direction, and does not count violations."
         case .answers:
-            "The questions of the summary that it answers: latency, staleness, coalescing, upkeep, rate. Of several scenarios the "
-                + "first that was run answers. Default: none, and the summary takes a scenario whose gate is the metric."
-        case .profiles: "What `smoke`, `ci` and `full` change: settings, or the sweep as a whole."
+            "Questions of the summary that the scenario answers: latency, staleness, coalescing, upkeep, rate. If "
+                + "several scenarios answer one, the first that was run is used. Default: none; the summary then uses a scenario "
+                + "whose gate is the metric of the question."
+        case .profiles: "Settings, or the whole sweep, that `smoke`, `ci` and `full` replace."
         case .threads: "An interleaving test: named threads and the steps of each."
-        case .expect: "How an interleaving test ends; by driver, or on all."
-        case .cycle: "Who waits for what in the deadlock that is expected, as `thread > resource`."
+        case .expect: "Expected end of an interleaving test, for each driver or for all."
+        case .cycle: "Waits of the expected deadlock, as `thread > resource`."
         }
     }
 }

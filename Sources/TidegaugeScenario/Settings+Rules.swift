@@ -52,11 +52,11 @@ extension Settings {
             let isThat = required.words.contains(word(required.setting))
             blame(
                 isThat && value(setting) == nil && !refused.contains(setting), [required.setting],
-                "'\(required.setting.key): \(word(required.setting))' needs '\(setting.rawValue)', "
-                    + setting.row.noun)
+                "'\(required.setting.key): \(word(required.setting))' needs '\(setting.rawValue)' "
+                    + "(\(setting.row.noun))")
             blame(
                 !isThat && self[setting] != nil, [setting, required.setting],
-                "'\(setting.rawValue)' has a meaning only with \(required.text) "
+                "'\(setting.rawValue)' applies only with \(required.text) "
                     + (required.words.count > 1 ? "(add one of them)" : "(add it)"))
         }
     }

@@ -1,5 +1,5 @@
 // The table of steps of interleaving tests, from which the reader, the JSON schema and the reference in
-// Scenarios/README.md are derived. Values only.
+// Docs/scenarios.md are derived. Values only.
 import TidegaugeSpec
 
 /// Argument of a step, and the step that is made from it.
@@ -62,7 +62,7 @@ struct StepRow {
                 "Runs the steps inside a write transaction, holding the write lock, and commits."),
             .init(
                 "subscribe", .subscribe,
-                "Adds observers on this delivery context; `initial` and `update` run in their callbacks."),
+                "Adds observers on this delivery context. `initial` and `update` run in their callbacks."),
             .init("cancel", .subscription(Step.cancel), "Cancels the subscriptions of this name."),
             .init(
                 "requery", .subscription(Step.requery),

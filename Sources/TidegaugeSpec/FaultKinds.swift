@@ -33,47 +33,50 @@ extension FaultSpec.Kind {
 
     package var row: Row {
         switch self {
-        case .none: Row("Nothing is done.")
+        case .none: Row("No fault.")
         case .stall:
             Row(
-                "The harness's process stands still: every figure from a due time has to show it.",
+                "The harness's process is stopped for a time. Every figure from a due time must show it.",
                 takes: .faultAt, .faultLength)
         case .slowdown:
             Row(
-                "Half of the commits, drawn at random, take longer by a share of their time; the others say by how "
-                    + "much it reads.", takes: .faultAmount)
+                "Half of the commits, chosen at random, take longer by a share of their time. The other half shows the "
+                    + "difference.", takes: .faultAmount)
         case .loss:
             Row(
-                "One delivery in so many is lost on its way. The oracle has to see it.", takes: .faultEvery,
+                "Every n-th delivery is dropped. The oracle must detect it.", takes: .faultEvery,
                 needs: .checkedDeliveries)
         case .reorder:
             Row(
-                "The delivery of this number comes after its successor. The oracle has to see it.",
+                "The n-th delivery comes after its successor. The oracle must detect it.",
                 takes: .faultEvery, needs: .checkedDeliveries)
         case .writerKilled:
-            Row("The writing process is killed, and another one goes on.", takes: .faultAt, needs: .ownWriters)
+            Row("The writing process is killed, and another one continues.", takes: .faultAt, needs: .ownWriters)
         case .writerStopped:
-            Row("The writing process stands still.", takes: .faultAt, .faultLength, needs: .ownWriters)
+            Row("The writing process is stopped for a time.", takes: .faultAt, .faultLength, needs: .ownWriters)
         case .observerKilled:
             Row("A process that observes the same store is killed.", takes: .faultAt, needs: .sharedStore)
         case .diskFull:
             Row(
-                "The store's file system is full: commits fail meanwhile, and none that was acknowledged is lost.",
+                "The store's file system is full for a time. Commits fail, and no acknowledged one may be lost.",
                 takes: .faultAt, .faultLength, needs: .files(durability: "relaxed"))
         case .slowFsync:
             Row("Every flush to the disk takes longer.", takes: .faultLength, needs: .files(durability: "full"))
-        case .clockStep: Row("The wall clock is set back and forth.", takes: .faultAt)
+        case .clockStep:
+            Row(
+                "The wall clock is set one hour ahead, and 0.1 s later one hour behind until the end of the trial.",
+                takes: .faultAt)
         case .serverRestarted:
             Row("The server is shut down and started again.", takes: .faultAt, needs: .ownServer)
         case .connectionCut:
-            Row("The connections by which observers hear of changes are cut.", takes: .faultAt, needs: .ownServer)
+            Row("The connections that notify observers of changes are closed.", takes: .faultAt, needs: .ownServer)
         case .observerStopped:
             Row(
-                "A further observer of the server begins to look, and stands still.", takes: .faultAt, .faultLength,
-                needs: .ownServer)
+                "An additional observer of the server begins a transaction and stays idle in it for a time.",
+                takes: .faultAt, .faultLength, needs: .ownServer)
         case .largeTransaction:
             Row(
-                "One transaction writes so many rows that nobody watches.", takes: .faultAt, .faultRows,
+                "One transaction writes rows that no observer watches.", takes: .faultAt, .faultRows,
                 needs: .ownServer)
         }
     }

@@ -12,9 +12,9 @@ public enum Profile: String, CaseIterable, Sendable, Codable {
     /// One-sentence description for `list` and the reference.
     package var summary: String {
         switch self {
-        case .smoke: "Seconds: proves that everything works, and judges no limit."
-        case .ci: "Minutes: what every commit gets, and what runs where nobody names a profile."
-        case .full: "As long as the question deserves."
+        case .smoke: "Seconds: checks that everything works. No limit is judged."
+        case .ci: "Minutes: for every commit, and the default."
+        case .full: "The scenario's own durations and repetitions."
         }
     }
 }

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("who writes in it, itself or elsewhere, is shown and told one version throughout")
+    @Test("a write during the batch, own or foreign, changes neither the shown rows nor the version that is told")
     func oneVersion() throws {
         for callback in Table.Callback.allCases {
             let boats = try BoatStore()
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("whatever is done in it, who applies what is told shows what the controller shows", arguments: seeds(30))
+    @Test("a view that applies the changes shows what the controller shows, whatever is done in the batch", arguments: seeds(30))
     func histories(_ seed: UInt64) throws { try ReentrantHistory(seed: seed).run(steps: 40) }
 }
 

@@ -17,7 +17,7 @@ import Testing
         return desk.controller.cachedSections
     }
 
-    @Test("what was kept is there the next time, and not once anything has changed")
+    @Test("the next controller finds the cached sections, unless the store has changed")
     func versions() throws {
         let boats = try BoatStore(durability: .relaxed)
         try boats.add(0..<4)

@@ -20,7 +20,7 @@ import TypedNotifications
         subscription = NotificationManager.shared.addListener { if $0.path == path { heard.add($0) } }
     }
 
-    @Test("what a write logged is told as safe objects before it returns, one entry per object")
+    @Test("logged changes are told as safe objects before the write returns, one entry per object")
     func told() throws {
         let added = try boats.store.writeWithNotification { connection, logger -> [SafeObject<Boat>] in
             let (kept, short) = (Boat(1), Boat(2))
@@ -167,7 +167,7 @@ import TypedNotifications
         #expect(try boats.store.read { try late.object(in: $0) == nil })
     }
 
-    @Test("who listens to a class is told of its objects alone, and of no commit without one")
+    @Test("an observer of a class is told of its objects only, and not of a commit without one")
     func oneClass() throws {
         let (ofBuoys, path) = (Heard(), boats.path)
         let subscription = NotificationManager.shared.addListener(to: Buoy.self) {

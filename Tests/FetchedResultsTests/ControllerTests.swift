@@ -133,7 +133,7 @@ import Testing
         #expect(desk.table.problems.isEmpty)
     }
 
-    @Test("what was read before the first delivery is the state that it tells from")
+    @Test("the first delivery tells the changes since the first read")
     func readEarly() throws {
         let boats = try BoatStore()
         try boats.add(0..<5)
@@ -149,7 +149,7 @@ import Testing
         #expect(try desk.isRight(Self.byQuay, boats.store))
     }
 
-    @Test("what was read long before the first evaluation is told the rows that were written, and no other")
+    @Test("after an early read the first delivery tells the rows that were written, and no other")
     func readLongBefore() throws {
         let boats = try BoatStore()
         try boats.add(0..<5)
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test("nobody who has not read is told of every row; key paths say what is an update")
+    @Test("an observer that has not read is told of every row; key paths decide what is an update")
     func unread() throws {
         let boats = try BoatStore()
         try boats.add(0..<5)

@@ -125,7 +125,7 @@ final class CollectionPublisherTests: ThreeMemos {
         cancellable.cancel()
     }
 
-    @Test("what is not to come back does not, whether or not it was asked for what came before and after it")
+    @Test("a skipped change is not published, whatever the demand before and after it")
     func tokenWithoutDemand() throws {
         final class Owner { var token: NotificationToken? }
         let owner = Owner()

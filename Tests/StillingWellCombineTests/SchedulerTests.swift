@@ -52,7 +52,7 @@ struct SchedulerTests {
         settle()
     }
 
-    @Test("what is to be done now is done on the loop's thread, later, in order")
+    @Test("immediate actions run on the loop's thread, later, in order")
     func now() throws {
         let (thread, scheduler, done) = (thread, scheduler, done)
         for number in 0..<100 { scheduler.schedule { done.note("\(number) \(thread.isCurrent)") } }
@@ -68,7 +68,7 @@ struct SchedulerTests {
         thread.stop()
     }
 
-    @Test("what is to be done at a time is done then, in order of times, and of asking where they are the same")
+    @Test("scheduled actions run at their time, in order of times, then of scheduling")
     func later() {
         let done = done
         scheduler.schedule(after: after(30)) { done.note("30") }
@@ -89,7 +89,7 @@ struct SchedulerTests {
         thread.stop()
     }
 
-    @Test("what is repeated keeps to its grid, makes up once for what was missed, and ends when it is cancelled")
+    @Test("a repeated action keeps its grid, runs once for missed times, and ends when it is cancelled")
     func repeating() {
         final class Witness: Sendable {}
         let done = done
@@ -117,7 +117,7 @@ struct SchedulerTests {
         thread.stop()
     }
 
-    @Test("what is repeated may cancel itself, and letting go of what was returned cancels too")
+    @Test("a repeated action may cancel itself; releasing the returned value cancels it too")
     func cancelInside() {
         let done = done
         nonisolated(unsafe) var mine: (any Cancellable)?
@@ -148,7 +148,7 @@ struct SchedulerTests {
         thread.stop()
     }
 
-    @Test("what an action adds for now or for the past waits for the next turn; an action may run the loop again")
+    @Test("an action that is added for now or the past waits for the next pass; an action may run the loop again")
     func nested() {
         let (scheduler, done) = (scheduler, done)
         let now = after(0)

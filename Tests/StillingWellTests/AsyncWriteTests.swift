@@ -39,7 +39,7 @@ struct AsyncWriteTests {
         return try results.wait("all writes") { $0.count == count }
     }
 
-    @Test("that wait together are one commit where a commit is synchronised")
+    @Test("waiting writes share one commit if commits are synchronised")
     func grouped() throws {
         let test = try TestStore(durability: .full)
         let before = try test.store.read { $0.version }
@@ -112,7 +112,7 @@ struct AsyncWriteTests {
         }
     }
 
-    @Test("of a task that is cancelled wait no longer for the lock, and write nothing", arguments: Durability.allCases)
+    @Test("a cancelled task stops waiting for the lock and writes nothing", arguments: Durability.allCases)
     func cancelled(_ durability: Durability) async throws {
         let test = try TestStore(durability: durability)
         let (isHeld, mayEnd) = (Watched(false), Watched(false))
@@ -135,7 +135,7 @@ struct AsyncWriteTests {
         #expect(try await test.store.read { try $0.objects(Note.self).map(\.id).sorted() } == [1, 3])
     }
 
-    @Test("that have begun go to their end when their task is cancelled", arguments: Durability.allCases)
+    @Test("a write that has begun ends normally when its task is cancelled", arguments: Durability.allCases)
     func cancelledLate(_ durability: Durability) async throws {
         let test = try TestStore(durability: durability)
         let (hasBegun, mayEnd) = (Watched(false), Watched(false))
@@ -151,7 +151,7 @@ struct AsyncWriteTests {
         #expect(try await test.store.read { try $0.objects(Note.self).count } == 1)
     }
 
-    @Test("of a task that is cancelled already write nothing")
+    @Test("a task that is already cancelled writes nothing")
     func cancelledBefore() async throws {
         let test = try TestStore()
         let task = Task {
@@ -195,7 +195,7 @@ struct AsyncWriteTests {
         await #expect(throws: StoreError.closed) { try await test.store.write { try $0.add(Note(id: 1)) } }
     }
 
-    @Test("that must begin in time give up, behind the lock and behind other writes", arguments: Durability.allCases)
+    @Test("a write with a timeout gives up behind the lock and behind other writes", arguments: Durability.allCases)
     func timedOut(_ durability: Durability) async throws {
         let test = try TestStore(durability: durability)
         let (isHeld, mayEnd) = (Watched(false), Watched(false))

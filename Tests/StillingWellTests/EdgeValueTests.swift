@@ -178,7 +178,7 @@ struct EdgeValueTests {
         #expect(try store.read { try $0.objects(Note.self).map(\.id) } == [1])
     }
 
-    @Test("what outlives its block says so instead of reading as empty")
+    @Test("an object that outlives its block reports that instead of reading as empty")
     func afterBlock() throws {
         let test = try TestStore()
         let note = Note(id: 1, title: "kept")

@@ -49,7 +49,7 @@ struct MailboxTests {
         return RootUpdate(query: query, attachment: query.attachment, tree: tree, ahead: ahead)
     }
 
-    @Test("of a query that comes twice in one turn, as with its numbers, and then once more, the last root is told")
+    @Test("a root that arrives twice in one delivery is told as the last one")
     func twice() throws {
         let (first, second, third) = (tree(1...3), tree(1...4), tree(1...6))
         try put([update(first)])
@@ -62,7 +62,7 @@ struct MailboxTests {
         #expect(told().isEmpty)
     }
 
-    @Test("of two roots of one query that come at once the last is told, from what was told before")
+    @Test("the last of two roots that arrive together is told, from the previous delivery")
     func twiceAtOnce() throws {
         let (first, second, third) = (tree(1...3), tree(2...4), tree(2...6))
         try put([update(first)])

@@ -49,7 +49,7 @@ struct MannersTests {
         }
     }
 
-    @Test("of a run loop that nobody runs: the log names its thread, once")
+    @Test("a message names the thread of a run loop that is not run, once")
     func idleRunLoop() async throws {
         let lines = try await said("unserved")
         #expect(lines.last == "a minute has passed")
@@ -57,7 +57,7 @@ struct MannersTests {
         #expect(warnings.count == 1, "\(lines)")
     }
 
-    @Test("of a queue that the system has no thread for: upkeep goes on, and delivers once there is one")
+    @Test("a message reports a queue without a thread: upkeep continues, and delivers once there is one")
     func noWorker() async throws {
         let lines = try await said("workerless")
         try #require(lines.count == 3, "\(lines)")
@@ -94,7 +94,7 @@ struct MannersTests {
         }
     }
 
-    @Test("of the class and its properties when a store is opened, once")
+    @Test("a message names the class and its properties when a store is opened, once")
     func unmarked() async throws {
         let lines = try await said("unmarked")
         #expect(lines.count == 1 && lines[0].contains("Shelf.draft, Shelf.made will not be stored"), "\(lines)")
@@ -104,7 +104,7 @@ struct MannersTests {
     // MARK: An index that there is not
 
     @Test(
-        "of what there is when an index is outside of it",
+        "the message of an index out of range says what exists",
         arguments: [
             (
                 "outsideResults",

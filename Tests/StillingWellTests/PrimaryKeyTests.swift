@@ -211,7 +211,7 @@ struct PrimaryKeyTests {
         #expect(!text.contains("update:") && text.contains("object(_:forPrimaryKey:)"), "\(text)")
     }
 
-    @Test("of two threads that use a class first at once, both know its key")
+    @Test("two threads that use a class first at once both know its key")
     func firstUses() throws {
         let first = TracedThread("first use") { #expect(ModelLayout.of(SlowlyMade.self).primaryKeys == [0]) }
         try SlowlyMade.made.wait("the first instance") { $0 == 1 }

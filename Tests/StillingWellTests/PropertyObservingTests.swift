@@ -51,7 +51,7 @@ struct PropertyObservingTests {
         #expect(feed.takeLog() == ["own nil to 12, reads 12"])
     }
 
-    @Test("what others wrote is told in the delivery, if the value is another one")
+    @Test("a foreign write is told in the delivery, if the value differs")
     func delivered() throws {
         _ = try observe([.old, .new])
         try change { $0.score = 11 }

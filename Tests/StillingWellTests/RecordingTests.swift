@@ -97,7 +97,7 @@ struct RecordingTests {
         #expect(sizes == ["0", "1", "3", "1", "0"])
     }
 
-    @Test("that nobody holds any more has ended, and another may begin")
+    @Test("a recording that is released has ended, and another may begin")
     func abandoned() throws {
         defer { try? FileManager.default.removeItem(atPath: file) }
         let test = try TestStore()

@@ -93,7 +93,7 @@ struct CountTests {
         }
     }
 
-    @Test("What has no counted form is passed over with the reason")
+    @Test("A scenario without a counted form is skipped with the reason")
     func obstacle() throws {
         let folder = try Folder()
         try folder.write("a.yaml", Self.scenario)

@@ -53,7 +53,7 @@ struct BudgetTests {
         #expect(red <= 19, "\(red) of \(comparisons)")
     }
 
-    @Test("What is left is what the budget has left, and without one what pairs took so far")
+    @Test("The remaining time is the rest of the budget, or without one the time that pairs took so far")
     func secondsLeft() throws {
         var world = World([grave, Truth()], seed: 3)
         let engine = compare([grave, Truth()], budget: 20, seed: 3)
@@ -77,7 +77,7 @@ struct BudgetTests {
         #expect(called >= 18, "\(called) of 20")
     }
 
-    @Test("What is suspected and cannot be paid for is named, and nobody is told that nothing is known")
+    @Test("A suspicion that the budget cannot confirm is named, and the summary does not say that nothing is known")
     func suspected() {
         // Six pairs with the same sign. One binary in 64 would look so against itself.
         let engine = compare([grave], budget: 6, seed: 1)
@@ -129,7 +129,7 @@ struct VoidPairTests {
         #expect(called >= 18, "\(called) of 20")
     }
 
-    @Test("Where no pair is good, nothing is said but that")
+    @Test("Without a good pair the report says only that")
     func noneGood() {
         var world = World([Truth(effect: 0.3, voidShare: 1)], seed: 1)
         let engine = world.compare(world.plan())

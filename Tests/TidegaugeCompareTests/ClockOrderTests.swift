@@ -36,7 +36,7 @@ struct ClockOrderTests {
         for index in 2...5 { #expect(!tells(index, [row(index)]), "\(subjects[index].gate)") }
     }
 
-    @Test("Who counts have told comes behind all that only clocks can tell")
+    @Test("A scenario that counts have decided comes after all that only clocks can decide")
     func toldComeLast() {
         let tellable = Truth(gate: told)
         var withoutPair: [ComparisonEngine] = []
@@ -57,7 +57,7 @@ struct ClockOrderTests {
         #expect(engine.tracks[0].screen.count >= 8, "it keeps its clock gate")
     }
 
-    @Test("Where counts have told all, or none, nobody is behind anybody")
+    @Test("If counts have decided all scenarios, or none, the order stays")
     func allOrNone() {
         func records(_ counted: [CountedRow]) -> [GateTrack.State] {
             var world = World([Truth(gate: told), Truth(effect: 0.1, gate: told)], seed: 4)

@@ -36,7 +36,7 @@ struct CountedOnlyTests {
         #expect(word(both, [row(0, head: 1_015)]) == .regressed, "whatever else was not counted")
     }
 
-    @Test("What was not counted at each point, or has no verdict, leaves them undecided")
+    @Test("A gate that was not counted at each point, or has no verdict, leaves them undecided")
     func undecided() {
         let both = engine([Truth(), Truth(points: ["a", "b"])])
         #expect(both.plan.uncounted(by: []) == ["s0 model", "s1 model a", "s1 model b"])
@@ -47,7 +47,7 @@ struct CountedOnlyTests {
         #expect(word(both, all.dropLast() + [row(1, "b", base: 0, head: 10)]) == .inconclusive)
     }
 
-    @Test("What has no counted form is no reason to be undecided, unless nothing has one")
+    @Test("A scenario without a counted form does not make the outcome undecided, unless all are such")
     func noCountedForm() {
         func plan(_ subjects: Int) -> ComparisonPlan {
             var plan = World(Array(repeating: Truth(), count: subjects), seed: 1).plan(pairs: 0)

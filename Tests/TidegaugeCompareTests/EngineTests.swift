@@ -11,7 +11,7 @@ import TidegaugeStatistics
 struct EngineTests {
     private func gates(_ engine: ComparisonEngine) -> [ComparedRow] { Judge(engine).rows().filter(\.isGate) }
 
-    @Test("Where nothing changed, next to nothing is red, and p-values are uniform")
+    @Test("If nothing changed, almost nothing is red, and p-values are uniform")
     func null() throws {
         var red = 0
         var pValues: [Double] = []

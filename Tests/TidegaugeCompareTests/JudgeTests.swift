@@ -18,7 +18,7 @@ struct JudgeTests {
         rows.first { $0.name.metric == metric }
     }
 
-    @Test("What moved is told as advice; what one side alone has is told as that")
+    @Test("A shifted metric is advice; a metric of one side only is reported as such")
     func advice() {
         let rows = rows(
             Truth(more: { random in

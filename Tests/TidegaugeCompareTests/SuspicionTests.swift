@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Suspicions")
 struct SuspicionTests {
-    @Test("One whose confirmation was cut short is named, with the interval of all its pairs")
+    @Test("A confirmation that was cut short is named, with the interval of all its pairs")
     func cutShort() {
         var world = World([Truth(effect: 0.2)], seed: 1)
         let plan = world.plan()
@@ -31,7 +31,7 @@ struct SuspicionTests {
         #expect(row.verdict == .suspected && row.pairs == 6)
     }
 
-    @Test("Of one pair or two nobody says how many would decide", arguments: 1...4)
+    @Test("With one pair or two the report does not estimate how many would decide", arguments: 1...4)
     func fewPairs(pairs: Int) throws {
         let effect = try #require(PairedEffect((0..<pairs).map { 0.1 * Double($0 % 2) }))
         #expect((effect.pairsToDecide(0.02) == nil) == (pairs < 3))

@@ -33,7 +33,7 @@ struct ClockTests {
         }
     }
 
-    @Test("What is said to have been spun is CPU time that the thread used")
+    @Test("The reported spinning time is CPU time that the thread used")
     func spinIsAccounted() {
         // On a busy machine a thread may be off its core for a whole wait. Then nothing was spun, and it tries again.
         for _ in 0..<200 {

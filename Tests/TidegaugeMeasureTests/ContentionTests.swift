@@ -64,7 +64,7 @@ struct ContentionTests {
         #expect(share(own: [(500, 500)], others: 900, helpers: [(600, 400)]) > NoiseLimits().mostWaitShare)
     }
 
-    @Test("What the kernel writes is read, and what it does not is no reading")
+    @Test("Fields that the kernel writes are read; missing ones give no reading")
     func parsing() {
         let stat = "cpu  10 1 5 900 50 2 3 7 4 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n"
         #expect(RunQueueProbe.parseBusyNs(stat, ticksPerSecond: 100) == 210_000_000)

@@ -35,7 +35,7 @@ struct FigureFlagTests {
     }
 
     @Test(
-        "What another commit's binary wrote stays as it is",
+        "Flags that the binary of another commit wrote are kept",
         arguments: [
             "", ":", "brand_new", "brand_new:7", "negative:few", "negative:+3", "clock:5xns", "clock:7", "hang:x",
         ])

@@ -129,7 +129,7 @@ struct HistogramCodeTests {
     }
 
     @Test(
-        "What is no histogram is refused",
+        "A text that is no histogram is refused",
         arguments: ["", "!", "AAAA", Data(repeating: 7, count: 64).base64EncodedString()])
     func damaged(text: String) {
         var distribution = ValueDistribution()

@@ -17,7 +17,7 @@ struct IntervalSeriesTests {
         #expect(series.rates == [8, 0, 1e8] && series.wholeCount == 2)
     }
 
-    @Test("What grows is cut at the ends of intervals and of the window")
+    @Test("A growing counter is cut at the ends of intervals and of the window")
     func ramps() {
         var series = IntervalSeries(startNs: 0, endNs: 2 * step)
         // Began before the window, with an age of `step` at its start. Ends in the middle of the second interval.

@@ -55,7 +55,7 @@ struct NegativeSamplesTests {
         #expect(half.total == 0)
     }
 
-    @Test("Where nothing is under zero, nothing more is written")
+    @Test("Without negative samples nothing more is written")
     func noneNegative() throws {
         var histogram = LatencyHistogram()
         histogram.record(5)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Recorders")
 struct RecorderTests {
-    @Test("What does not fit is counted and what fits stays")
+    @Test("Samples that do not fit are counted, and those that fit stay")
     func overflow() throws {
         let recorder = try CommitRecorder(capacity: 2)
         for version in 1...5 as ClosedRange<Int64> {

@@ -56,7 +56,7 @@ struct StartLoadTests {
         #expect(load.isBusy && told == [0.92] && seconds == 61)
     }
 
-    @Test("Who does not want to wait gets a glance, and a kernel that says nothing holds nobody up")
+    @Test("A run without waiting looks once, and a kernel without load figures delays no run")
     func impatient() {
         let (load, told, seconds) = Machine([0.9]).run(isPatient: false)
         #expect(load == StartLoad(busyShareAtFirst: 0.9, busyShare: 0.9, waitedNs: 0))

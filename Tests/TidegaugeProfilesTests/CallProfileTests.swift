@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidegaugeProfiles
 
-@Suite("Where instructions went")
+@Suite("Instructions by function")
 struct CallProfileTests {
     private func part(_ calls: RandomCalls, _ style: RandomCalls.Style, _ seed: UInt64) throws -> CallgrindPart {
         var random = SeededRandom(seed: seed)

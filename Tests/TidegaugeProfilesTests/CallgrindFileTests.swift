@@ -61,7 +61,7 @@ struct CallgrindFileTests {
     }
 
     @Test(
-        "What is damaged is named with its line and what was expected",
+        "A damaged line is named with what was expected",
         arguments: [
             (2, "version: 2", 2, "version 1"),
             (4, "pid: self", 4, "the number of a process"),

@@ -109,7 +109,7 @@ struct AnswersTests {
         #expect(answers.count { $0.figure == Answer.none } == 7)
     }
 
-    @Test("What was measured and has no value is not called unmeasured")
+    @Test("A metric that was measured without a value is not called unmeasured")
     func absent() throws {
         var record = Self.record()
         record.rows.removeAll { $0.scenario == "commit-latency" }
@@ -194,7 +194,7 @@ struct AnswersTests {
         #expect(crashed.figure == "0" && crashed.tone == .bad && crashed.meaning.contains("1 trial did not complete"))
     }
 
-    @Test("What was to hang and was caught is a result; what hung besides is not")
+    @Test("An expected and detected hang is a result; any other hang is not")
     func hangs() throws {
         try Fixture.withFolder { root in
             try WholeRun.write(in: root)
@@ -238,7 +238,7 @@ struct AnswersTests {
         #expect(try answer(.worse, record).figure == Answer.none)
     }
 
-    @Test("What is broken stands before what is slower, the worst first, each with its share")
+    @Test("Broken limits come before slowdowns, the worst first, each with its share")
     func findings() throws {
         try Fixture.withFolder { root in
             try WholeRun.write(in: root)

@@ -141,7 +141,7 @@ struct ComparisonReportTests {
         }
     }
 
-    @Test("What counts cannot see is said beside them, and what clocks cannot see beside those")
+    @Test("The report says what counts and what clocks cannot show")
     func blindness() throws {
         try Fixture.withFolder { root in
             let report = try ComparisonReport(root, WholeComparison.plan, .fixed)

@@ -76,7 +76,7 @@ struct CountedOnlyReportTests {
         }
     }
 
-    @Test("What could not be counted leaves it undecided, with the reason")
+    @Test("A gate that could not be counted leaves the outcome undecided, with the reason")
     func undecided() throws {
         try Fixture.withFolder { root in
             let (judged, texts) = try report(root, heads: [nil, 50_000])
@@ -91,7 +91,7 @@ struct CountedOnlyReportTests {
         }
     }
 
-    @Test("Where nothing was counted at all, nothing could be compared")
+    @Test("If nothing was counted, nothing could be compared")
     func nothing() throws {
         try Fixture.withFolder { root in
             let (judged, texts) = try report(root, heads: [nil, nil])

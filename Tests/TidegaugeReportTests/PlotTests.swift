@@ -68,7 +68,7 @@ struct PlotTests {
         }
     }
 
-    @Test("What an axis cannot show is left out, and a plot of nothing is none")
+    @Test("Values that an axis cannot show are left out, and a plot of nothing is none")
     func drawable() {
         var plot = Plot(
             title: "", caption: "", xLabel: "", yLabel: "", x: .plain(isLogarithmic: true),

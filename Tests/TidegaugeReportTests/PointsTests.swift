@@ -77,7 +77,7 @@ struct MissingValueTests {
         #expect(MetricsCSV.row(record) == row)
     }
 
-    @Test("What is neither a number nor missing is damage", arguments: ["-", "1,5", "12 ns", "N/A"])
+    @Test("A cell that is neither a number nor missing is damage", arguments: ["-", "1,5", "12 ns", "N/A"])
     func damaged(cell: String) throws {
         var record = try #require(CSV.records(MetricsCSV.line(Fixture.rows[0])).first)
         record[12] = cell

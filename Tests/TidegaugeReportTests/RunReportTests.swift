@@ -49,7 +49,7 @@ struct RunReportTests {
         }
     }
 
-    @Test("What cannot be written is an error that names the file and a remedy")
+    @Test("A file that cannot be written is an error that names it and a remedy")
     func errors() throws {
         try Fixture.withFolder { root in
             try FileManager.default.createDirectory(atPath: root + "/latest/full", withIntermediateDirectories: true)

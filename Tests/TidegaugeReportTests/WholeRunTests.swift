@@ -70,7 +70,7 @@ struct WholeRunTests {
         #expect(told == ["result-size/stillingwell": ["upkeep_cost": costs]])
     }
 
-    @Test("What a run has written reads back as it was")
+    @Test("The files of a run read back as they were written")
     func readsBack() throws {
         try Fixture.withFolder { root in
             try WholeRun.write(in: root)
@@ -150,7 +150,7 @@ struct WholeRunTests {
         }
     }
 
-    @Test("What is no run's folder is said to be none")
+    @Test("A folder without a run is refused")
     func noRun() throws {
         try Fixture.withFolder { root in
             #expect(throws: DamagedReport.self) { try RunRecord.load(root) }

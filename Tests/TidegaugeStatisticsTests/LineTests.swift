@@ -13,7 +13,7 @@ struct LineTests {
         #expect(TheilSen.slope(x: x, y: x.map { 7 + 2 * $0 }) == 2)
     }
 
-    @Test("One wild point of five does not bend it")
+    @Test("A single outlier of five points does not bend it")
     func robust() throws {
         let x = [1.0, 2, 3, 4, 5]
         let line = try #require(TheilSen.fit(x: x, y: [3, 5, 1_000, 9, 11]))
@@ -51,7 +51,7 @@ struct LineTests {
         #expect(fit.usedPoints == 4 && fit.droppedPoints == 0)
     }
 
-    @Test("One spoilt trial at the end of a sweep does not carry the exponent")
+    @Test("A single bad trial at the end of a sweep does not change the exponent")
     func spoiltEnd() throws {
         let x = [1e3, 3e3, 1e4, 3e4, 1e5]
         let fit = try #require(LogLogSlope.fit(x: x, y: [20, 20, 20, 20, 90]))

@@ -6,7 +6,7 @@ import TidegaugeMeasure
 @testable import TidegaugeSpec
 @testable import TidegaugeTrial
 
-@Suite("What was counted")
+@Suite("Counted figures")
 struct CountTests {
     private func account(affecting: Int) -> CountAccount {
         var account = CountAccount(counter: .callgrind, commits: 100, affectingCommits: affecting, rests: 10)

@@ -19,7 +19,7 @@ struct ProviderTests {
         #expect(sources == [metric.entry.source], "\(metric.rawValue) has not the one provider of its source")
     }
 
-    @Test("What a sweep may run over has an axis", arguments: Metric.allCases.filter(\.isOverSweep))
+    @Test("Every setting that a sweep may vary has an axis", arguments: Metric.allCases.filter(\.isOverSweep))
     func axes(metric: Metric) {
         #expect(!metric.neededSweep.isEmpty && metric.neededSweep.allSatisfy { SweepFigures.axes[$0] != nil })
     }

@@ -27,7 +27,7 @@ import TidegaugeStillingWellDriver
         return spec
     }
 
-    @Test("what a row holds follows from seed, key and stamp: the text from all three, the bytes from seed and key")
+    @Test("a row's contents follow from seed, key and stamp: the text from all three, the bytes from seed and key")
     func contents() {
         for seed in testSeeds(8) {
             let shape = RowShape(textCharacters: 37, payloadBytes: 61, tables: 4, seed: seed)

@@ -46,7 +46,7 @@ import Testing
         #expect(center.subscriptionCount == 0)
     }
 
-    @Test("who unsubscribes is not called any more, also for what waits on a queue or a run loop")
+    @Test("an observer that unsubscribes is not called again, also not for pending posts on a queue or a run loop")
     func silence() throws {
         let queue = DispatchQueue(label: "busy")
         let gate = DispatchSemaphore(value: 0)
@@ -138,7 +138,7 @@ import Testing
         #expect(toldInside == ["tide 1", "tide 2", "tide 3"])
     }
 
-    @Test("who wants to know is told who has posted, wherever it is told")
+    @Test("an observer can ask for the poster, wherever it is called")
     func posterOfANotification() throws {
         let other = Harbour()
         let queue = DispatchQueue(label: "posters")
@@ -192,7 +192,7 @@ import Testing
         #expect(center.subscriptionCount == 0)
     }
 
-    @Test("who does not ask for the poster does not keep it")
+    @Test("an observer that does not ask for the poster does not keep it")
     func posterNotKept() {
         let queue = DispatchQueue(label: "plain")
         let gate = DispatchSemaphore(value: 0)

@@ -7,7 +7,7 @@ import Testing
 @testable import TypedNotifications
 
 @Suite("The coalescing notification queue") struct QueueTests {
-    @Test("what waits comes in order when the loop comes round; what waits for idleness comes after it")
+    @Test("waiting posts come in order in the next pass of the loop, and those for an idle loop after them")
     func timings() throws {
         let lines = try onRunLoopThread { () -> [[String]] in
             let desk = Desk()
@@ -55,7 +55,7 @@ import Testing
         #expect(lines[3] == ["ship 4"])
     }
 
-    @Test("what a handler enqueues waits for the next turn, and comes in a loop that would sleep otherwise")
+    @Test("a post that a handler enqueues waits for the next pass, and is made in a loop that would sleep otherwise")
     func handlersEnqueue() throws {
         let thread = RunLoopThread("desk")
         let book = Logbook()

@@ -84,7 +84,7 @@ struct AbandonedWriteTests {
     }
 
     @Test(
-        "one whose connection is released is cancelled, on the thread that began it and on another one",
+        "a write is cancelled when its connection is released, on the thread that began it and on another one",
         arguments: [true, false])
     func released(_ isOwnThread: Bool) throws {
         let handed = Handed()
@@ -103,7 +103,7 @@ struct AbandonedWriteTests {
         #expect(try count() == 1)
     }
 
-    @Test("one that a read block begins ends with the block")
+    @Test("a write that a read block begins ends with the block")
     func readBlock() throws {
         try test.store.read { connection in
             try connection.beginWrite()
@@ -113,7 +113,7 @@ struct AbandonedWriteTests {
         #expect(try count() == 1)
     }
 
-    @Test("one of a run loop ends with its thread, whoever holds the connection")
+    @Test("a write on a run loop ends with its thread, whatever holds the connection")
     func threadEnds() throws {
         let handed = Handed()
         let store = test.store
@@ -127,7 +127,7 @@ struct AbandonedWriteTests {
         #expect(try count() == 1)
     }
 
-    @Test("one may be ended in another block of its queue, which another thread runs", arguments: [true, false])
+    @Test("a write may be ended in another block of its queue, which another thread runs", arguments: [true, false])
     func queue(_ commits: Bool) throws {
         let queue = DispatchQueue(label: "edits")
         let handed = Handed()
@@ -139,7 +139,7 @@ struct AbandonedWriteTests {
         queue.sync { handed.connection = nil }
     }
 
-    @Test("one may be ended behind an await in its actor, on another thread", arguments: [true, false])
+    @Test("a write may be ended after an await in its actor, on another thread", arguments: [true, false])
     func actor(_ commits: Bool) async throws {
         try await Editor().edit(test.store, commits: commits)
         expectFree()

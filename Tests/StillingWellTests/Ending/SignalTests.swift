@@ -18,14 +18,14 @@ struct SignalTests {
         return (process.lines, process.endingSignal)
     }
 
-    @Test("one that is sent ends a program that has no handler", arguments: [SIGSEGV, SIGBUS, SIGFPE])
+    @Test("a sent signal ends a program without a handler", arguments: [SIGSEGV, SIGBUS, SIGFPE])
     func unhandled(_ number: Int32) throws {
         let (lines, signal) = try said("default", number)
         #expect(lines == [] && signal == number, "\(lines) \(signal ?? 0)")
     }
 
     @Test(
-        "one that is sent is the program's handler's, each time, with the mask it asked for; a file that is then cut short is an error",
+        "a sent signal reaches the program's handler each time, with its mask; a file that is then truncated is an error",
         arguments: [SIGSEGV, SIGBUS, SIGFPE],
         [
             ("nodefer", "handler sent open masked"), ("deferring", "handler sent blocked masked"),
@@ -37,7 +37,7 @@ struct SignalTests {
         #expect(lines.last?.hasPrefix("cut: ") == true, "\(lines)")
     }
 
-    @Test("one that the program ignores is ignored, each time", arguments: [SIGSEGV, SIGBUS])
+    @Test("an ignored signal is ignored each time", arguments: [SIGSEGV, SIGBUS])
     func ignored(_ number: Int32) throws {
         let (lines, signal) = try said("ignored", number)
         #expect(lines.dropLast() == ["went on", "went on"] && signal == nil, "\(lines) \(signal ?? 0)")

@@ -75,7 +75,7 @@ struct MessagesTests {
         try requester.stop()
     }
 
-    @Test("of several that answer, one does it")
+    @Test("only one of several servers answers")
     func severalResponders() throws {
         let test = try TestStore([Request.self])
         let requester = try Requester(test.store)

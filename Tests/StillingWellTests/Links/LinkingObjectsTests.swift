@@ -149,7 +149,7 @@ struct LinkingObjectsTests {
         #expect(feed.takeLog().sorted() == ["admirers: admirers", "friends: friends"])
     }
 
-    @Test("what happened before there was the observer is not told, wherever upkeep stands")
+    @Test("changes before the subscription are not told, whatever upkeep has processed")
     func observedAheadAndBehind() throws {
         let feed = try Feed(test.store)
         let ada = try #require(try feed.connection.object(Owner.self, forPrimaryKey: 1))
@@ -196,7 +196,7 @@ struct LinkingObjectsTests {
         #expect(feed.takeLog() == ["ada pets"])
     }
 
-    @Test("whatever the commits, a change of them is told, and nothing without one", arguments: 0..<6)
+    @Test("every change of linking objects is told, and nothing without one", arguments: 0..<6)
     func observedHistories(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
@@ -226,7 +226,7 @@ struct LinkingObjectsTests {
         }
     }
 
-    @Test("of a plain object are none; added in a write that is cancelled, it is a plain one again")
+    @Test("a plain object has none; after a cancelled write it is a plain object again")
     func plain() throws {
         struct Stop: Error {}
         let owner = Owner(9)

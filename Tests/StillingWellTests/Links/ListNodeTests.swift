@@ -24,7 +24,7 @@ struct ListNodeTests {
         }
     }
 
-    @Test("one that takes over its neighbour finds what was put before all that the neighbour had left")
+    @Test("a node that takes over its neighbour finds elements that were put before all that the neighbour had left")
     func joined() throws {
         let test = try TestStore([Tray.self])
         let second = Self.most * Self.most

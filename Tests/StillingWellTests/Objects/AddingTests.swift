@@ -141,7 +141,7 @@ struct AddingTests {
 
     // MARK: Of dictionaries
 
-    @Test("what is not named has its default, or stays as it is")
+    @Test("a property that is not named has its default, or is not changed")
     func created() throws {
         let test = try store()
         try test.store.write { connection in

@@ -35,7 +35,7 @@ struct DetachedTests {
         #expect(human.name == "Eve")
     }
 
-    @Test("of values that were changed in the same write, and none of a deleted object")
+    @Test("a copy has the values of the same write; a deleted object has no copy")
     func inWrites() throws {
         let test = try TestStore()
         try test.store.write { connection in

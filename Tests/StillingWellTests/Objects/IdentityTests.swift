@@ -127,7 +127,7 @@ struct IdentityTests {
         #expect(selected.contains(notes[0]) && !selected.contains(notes[1]))
     }
 
-    @Test("what a reference is resolved to equals what it was made of, and so does what is thawed")
+    @Test("a resolved reference equals its source, and so does a thawed object")
     func resolved() throws {
         let test = try TestStore()
         try test.store.write { try $0.add(Note(id: 1)) }

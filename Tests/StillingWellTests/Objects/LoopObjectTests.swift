@@ -31,7 +31,7 @@ struct LoopObjectTests {
         }
     }
 
-    @Test("that are kept go on standing for their rows")
+    @Test("objects that are retained keep standing for their rows")
     func kept() throws {
         try test.store.read { connection in
             for sort in [false, true] {
@@ -47,7 +47,7 @@ struct LoopObjectTests {
         }
     }
 
-    @Test("that are referred to weakly are gone, or their rows'")
+    @Test("a weak reference to an object is nil or reads its row")
     func weaklyKept() throws {
         final class Reference { weak var object: Looped? }
         try test.store.read { connection in

@@ -28,7 +28,7 @@ struct EvaluationOrderTests {
         replies.update { $0.append(trees.map { $0.1.count }.sorted()) }
     }
 
-    @Test("of those that wait together, lookups come before scans")
+    @Test("lookups that wait together with scans come first")
     func together() throws {
         let replies = Watched<[[Int]]>([])
         let trees = (0..<20).map { tree(\.score >= $0 * 100) } + [tree(\.id == 7), tree(\.id == 8)]

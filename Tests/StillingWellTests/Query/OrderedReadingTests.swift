@@ -227,7 +227,7 @@ struct OrderedReadingTests {
     }
 
     /// Makes enough rows that following the index would cost more than a scan, some of them on many pages.
-    @Test("where the way along the index is long")
+    @Test("the ends are found if the path along the index is long")
     func long() throws {
         let test = try TestStore([Graded.self], durability: .memory)
         try test.store.write { connection in

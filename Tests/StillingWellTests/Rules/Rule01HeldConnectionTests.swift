@@ -31,7 +31,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
 
     private func turn(until count: Int) throws { try feed.scheduler.turn { feed.log.count >= count } }
 
-    @Test("of the first observer, where there is nothing newer")
+    @Test("the first observer's initial callback, if there is nothing newer")
     func nothingNewer() throws {
         try observe("notes", notes)
         try turn(until: 1)
@@ -41,7 +41,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
         #expect(feed.takeLog() == ["notes -0 -2 +0 +2 ~1>1"])
     }
 
-    @Test("of sections, lists and sequences")
+    @Test("the initial callbacks of sections, lists and sequences")
     func otherKinds() async throws {
         let test = try TestStore([Human.self, Dog.self], durability: .memory)
         try test.write { connection in

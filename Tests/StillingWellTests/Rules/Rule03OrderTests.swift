@@ -13,7 +13,7 @@ final class Rule03OrderTests: NoteSuite {
         try feed.catchUp()
     }
 
-    @Test("one row that passes all others is one move, and none of the others is told")
+    @Test("a row that passes all others is told as one move, and the others are not told")
     func unwritten() throws {
         try feed.observe("notes", notes)
         try change { try note(0, $0).score = 1_000 }
@@ -22,7 +22,7 @@ final class Rule03OrderTests: NoteSuite {
         #expect(feed.takeLog() == ["notes -39 +0"])
     }
 
-    @Test("what a limit, a group or a link brings along is told as well: neighbours and dependants")
+    @Test("rows that change by a limit, a group or a link are told too")
     func neighbours() throws {
         try feed.observe("limited", notes.limited(to: 3))
         try change { try $0.delete(note(0, $0)) }

@@ -15,7 +15,7 @@ final class Rule05CoalescingTests: NoteSuite {
         try feed.catchUp()
     }
 
-    @Test("what was inserted and deleted between two deliveries is not told", arguments: [true, false])
+    @Test("a row that was inserted and deleted between two deliveries is not told", arguments: [true, false])
     func cancelled(_ oneByOne: Bool) throws {
         try feed.observe("notes", notes)
         try feed.observe("filtered", notes.where(\.done == false))

@@ -77,7 +77,7 @@ struct Rule08BacklogTests {
         #expect(feed.takeLog() == ["silent ~0>0"])
     }
 
-    @Test("one that waits for room goes on when the store is closed")
+    @Test("a write that waits for room continues when the store is closed")
     func closing() throws {
         let writer = try fill(commits: UpkeepInbox.maxHolding + 1)
         let letGo = gate.letGo
@@ -90,7 +90,7 @@ struct Rule08BacklogTests {
         #expect(writer.isOver.value)
     }
 
-    @Test("where there is no snapshot to be had the commit throws, and has changed nothing")
+    @Test("without a free snapshot the commit throws and changes nothing")
     func noSnapshot() throws {
         let storage = test.store.core.storage
         var readers: [SnapshotReader] = []

@@ -107,7 +107,7 @@ struct Rule09ObjectTests {
         #expect(seen == [11])
     }
 
-    @Test("what cannot be observed says why")
+    @Test("an object that cannot be observed throws the reason")
     func refused() throws {
         #expect(throws: StoreError.notStored(type: "Note")) { _ = try Note().observe { _ in } }
         try test.store.read { connection in
@@ -155,7 +155,7 @@ struct Rule09ObjectTests {
         #expect(feed.takeLog() == ["object deleted"])
     }
 
-    @Test("where the log has been pruned, the values tell what an observer has missed", arguments: [false, true])
+    @Test("after the log has been pruned, the values show what an observer has missed", arguments: [false, true])
     func prunedBehind(isChanged: Bool) throws {
         if isChanged { try change { note, _ in note.score = 11 } }
         // More commits than the log keeps for a follower that has advanced.
@@ -168,7 +168,7 @@ struct Rule09ObjectTests {
         #expect(feed.takeLog() == (isChanged ? ["object score 10 to 11"] : []))
     }
 
-    @Test("what happens to an object between its observer and upkeep, which is behind both, is told without a log too")
+    @Test("a change of an object between its observer and upkeep, which is behind both, is told without a log too")
     func observedAheadOfUpkeep() throws {
         let gate = UpkeepGate()
         let holding = try test.store.connect(on: .scheduler(gate))

@@ -101,7 +101,7 @@ struct Rule10OneVersionTests {
     }
 
     @Test(
-        "whatever is looked at in whichever callback, while others commit and queries come", arguments: [true, false])
+        "each callback reads one version, while others commit and subscribe", arguments: [true, false])
     func balance(_ isBusy: Bool) throws {
         let test = try TestStore([Note.self, Human.self, Dog.self], durability: .memory)
         try test.store.write { try $0.add(Human(0)) }

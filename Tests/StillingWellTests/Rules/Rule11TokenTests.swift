@@ -10,7 +10,7 @@ struct Rule11TokenTests {
     /// Callback in which an observer is added.
     enum Place: String, CaseIterable { case store, first, second, initial }
 
-    @Test("one added in a callback is called from the next delivery on", arguments: Place.allCases)
+    @Test("a token that is added in a callback is called from the next delivery on", arguments: Place.allCases)
     func addedInside(_ place: Place) throws {
         let test = try TestStore()
         let feed = try Feed(test.store)
@@ -63,7 +63,7 @@ struct Rule11TokenTests {
                 ])
     }
 
-    @Test("one removed in a callback of the same delivery is not called; removing the current one skips nobody")
+    @Test("a token removed in a callback is not called in the same delivery; removing the current one skips none")
     func removedInside() throws {
         let test = try TestStore()
         try test.store.write { try $0.add(Note(id: 0)) }

@@ -109,7 +109,7 @@ struct Rule12PendingTests {
         #expect(feed.takeLog() == ["error \(StoreError.tooManySnapshots(limit: 1_024))"])
     }
 
-    @Test("whatever is observed, its first delivery has come when a refresh is over", arguments: [true, false])
+    @Test("every first delivery has come when a refresh returns", arguments: [true, false])
     func everyKind(_ autorefresh: Bool) throws {
         for round in 0..<20 {
             let feed = try Feed(test.store)

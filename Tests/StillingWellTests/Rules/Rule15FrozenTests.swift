@@ -184,7 +184,7 @@ struct Rule15FrozenTests {
         }
     }
 
-    @Test("what is frozen shows among the active versions, with its place, until it is let go")
+    @Test("a frozen object is listed among the active versions, with its source line, until it is released")
     func pins() throws {
         let test = try makeStore(notes: 1)
         #expect(test.store.oldestPin == nil && test.store.activeVersions == 1)

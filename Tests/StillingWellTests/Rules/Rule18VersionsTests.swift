@@ -75,7 +75,7 @@ struct Rule18VersionsTests {
         try #require(connection.isAsleep)
     }
 
-    @Test("where nothing is observed, a connection holds no version between its uses, and upkeep none either")
+    @Test("without observers neither a connection that is not used nor upkeep holds a version")
     func sleeping() throws {
         let test = try makeStore(notes: 100, pollNs: nil)
         let (connection, scheduler) = try sleeper(test)
@@ -138,7 +138,7 @@ struct Rule18VersionsTests {
         try #require(!isHearing)
     }
 
-    @Test("where nothing is observed and no version held, commits wake nobody, and who writes does what upkeep would")
+    @Test("without observers and held versions, commits wake no thread, and the writer does the work of upkeep")
     func nobodyToHear() throws {
         // Upkeep does not poll during the test.
         let test = try makeStore(notes: 100, pollNs: 3_600_000_000_000)
@@ -205,7 +205,7 @@ struct Rule18VersionsTests {
         #expect(connection.isAsleep)
     }
 
-    @Test("what is committed as soon as somebody observes is news to him, though upkeep held no version until then")
+    @Test("a commit right after the subscription is told, though upkeep held no version until then")
     func observedAtRest() throws {
         // Polling is off. It would advance the observer a second later.
         let test = try makeStore(notes: 10, pollNs: nil)
@@ -269,7 +269,7 @@ struct Rule18VersionsTests {
     /// Each commit keeps about seven pages: the changed row's path in its table, the log's path, the table of tables
     /// and the free list.
     @Test(
-        "what a pin costs is bounded: about 26 KB of file for each commit, until it is found to be held for long",
+        "the cost of a held version is bounded: about 26 KB of file per commit until it counts as held for long",
         arguments: [(notes: 1_000, limitKB: 26), (notes: 10_000, limitKB: 30)])
     func pinned(_ notes: Int, _ limitKB: Int) throws {
         let test = try makeStore(notes: notes)
@@ -291,7 +291,7 @@ struct Rule18VersionsTests {
         withExtendedLifetime(frozen) {}
     }
 
-    @Test("what other processes hold is among the active versions, with their process")
+    @Test("versions that other processes hold are listed, with their process")
     func otherProcesses() throws {
         let test = try TestStore(Batches.models)
         try test.store.write { try Batches.insert($0) }
@@ -309,7 +309,7 @@ struct Rule18VersionsTests {
         #expect(test.store.oldestPin == nil)
     }
 
-    @Test("who writes lets go of a process that was killed while it held a version, and the file does not grow for it")
+    @Test("a writer releases the version of a killed process, and the file does not grow for it")
     func killedHolder() throws {
         let test = try TestStore(Batches.models, flushes: .off)
         func commit(_ times: Int) throws {

@@ -268,7 +268,7 @@ struct Rule20ListTableTests {
             try file.open(V1.Doc.self, V1.Ref.self).read { try $0.objects(V1.Doc.self).map { $0.refs.count } } == [2])
     }
 
-    @Test("of a schema with one table that cannot be read the other tables are salvaged, without what led to it")
+    @Test("if one table cannot be read, the others are recovered, without links to it")
     func partlySalvaged() throws {
         let file = try file()
         try file.rewriteSchema(V1.Doc.self, V1.Ref.self) { schema in

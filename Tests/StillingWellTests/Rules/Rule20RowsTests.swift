@@ -217,7 +217,7 @@ struct Rule20RowsTests {
         ),
     ]
 
-    @Test("what fails leaves everything as it was", arguments: failures.indices)
+    @Test("a failed change leaves everything as it was", arguments: failures.indices)
     func failing(_ index: Int) throws {
         let (what, words, fail) = Self.failures[index]
         let file = try file()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rule 20: any sequence of versions")
 struct Rule20SchemaSequenceTests {
-    @Test("whatever sequence of models opens a file, each property has what was last written to it")
+    @Test("each property has its last written value, whatever sequence of models opens the file")
     func sequences() throws {
         var random = SeededRandom(seed: SeededRandom.base)
         for round in 0..<12 {

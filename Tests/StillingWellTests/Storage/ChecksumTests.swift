@@ -68,7 +68,7 @@ struct ChecksumTests {
         #expect(try store.read { try $0.object(Note.self, forPrimaryKey: 2)?.score } == 5)
     }
 
-    @Test("who counts, searches or adds up is told of it", arguments: 0..<3)
+    @Test("counting, searching and adding up report the damage", arguments: 0..<3)
     func counted(_ question: Int) throws {
         let test = try makeStore()
         defer { withExtendedLifetime(test) {} }
@@ -173,7 +173,7 @@ struct ChecksumTests {
         #expect(!RowReader.isWhole(row, table.id + 1, 1))
     }
 
-    @Test("what is listed of a version is not relied on where it has changed")
+    @Test("a changed list of a version's changes is not used")
     func log() throws {
         let test = try makeStore()
         let storage = test.store.core.storage

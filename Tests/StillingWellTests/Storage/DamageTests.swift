@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Damaged files", .serialized, .onThreads)
 struct DamageTests {
-    @Test("what is no number of copies is refused")
+    @Test("a wrong number of copies is refused")
     func refused() throws {
         let ran = try RanProgram("stillingwell-torture", ["damage", "--copies", "0"])
         #expect(ran.status == 64 && ran.errors.contains("--copies 1000"), "\(ran.errors)")

@@ -78,7 +78,7 @@ struct EngineCallTests {
         }
     }
 
-    @Test("what the engine kept on the stack is not freed with the transaction, and nothing is written any more")
+    @Test("memory that the engine kept on the stack is not freed with the transaction, and nothing is written after it")
     func stackCursor() throws {
         let tree = try Tree(keys: 400)
         try tree.damageSecondLeaf()

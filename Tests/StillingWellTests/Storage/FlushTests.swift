@@ -77,7 +77,7 @@ struct FlushTests {
         #expect(try next.verify().isWhole)
     }
 
-    @Test("what begins at its last flush is whole to who looks at the file alone")
+    @Test("a store that begins at its last flush is whole in its file alone")
     func verified() throws {
         let copies = try Copies()
         let store = try Store(configuration(copies.root + "/store"))
@@ -183,7 +183,7 @@ struct FlushTests {
         #expect(try exchange(copies.copy(store.configuration.path), Data(repeating: 7, count: 8_192)) == all)
     }
 
-    @Test("of the two places of the record one is whole while the other is written, wherever that ends")
+    @Test("one of the two places of the record is whole while the other is written, wherever that ends")
     func torn() throws {
         let copies = try Copies()
         let store = try Store(configuration(copies.root + "/store"))
@@ -204,7 +204,7 @@ struct FlushTests {
         }
     }
 
-    @Test("what is kept for the last flush is bounded, and no pin that anybody has to look for")
+    @Test("the pages of the last flush are bounded and are not listed as a held version")
     func bounded() throws {
         let copies = try Copies()
         let store = try Store(configuration(copies.root + "/store", every: 16))

@@ -71,7 +71,7 @@ struct FreePagesTests {
         #expect(damage.contains { $0.contains("free") }, "\(comment): \(damage)")
     }
 
-    @Test("of a whole file is taken: writes go on, and use what it names")
+    @Test("a whole file's list is used: writes continue, and use the pages that it names")
     func whole() throws {
         try #require(listed.count > 1)
         try closed.save()
@@ -81,7 +81,7 @@ struct FreePagesTests {
         }
     }
 
-    @Test("that names a page in use is an error of who writes, whichever tree reaches that page")
+    @Test("a page in use is an error for the writer, whichever tree reaches that page")
     func inUse() throws {
         let rows = try closed.root(of: EngineName.rows(parts))
         let ranks = try closed.root(of: EngineName.ranks(elements))
@@ -103,7 +103,7 @@ struct FreePagesTests {
     }
 
     @Test(
-        "that is none is an error of who writes: a page twice, behind the last, of a later commit, out of order, a false count"
+        "a wrong list is an error for the writer: a page twice, behind the last, of a later commit, out of order, a wrong count"
     )
     func notAList() throws {
         let pages = listed

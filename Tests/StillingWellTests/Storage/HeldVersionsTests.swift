@@ -107,7 +107,7 @@ struct HeldVersionsTests {
     }
 
     @Test(
-        "what is frozen at any version reads as it was, while others change and delete what it holds",
+        "a frozen version reads as it was, while other writers change and delete its rows",
         arguments: [Durability.relaxed, .memory], seeds(2))
     func history(_ durability: Durability, _ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

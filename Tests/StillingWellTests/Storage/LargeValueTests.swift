@@ -238,7 +238,7 @@ struct LargeValueTests {
         #expect(try numbers(test.store).all == 10)
     }
 
-    @Test("one that has changed on the disk is an error to who reads it, and nothing else is")
+    @Test("a changed value on the disk is an error to its reader, and nothing else is")
     func damaged() throws {
         let test = try makeStore()
         try test.store.write { try paper(5, $0).text = text(2_000) + "marked" }
@@ -273,7 +273,7 @@ struct LargeValueTests {
         #expect(!report.isWhole && report.tables.first { $0.name == "Paper" }?.damagedObjects.count == 1)
     }
 
-    @Test("where two versions of rows are compared, a large one differs where it was written, and nowhere else")
+    @Test("a large value differs between two versions of a row only where it was written")
     func comparing() throws {
         let test = try makeStore()
         let storage = test.store.core.storage
@@ -318,7 +318,7 @@ struct LargeValueTests {
         }
     }
 
-    @Test("what is longer than a value can be is refused, and nothing is lost")
+    @Test("a value beyond the maximum length is refused, and nothing is lost")
     func tooLong() throws {
         let test = try makeStore()
         let limit = LargeValue.mostBytes

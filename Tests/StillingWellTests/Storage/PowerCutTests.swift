@@ -23,7 +23,7 @@ struct PowerCutTests {
 
     /// Each image is of a short recording. The power fails at any step after the process's death.
     @Test(
-        "whatever a process leaves half said when it is killed, the store opens whole after a power cut",
+        "the store opens whole after a power cut, wherever a process was killed before",
         arguments: [("killed-at-mark", "relaxed"), ("killed-at-names", "full")])
     func killed(_ script: String, _ durability: String) throws {
         let images = repetitions(60, atEveryCommit: 20)
@@ -44,7 +44,7 @@ struct PowerCutTests {
             ])
     }
 
-    @Test("who waits for a flush by a process that is killed has it made by another one")
+    @Test("a process that waits for the flush of a killed process has it made by another one")
     func killedFlush() throws {
         #expect(try lines(["killed-flush"]) == ["the waiter ended with 0", "opened at 3"])
     }

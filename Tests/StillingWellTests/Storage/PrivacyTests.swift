@@ -123,7 +123,7 @@ struct PrivacyTests {
         }
     }
 
-    @Test("who opens, closes and sweeps at the same time takes nothing from the others")
+    @Test("opening, closing and sweeping at the same time takes nothing from others")
     func openingWhileSweeping() throws {
         let base = Self.newPath()
         defer { try? FileManager.default.removeItem(atPath: base) }
@@ -144,7 +144,7 @@ struct PrivacyTests {
         for thread in threads { thread.join() }
     }
 
-    @Test("who sweeps leaves alone what was made where a folder was that he has found, and that is gone")
+    @Test("a sweep leaves a folder alone that was made in place of one that it had found")
     func sweepingWhatIsGone() throws {
         let folder = Self.newPath()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -159,7 +159,7 @@ struct PrivacyTests {
         withExtendedLifetime(page) {}
     }
 
-    @Test("who closes a store whose folder is gone leaves alone the one that was made in its place")
+    @Test("closing a store whose folder is gone leaves the one alone that was made in its place")
     func closingWhatIsGone() throws {
         let folder = Self.newPath()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -190,7 +190,7 @@ struct PrivacyTests {
         }
     }
 
-    @Test("what killed processes have left in memory is swept by the next one, and nothing that is in use")
+    @Test("memory of killed processes is swept by the next one, and nothing that is in use")
     func sweeping() throws {
         let test = try TestStore(Batches.models, durability: .memory)
         try test.store.write { try Batches.increment("kept", $0) }

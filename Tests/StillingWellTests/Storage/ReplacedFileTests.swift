@@ -87,7 +87,7 @@ struct ReplacedFileTests {
         withExtendedLifetime((old, connection)) {}
     }
 
-    @Test("what is held of a store that is gone does not take the path from the one opened there since")
+    @Test("a store that is gone does not block the path of the one opened there since")
     func oldGoesFirst() throws {
         let place = Place()
         var old: Store? = try place.open()
@@ -183,7 +183,7 @@ struct ReplacedFileTests {
         expectReplaced(memory.path) { for id in 0..<64 { try add(id, inMemory) } }
     }
 
-    @Test("of two processes, the one whose folder was deleted acknowledges nothing")
+    @Test("if the folder of one of two processes was deleted, that one acknowledges nothing")
     func twoProcesses() throws {
         let place = Place()
         let other = try FixtureProcess(path: place.path, .full, ["insert", "3"])

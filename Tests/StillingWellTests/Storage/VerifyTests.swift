@@ -156,7 +156,7 @@ struct VerifyTests {
         return ("\(kind) at page \(page)", page)
     }
 
-    @Test("what is called whole reads as it was stored; of the rest what is whole is carried over")
+    @Test("whole objects read as they were stored, and whole ones of a damaged store are recovered")
     func damaged() throws {
         let seed = SeededRandom.base
         let (path, content) = try Self.makeFile(seed, commits: 40)
@@ -197,7 +197,7 @@ struct VerifyTests {
         #expect(whole > 0 && whole < rounds - rounds / 30)
     }
 
-    @Test("where the new store cannot be made there is none, and the old one stays")
+    @Test("if the new store cannot be made there is none, and the old one stays")
     func salvageElsewhere() throws {
         let (path, _) = try Self.makeFile(SeededRandom.base, commits: 3)
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -209,7 +209,7 @@ struct VerifyTests {
         #expect(try Store.verify(path: path).isWhole)
     }
 
-    @Test("where a key of a branch has changed, what is called whole is still found")
+    @Test("whole objects are found although a key of a branch has changed")
     func branchKeys() throws {
         let seed = SeededRandom.base
         var random = SeededRandom(seed: seed)
@@ -285,7 +285,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("what was read whole, and then lost its end, is no value with zeros in it", arguments: 1..<8)
+    @Test("a file that lost its end after it was read has no values of zeros", arguments: 1..<8)
     func cutBehindWhatWasRead(_ lostPages: Int) throws {
         let test = try TestStore(Self.models)
         let text = String(repeating: "x", count: 9_000)
@@ -321,7 +321,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("of two objects one is damaged: the other is carried over, without its link and element")
+    @Test("the whole one of two objects is recovered, without its link to the damaged one")
     func salvage() throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
