@@ -75,7 +75,7 @@ public final class PublisherScheduler: Scheduler, Sendable {
         options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
         stopUnless(
-            interval.ns > 0, "what is repeated every \(interval.ns) ns is never done: give an interval above zero")
+            interval.ns > 0, "an action cannot be repeated every \(interval.ns) ns: give an interval above zero")
         let scheduled = ScheduledAction(self, dueNs: date.ns, intervalNs: interval.ns, action)
         add(scheduled)
         return AnyCancellable { [weak self] in self?.cancel(scheduled) }

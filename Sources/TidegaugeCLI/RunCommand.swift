@@ -99,7 +99,7 @@ struct RunCommand: ParsableCommand {
         _ = try RunPlan.overrides(set)
         if count { _ = try counter() }
         if let commits {
-            guard count else { throw ValidationError("--commits says how many --count counts: give both") }
+            guard count else { throw ValidationError("--commits requires --count") }
             guard commits > 0 else { throw ValidationError("--commits: \(commits) is not a number of commits, from 1") }
         }
         for name in [baseline, saveBaseline] {
@@ -107,7 +107,7 @@ struct RunCommand: ParsableCommand {
         }
         if resume != nil, header != RunHeader(paths: ScenarioPaths.standard) || out != "Reports" {
             throw ValidationError(
-                "--resume goes on with the options of that run; only --quiet and --no-wait may stand beside it")
+                "--resume uses the options of that run: give only --quiet and --no-wait with it")
         }
     }
 

@@ -108,11 +108,11 @@ struct RunPlan {
     private static func check(_ hosts: [HostEntry], _ file: String, _ jobs: [Runner.Job]) throws {
         let asked = jobs.flatMap { job in job.trials.compactMap { ($0.hosts, job.scenario) } }
         guard let (most, scenario) = asked.max(by: { $0.0 ?? 0 < $1.0 ?? 0 }), let most else {
-            throw ValidationError("--hosts: no scenario asks for hosts ('writers.hosts'); leave it out")
+            throw ValidationError("--hosts: no scenario uses hosts ('writers.hosts'): leave it out")
         }
         guard most <= hosts.count else {
             throw ValidationError(
-                "--hosts: \(scenario) asks for \(most) hosts, and \(file) has \(hosts.count) beside those with a server"
+                "--hosts: \(scenario) needs \(most) hosts, and \(file) has \(hosts.count) without a server"
             )
         }
     }

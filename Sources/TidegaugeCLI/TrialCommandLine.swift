@@ -44,15 +44,15 @@ struct AgentCommandLine: ParsableCommand {
 
 struct TrialCommandLine: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trial", abstract: "Run the trial whose spec stands on standard input.", shouldDisplay: false)
+        commandName: "trial", abstract: "Run the trial whose spec is on standard input.", shouldDisplay: false)
 
-    @Option(help: "Where result.json goes; exists.")
+    @Option(help: "Existing folder for result.json.")
     var resultDir = "."
 
-    @Option(help: "Where the store goes; exists and is empty.")
+    @Option(help: "Existing empty folder for the store.")
     var storeDir = "."
 
-    @Option(help: "What hosts there are, as JSON.")
+    @Option(help: "The hosts, as JSON.")
     var hosts: String?
 
     @Flag(help: "Only say which specs this binary reads, and which drivers it has.")

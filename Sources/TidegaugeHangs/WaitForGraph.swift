@@ -111,7 +111,7 @@ public struct WaitCycle: Sendable {
                 duration(link.waits.sinceNs), link.waits.place.isEmpty ? "" : "at \(link.waits.place)",
             ].filter { !$0.isEmpty }.joined(separator: ", ")
             text += " waits for \(link.waits.resource.label)\(waited.isEmpty ? "" : " (\(waited))")"
-            if links.count == 1 { text += ", which nobody else can give it" }
+            if links.count == 1 { text += ", which no other thread can signal" }
             return text
         }
         return clauses.joined(separator: "; ")

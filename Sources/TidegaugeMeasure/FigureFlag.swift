@@ -86,61 +86,63 @@ extension FigureFlag.Word {
     /// Meaning for people: a sentence that ends with the remedy, if there is one. Markdown.
     public var meaning: String {
         switch self {
-        case .atLeast: "censored samples may push the figure up: the value is a bound, shown as `≥` on a terminal"
+        case .atLeast: "the true value may be higher because of censored samples; shown as `≥` on a terminal"
         case .negative:
-            "N samples lie under zero, and count as what they are: a callback was entered before the commit it reports "
-                + "had returned"
+            "N samples are negative and are counted as such: the callback was entered before the commit had returned"
         case .queueThreads:
-            "`observer_cpu` has no value: a queue's threads are shared with everything else that is dispatched, and their "
-                + "CPU is a part of `process_cpu` alone; `observers.deliver: run-loop` gives observers threads of their own"
+            "`observer_cpu` has no value, because queues share their threads with all other dispatched work; their "
+                + "CPU is included in `process_cpu`; `observers.deliver: run-loop` gives observers threads of their "
+                + "own"
         case .clock:
-            "of `recording_cost`: what the clock takes beside it, readings per commit and callback, and one of them"
+            "of `recording_cost`: cost of the clock readings that it excludes, with their number per commit and "
+                + "callback, and the cost of one"
         case .atFloor:
-            "under three times what the harness can measure: the same figure on the no-op driver, three readings of "
-                + "the clock, and, for times from a due time, the same percentile of `harness_hiccup`; shown as `~`"
+            "less than three times the resolution of the harness: the same figure on the no-op driver, three clock "
+                + "readings, and for times from a due time the same percentile of `harness_hiccup`; shown as `~`"
         case .acrossHosts:
-            "begins on the clock of one host and ends on that of another, whose difference is known to ± N ns at worst: the true "
-                + "figure lies within; shown as `~` where it is less than that. A limit within is *unknown*; a quicker way "
-                + "between the hosts makes it narrower"
+            "begins on the clock of one host and ends on that of another; the true value is within ± N ns; shown as "
+                + "`~` if it is less than that. A limit within that range is *unknown*; a faster connection between "
+                + "the hosts narrows it"
         case .lockstep:
-            "a latency of `load: lockstep`: a commit is due when it begins, since nothing else is under way, so this is "
-                + "a store without load; `load: open` puts one on it"
+            "a latency with `wait: delivery`: a commit is due when it begins, so the store is idle before each; "
+                + "`load: open` measures it under load"
         case .notMonotone:
-            "a rate above `high` was kept up with all the same: the machine disturbed one of them, and a higher "
-                + "`repeat` outvotes it"
+            "a rate above `high` was sustained: one of the trials was disturbed; raise `repeat`"
         case .coalescing: "commits per callback at the highest sustained rate"
-        case .noKnee: "one line fits as well as two; a bend that lies beyond the sweep needs higher rates"
+        case .noKnee: "one line fits as well as two; if the bend is beyond the sweep, add higher rates"
         case .void:
-            "why a trial was run again: time stolen by the hypervisor (`steal`, over 2 % of the time of all processors, "
-                + "less a tick), other processes that took over a tenth of the time in which the trial's threads ran or "
-                + "would have (`cpu_wait`), or hiccups far above those at rest"
+            "reason for which a trial was repeated: time taken by the hypervisor (`steal`, over 2 % of the time of "
+                + "all processors, less a tick), waiting for a processor because of other processes (`cpu_wait`, "
+                + "over a tenth of the time in which the trial's threads ran or were ready to run), or hiccups far "
+                + "above those of an idle machine"
         case .noisy:
-            "the same, of a trial that stands because no more may be repeated (a fifth of a scenario's trials at most); "
-                + "a limit on a time or rate that only such trials break is *unknown*, with the reason; counts, bytes "
-                + "and promises are judged as ever. Run it again when the machine is quiet"
+            "same reasons as `void`, for a trial that was kept because at most a fifth of a scenario's trials are "
+                + "repeated; a limit on a time or rate that only such trials break is *unknown*; counts, bytes and "
+                + "violations are judged as usual. Run it again on a quiet machine"
         case .noReference:
-            "the driver to compare with did not run: it is the first that the scenario names, and `--driver` has to name it too"
+            "the driver to compare with did not run; it is the first that the scenario names: add it to `--driver`"
         case .notSteady:
-            "figures still drifted within the measured window; a longer `warm_up` lets a store settle, and a lower "
-                + "`writers.rate` one that falls behind"
-        case .noBaseline: "the trial without subscriptions that the figure is taken against did not complete"
+            "figures still drifted within the measured window; use a longer `warm_up`, or a lower `writers.rate` if "
+                + "the store falls behind"
+        case .noBaseline: "the trial without subscriptions, which the figure is compared with, did not complete"
         case .notCounted:
-            "this machine counts no instructions (`make setup` installs what does), or the counted trial did not complete"
-        case .over: "of a figure over a sweep of several keys: the key it runs over"
-        case .at: "of a figure over a sweep of several keys: where the others stood"
+            "this machine cannot count instructions (`make setup` installs valgrind), or the counted trial did not "
+                + "complete"
+        case .over: "of a figure over a sweep of several keys: the key that varies"
+        case .at: "of a figure over a sweep of several keys: the values of the other keys"
         case .dropped:
-            "N points of the sweep were left out of a fit, because noise had put them at or under zero; a longer "
-                + "`duration` or a higher `repeat` brings them out of it"
+            "N points of the sweep were left out of a fit, because noise made them zero or negative; use a longer "
+                + "`duration` or a higher `repeat`"
         case .counted:
-            "who counted the instructions: the processor (`hardware`) or valgrind (`callgrind`), whose figures are never "
-                + "compared with each other"
-        case .crashed: "the trial, on `trial_outcome`: its process ended by a signal of its own making"
-        case .killed: "the trial, on `trial_outcome`: its process was ended by a signal from outside"
-        case .hang: "the trial, on `trial_outcome`: it made no progress; `tidegauge replay` runs it again"
-        case .oracleViolation: "the trial, on `trial_outcome`: the store broke a promise"
-        case .harnessFault: "the trial, on `trial_outcome`: the harness failed, and nothing is said of the store"
+            "counter of the instructions: the processor (`hardware`) or valgrind (`callgrind`); their figures are "
+                + "never compared with each other"
+        case .crashed: "the trial, on `trial_outcome`: its process crashed"
+        case .killed: "the trial, on `trial_outcome`: its process was killed by another one"
+        case .hang: "the trial, on `trial_outcome`: it made no progress; `tidegauge replay` repeats it"
+        case .oracleViolation: "the trial, on `trial_outcome`: the oracle found a violation"
+        case .harnessFault: "the trial, on `trial_outcome`: the harness failed, so the store was not measured"
         case .interrupted:
-            "the trial, on `trial_outcome`: the run was interrupted; `tidegauge run --resume` goes on with it"
+            "the trial, on `trial_outcome`: the run was interrupted; `tidegauge run --resume` continues it"
         }
     }
 }

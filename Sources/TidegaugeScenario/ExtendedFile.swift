@@ -27,7 +27,7 @@ struct ExtendedFile {
         else {
             if case .mapping(let own) = root.content, let key = own.first(where: { $0.key == FileKey.without.rawValue })
             {
-                problems.add(key.position, "'without' takes keys of what 'extends' names (add it, or remove this)")
+                problems.add(key.position, "'without' requires 'extends' (add it, or remove 'without')")
             }
             return ExtendedFile(root: root, bytes: bytes)
         }
@@ -117,7 +117,7 @@ struct ExtendedFile {
                 continue
             }
             if !remove(Setting(rawValue: key)?.section, Setting(rawValue: key)?.key ?? key, from: &entries) {
-                problems.add(node.position, "what this file extends has no '\(key)' to do without (remove it)")
+                problems.add(node.position, "the extended file has no '\(key)' to remove (remove it from 'without')")
             }
         }
     }

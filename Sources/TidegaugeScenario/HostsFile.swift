@@ -17,7 +17,7 @@ public struct HostsFile {
     public static func read(path: String) throws(ScenarioErrors) -> [HostEntry] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ScenarioErrors([
-                ScenarioProblem(.path(path), "cannot be read; name a file of hosts, such as '\(example)'")
+                ScenarioProblem(.path(path), "cannot be read; name a hosts file, such as '\(example)'")
             ])
         }
         return try read(Array(data), path: path)
@@ -27,7 +27,7 @@ public struct HostsFile {
         var reader = HostsFile(problems: ProblemList(path: path))
         var hosts: [HostEntry] = []
         if bytes.allSatisfy({ $0 <= 0x20 }) {
-            reader.problems.add(.start, "the file names no host; say '\(example)'")
+            reader.problems.add(.start, "the file names no host; write '\(example)'")
         } else if let text = YAMLText(bytes, into: &reader.problems),
             let root = YAMLTree.read(text, into: &reader.problems)
         {
@@ -46,7 +46,9 @@ public struct HostsFile {
         var hosts = entries.compactMap { host($0) }
         for index in hosts.indices { hosts[index].serverAddress = address }
         if hosts.isEmpty, problems.isEmpty {
-            problems.add(root.position, "no host for writers is left beside the server; say '\(Self.example)'")
+            problems.add(
+                root.position,
+                "the only host has the server, and writers need another one; write '\(Self.example)'")
         }
         return hosts
     }
@@ -75,7 +77,8 @@ public struct HostsFile {
         guard let run = keys.first(where: { $0.key == "run" }) else {
             problems.add(
                 entry.position,
-                "host '\(name)' has no 'run', the words before those that start an agent ('run: []': here)")
+                "host '\(name)' has no 'run', the words that precede the command of an agent ('run: []': this "
+                    + "machine)")
             return nil
         }
         var host = HostEntry(name: name, run: words(run))
@@ -85,7 +88,7 @@ public struct HostsFile {
             if let address {
                 problems.add(
                     address.position,
-                    "'address' is where hosts reach the trial's server: it stands beside 'server: true'")
+                    "'address' is the address of the trial's server: it requires 'server: true'")
             }
             return host
         }
@@ -93,7 +96,8 @@ public struct HostsFile {
         if !host.run.isEmpty {
             problems.add(
                 server.position,
-                "a server is started beside the trial ('run: []'); one that is elsewhere is named by --set server.url=")
+                "the trial's server is started on this machine ('run: []'); for an existing server use --set "
+                    + "server.url=")
         }
         return nil
     }
@@ -116,7 +120,7 @@ public struct HostsFile {
         if case .scalar(let path, _) = entry.value.content, path.hasPrefix("/") { return path }
         problems.add(
             entry.value.position,
-            "'binary' expects a path from the root there, such as /opt/tidegauge, found \(entry.value.description)")
+            "'binary' expects an absolute path on the host, such as /opt/tidegauge, found \(entry.value.description)")
         return nil
     }
 
@@ -129,7 +133,7 @@ public struct HostsFile {
         }
         problems.add(
             entry.value.position,
-            "'address' expects one name or number of this machine that the hosts reach, such as 10.0.0.1, found "
+            "'address' expects one name or address of this machine that the hosts reach, such as 10.0.0.1, found "
                 + entry.value.description)
         return nil
     }

@@ -8,32 +8,34 @@ extension SettingNeed {
         switch self {
         case .gapsToWakeIn:
             if writers.load != .open || writers.arrivals == .bursts || writers.threads > 1 || writers.hosts != nil {
-                return "needs gaps to measure in: 'load: open', one writer, and no 'arrivals: bursts'"
+                return "is measured between commits: it requires 'load: open', one writer, and no 'arrivals: bursts'"
             }
             return observers.deliver == .runLoop
-                ? nil : "wakes a run loop to compare with: it needs 'deliver: run-loop'"
+                ? nil : "compares with the wake-up of a run loop: it requires 'deliver: run-loop'"
         case .calls:
-            return observers.calls != .none ? nil : "needs a call that can stall: 'observers.calls' is 'none'"
-        case .severalWriters: return writers.count > 1 ? nil : "needs two or more 'writers.threads' to compare"
+            return observers.calls != .none ? nil : "requires a call that can block: 'observers.calls' is 'none'"
+        case .severalWriters: return writers.count > 1 ? nil : "requires two or more 'writers.threads'"
         case .closedLoad:
             return writers.load == .closed
-                ? nil : "asks for what is possible, not for what was scheduled: it needs 'load: closed'"
-        case .schedule: return writers.load == .open ? nil : "asks how a schedule was kept: it needs 'load: open'"
+                ? nil : "measures the highest possible rate: it requires 'load: closed'"
+        case .schedule: return writers.load == .open ? nil : "compares with a schedule: it requires 'load: open'"
         case .cancelledObservers:
             return observers.subscribe == .cancelled
-                ? nil : "is what is left when all have gone: it needs 'observers.subscribe: cancelled'"
+                ? nil : "is measured after all observers were cancelled: it requires 'observers.subscribe: cancelled'"
         case .harmedWriter:
             return settings.fault.kind.isRecoveredFrom
                 ? nil
                 : "needs something to recover from: a 'fault.kind' of writer-killed, writer-stopped, server-restarted or "
                     + "connection-cut"
         case .harmedDeliveries:
-            return settings.fault.kind.mustBeCaught ? nil : "needs a 'fault.kind' of loss or reorder"
+            return settings.fault.kind.mustBeCaught ? nil : "requires a 'fault.kind' of loss or reorder"
         case .evenStall:
             return settings.fault.kind == .stall && writers.arrivals == .uniform
-                ? nil : "needs a 'fault.kind' of stall and even arrivals, for which it can be predicted"
-        case .slowdown: return settings.fault.kind == .slowdown ? nil : "needs a 'fault.kind' of slowdown"
-        case .hosts: return writers.hosts != nil ? nil : "is of clocks of several hosts: it needs 'writers.hosts'"
+                ? nil
+                : "requires a 'fault.kind' of stall, and 'arrivals: uniform', for which the effect can be computed"
+        case .slowdown: return settings.fault.kind == .slowdown ? nil : "requires a 'fault.kind' of slowdown"
+        case .hosts:
+            return writers.hosts != nil ? nil : "compares clocks of several hosts: it requires 'writers.hosts'"
         case .countedForm:
             let obstacle = CountSpec.obstacle(
                 settings.dataset, settings.observers, settings.writers, settings.fault)

@@ -26,7 +26,7 @@ extension ScenarioReader {
             play.cycle = readCycle(cycle.value)
             let hasDeadlock = play.fallback == .deadlock || play.endings.values.contains(.deadlock)
             if !hasDeadlock, entry("expect") != nil {
-                problems.add(cycle.position, "'cycle' has a meaning only where 'expect' names a deadlock (remove it)")
+                problems.add(cycle.position, "'cycle' applies only if 'expect' names a deadlock (remove it)")
             }
         }
         checkBarriers(play, places)
@@ -192,7 +192,8 @@ extension ScenarioReader {
             guard drivers.contains(entry.key) else {
                 let hint = Nearest.hint(for: entry.key, among: drivers)
                 problems.add(
-                    entry.position, "'expect' speaks of '\(Quantity.clipped(entry.key))', no driver here \(hint)")
+                    entry.position,
+                    "'expect' names '\(Quantity.clipped(entry.key))', which is no driver here \(hint)")
                 continue
             }
             play.endings[entry.key] = word(entry.value, of: "expect", InterleavingSpec.Ending.self)
@@ -240,7 +241,7 @@ extension ScenarioReader {
                     )
                 }
             case "subscription" where places["subscribe " + name] == nil:
-                problems.add(position, "nobody subscribes as '\(name)' (write 'subscribe: { as: \(name) }')")
+                problems.add(position, "no step subscribes as '\(name)' (write 'subscribe: { as: \(name) }')")
             default: break
             }
         }
@@ -254,7 +255,8 @@ extension ScenarioReader {
             if isObserving, let position = places["thread " + actor.name] {
                 problems.add(
                     position,
-                    "'\(actor.name)' does what only a delivery context can (give it 'runs_on: run-loop' or 'runs_on: queue')"
+                    "'\(actor.name)' has a step that requires a delivery context (write 'runs_on: run-loop' or "
+                        + "'runs_on: queue')"
                 )
             }
         }

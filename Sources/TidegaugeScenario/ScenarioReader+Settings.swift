@@ -122,7 +122,7 @@ extension ScenarioReader {
         guard setting.row.isSwept else {
             problems.add(
                 entry.position,
-                "'\(entry.key)' cannot be swept: a sweep varies what is asked, not how long or how often")
+                "'\(entry.key)' cannot be swept: durations and numbers of trials are the same at all points")
             return nil
         }
         return setting

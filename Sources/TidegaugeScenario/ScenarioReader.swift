@@ -26,9 +26,12 @@ struct ScenarioReader {
         // A file with threads is an interleaving test: it has no load and no sweep, and its own metrics.
         let isPlay = entry(.threads) != nil
 
-        let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
+        let purpose = text(
+            entry(.purpose), .purpose, "the question that the scenario asks, in one sentence", root.position)
         let represents =
-            entry(.represents).map { text($0, .represents, "the complaint or document it stands for", root.position) }
+            entry(.represents).map {
+                text($0, .represents, "the public complaint or document behind the question", root.position)
+            }
             ?? ""
         let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
         let measure: [Metric] =
@@ -79,7 +82,7 @@ struct ScenarioReader {
             if let setting = Setting(rawValue: entry.key), Self.interleavingSettings.contains(setting) {
                 readSetting(entry, into: &layer)
             } else if Self.topKeys.contains(entry.key), !known.contains(entry.key) {
-                problems.add(entry.position, "'\(entry.key)' has no meaning beside 'threads' (remove one of the two)")
+                problems.add(entry.position, "'\(entry.key)' does not apply with 'threads' (remove one of the two)")
             } else if !known.contains(entry.key) {
                 refuseUnknown(entry, among: known)
             }

@@ -9,18 +9,18 @@ extension Settings {
             for setting in [Setting.rate, .arrivals, .burst, .onTime, .offTime, .trace] {
                 blame(
                     self[setting] != nil, [setting, .load],
-                    "'\(setting.rawValue)' has no meaning with 'load: closed', where each commit starts when "
-                        + (isLockstep ? "all have heard of the last" : "the last returned")
+                    "'\(setting.rawValue)' does not apply with 'load: closed', where each commit begins after "
+                        + (isLockstep ? "every observer was called for the last one" : "the last one returned")
                         + " (remove one of the two)")
             }
             return
         }
         blame(
             point.wait == .delivery, [.wait, .load],
-            "'wait: delivery' is for a closed loop: a schedule waits for nobody (add 'load: closed')")
+            "'wait: delivery' requires a closed loop (add 'load: closed')")
         blame(
             writers.arrivals == .trace && self[.rate] != nil, [.rate, .arrivals],
-            "'writers.rate' has no meaning with 'arrivals: trace', which says when each commit is due (remove it)")
+            "'writers.rate' does not apply with 'arrivals: trace', which has the due time of each commit (remove it)")
     }
 
     // MARK: What
@@ -30,7 +30,7 @@ extension Settings {
             writers.keys == .hot && self[.items] != nil
                 && Double(dataset.items) * writers.hotKeys / Double(writers.count) < 1,
             [.hotKeys, .items, .writerThreads, .keys],
-            "'writers.hot_keys' is less than one row of each writer's (more 'dataset.items', or a larger share)")
+            "'writers.hot_keys' is less than one row per writer (more 'dataset.items', or a larger share)")
         if observers.sort == .list { checkLists(blame) }
         if dataset.links > 0 { checkLinks(blame) }
         for setting in [Setting.textCharacters, .payloadBytes, .tables] { checkWholeRows(setting, blame) }
@@ -43,35 +43,36 @@ extension Settings {
         blame(dataset.keys != .ascending, [setting, .primaryKeys], "'\(name)' needs 'keys: ascending'")
         blame(
             dataset.links > 0, [setting, .links],
-            "'\(name)' and 'dataset.links' do not go together (remove one of the two)")
+            "'\(name)' and 'dataset.links' cannot be combined (remove one of the two)")
         blame(
             observers.sort == .list, [setting, .sort],
-            "'\(name)' and 'sort: list' do not go together (remove one of the two)")
+            "'\(name)' and 'sort: list' cannot be combined (remove one of the two)")
     }
 
     private func checkLists(_ blame: Blame) {
         blame(
             observers.queries != .same, [.queries, .sort],
-            "'sort: list' is one list that all observers watch ('queries: same', or another sort)")
+            "'sort: list' requires that all observers watch the list (write 'queries: same', or another sort)")
         blame(
             self[.match] != nil && observers.match < 1, [.match, .sort],
-            "'sort: list' is watched whole: 'observers.match' has no meaning (remove it)")
+            "'observers.match' does not apply with 'sort: list', because the whole list is observed (remove it)")
         blame(
             observers.idleQueries > 0, [.idleQueries, .sort],
-            "'sort: list' is one list of all rows, without rows for 'observers.idle_queries' (remove one of the two)")
+            "'sort: list' and 'observers.idle_queries' cannot be combined, because all rows are in the list (remove "
+                + "one of the two)")
     }
 
     private func checkLinks(_ blame: Blame) {
         blame(
             writers.changes.keys.contains { $0 != WritersSpec.ChangeKind.touch.rawValue }, [.change, .links],
-            "'dataset.links' puts the rows that change behind those that are watched, which only 'touch' leaves in "
-                + "place (write 'change: touch')")
+            "with 'dataset.links' the changed rows are not in the results, so only 'touch' can change them (write "
+                + "'change: touch')")
         blame(
             observers.sort == .list, [.sort, .links],
-            "'sort: list' and 'dataset.links' do not go together (remove one of the two)")
+            "'sort: list' and 'dataset.links' cannot be combined (remove one of the two)")
         blame(
             observers.audit != .none, [.audit, .links],
-            "'observers.audit' looks at rows without links (remove one of the two)")
+            "'observers.audit' and 'dataset.links' cannot be combined (remove one of the two)")
         blame(dataset.keys != .ascending, [.primaryKeys, .links], "'dataset.links' needs 'keys: ascending'")
     }
 
@@ -83,19 +84,20 @@ extension Settings {
         guard writers.hosts != nil else { return }
         blame(
             writers.process == .own, [.writerHosts, .process],
-            "'writers.hosts' are processes of their own already (remove 'process: own')")
+            "'writers.hosts' already have separate processes (remove 'process: own')")
         blame(
             isLockstep, [.writerHosts, .wait],
-            "'wait: delivery' is one writer that waits for its observers, and 'writers.hosts' are elsewhere (remove one of the two)"
+            "'wait: delivery' requires a writer in the observers' process, so it excludes 'writers.hosts' (remove "
+                + "one of the two)"
         )
         blame(
             fault.kind != .none, [.writerHosts, .fault],
-            "'fault.kind: \(fault.kind.rawValue)' is done to processes of this machine, and 'writers.hosts' are elsewhere (remove "
-                + "one of the two)")
+            "'fault.kind: \(fault.kind.rawValue)' affects processes of this machine only, so it excludes "
+                + "'writers.hosts' (remove one of the two)")
         blame(
             writers.count > WritersSpec.maximumThreads, [.writerHosts, .writerThreads],
-            "\(writers.hosts ?? 0) hosts with \(writers.threads) threads are \(writers.count) writers, and "
-                + "\(WritersSpec.maximumThreads) are the most")
+            "\(writers.hosts ?? 0) hosts with \(writers.threads) threads are \(writers.count) writers, at most "
+                + "\(WritersSpec.maximumThreads) are possible")
     }
 
     /// - Parameter asking: setting that places observers on hosts.
@@ -104,16 +106,16 @@ extension Settings {
         blame(
             writers.hosts == nil, [asking, .writerHosts],
             asking == .besideWriters
-                ? "\(name) are on the hosts that write, and there are none (add 'writers.hosts')"
-                : "\(name) are told of what other hosts write, and there are none (add 'writers.hosts')")
-        blame(observers.count == 0, [asking, .observerCount], "\(name) observe as here: 'observers.count' is 0")
+                ? "\(name) requires hosts that write (add 'writers.hosts')"
+                : "\(name) requires hosts that write (add 'writers.hosts')")
+        blame(observers.count == 0, [asking, .observerCount], "\(name) requires observers: 'observers.count' is 0")
         blame(
             observers.reads != nil, [asking, .reads],
-            "\(name) read nothing in their callbacks (remove 'observers.reads')")
+            "\(name) excludes reads in callbacks (remove 'observers.reads')")
         for setting in [Setting.textCharacters, .payloadBytes, .tables] {
             blame(
                 value(setting) != setting.row.defaultValue, [asking, setting],
-                "\(name) send rows of four numbers (remove '\(setting.rawValue)')")
+                "\(name) supports rows of four numbers only (remove '\(setting.rawValue)')")
         }
     }
 
@@ -130,25 +132,26 @@ extension Settings {
                 "'fault.kind: \(kind.rawValue)' needs '\(setting.rawValue)'")
             blame(
                 !isNeeded && self[setting] != nil, [setting, .fault],
-                "'\(setting.rawValue)' has no meaning with 'fault.kind: \(kind.rawValue)'"
+                "'\(setting.rawValue)' does not apply with 'fault.kind: \(kind.rawValue)'"
                     + (needed.isEmpty ? "" : ", which takes \(names)"))
         }
         let windowNs = point.spec.durationNs
         blame(
             needed.contains(.faultAt) && self[.faultAt] != nil && self[.duration] != nil
                 && fault.atNs + fault.lengthNs >= windowNs, [.faultAt, .faultLength, .duration],
-            "'fault.at' is over only after the measured window, which is \(Quantity.text(durationNs: windowNs))"
-                + " long (earlier, or a longer 'duration')")
+            "the fault ends after the measured window, which is \(Quantity.text(durationNs: windowNs)) long (an "
+                + "earlier 'fault.at', or a longer 'duration')")
         blame(
             writers.process == .own && (writers.load != .open || writers.threads > 1),
             [.process, .load, .writerThreads],
-            "'writers.process: own' is one writer that follows a schedule ('load: open', one thread)")
+            "'writers.process: own' requires a single writer with a schedule (write 'load: open' and 'threads: 1')")
         checkHosts(blame)
         switch kind.needs {
         case .ownWriters:
             blame(
                 writers.process != .own, [.fault, .process],
-                "'fault.kind: \(kind.rawValue)' needs writers that can be hit alone (write 'writers.process: own')")
+                "'fault.kind: \(kind.rawValue)' requires writers in a separate process (write 'writers.process: "
+                    + "own')")
         case .files(let durability):
             blame(
                 point.spec.durability == "memory", [.fault, .durability],
@@ -157,11 +160,12 @@ extension Settings {
         case .checkedDeliveries:
             blame(
                 observers.count == 0, [.fault, .observerCount],
-                "'fault.kind: \(kind.rawValue)' needs deliveries: 'observers.count' is 0")
+                "'fault.kind: \(kind.rawValue)' requires deliveries: 'observers.count' is 0")
         case .ownServer:
             blame(
                 point.spec.serverURL != nil, [.fault, .serverURL],
-                "'fault.kind: \(kind.rawValue)' hits a server of the trial's own (remove one of the two)")
+                "'fault.kind: \(kind.rawValue)' requires a server that the trial starts, so it excludes 'server.url' "
+                    + "(remove one of the two)")
         case nil, .sharedStore: break
         }
     }
@@ -171,7 +175,7 @@ extension Settings {
         blame(
             spec.serverURL != nil && (spec.serverTransport != nil || spec.serverStandbyNs != nil),
             [.serverURL, .serverTransport, .serverStandby],
-            "'server.transport' and 'server.standby' are of a server of the trial's own: one that is there already stays as it is "
-                + "(remove one of the two)")
+            "'server.transport' and 'server.standby' require a server that the trial starts, so they exclude "
+                + "'server.url' (remove one of the two)")
     }
 }

@@ -30,13 +30,13 @@ extension Settings {
 
     private func checkMissing(_ whole: ScenarioProblem.Place, into problems: inout ProblemList) {
         func isMissing(_ setting: Setting) -> Bool { self[setting] == nil && !refused.contains(setting) }
-        if isMissing(.items) { problems.add(whole, "missing key 'dataset.items'; say 'dataset: { items: 10_000 }'") }
+        if isMissing(.items) { problems.add(whole, "missing key 'dataset.items'; write 'dataset: { items: 10_000 }'") }
         if isMissing(.duration) {
-            problems.add(whole, "missing key 'duration'; say 'duration: 5s', or one in every profile")
+            problems.add(whole, "missing key 'duration'; write 'duration: 5s', or one in every profile")
         }
         let needsRate = writers.load == .open && writers.arrivals != .trace
         if isMissing(.rate), !refused.contains(.load), !refused.contains(.arrivals), needsRate {
-            problems.add(whole, "missing key 'writers.rate'; say 'rate: 200/s', or 'load: closed'")
+            problems.add(whole, "missing key 'writers.rate'; write 'rate: 200/s', or 'load: closed'")
         }
     }
 
@@ -70,67 +70,67 @@ extension Settings {
         blame(
             observers.idleQueries > 0, [.idleQueries, .observerCount],
             "'observers.idle_queries' requires 'observers.count' of at least 1")
-        needs(.queries, observers.queries == .ranges, "'queries: ranges' has nothing to divide")
-        needs(.calls, observers.calls != .none, "'observers.calls' needs an observing thread")
-        needs(.subscribe, observers.subscribe != .idle, "'observers.subscribe' needs observers")
-        needs(.audit, observers.audit != .none, "'observers.audit' needs somebody who looks")
-        needs(.churn, observers.churn != nil, "'observers.churn' come and go beside observers")
+        needs(.queries, observers.queries == .ranges, "'queries: ranges' requires observers")
+        needs(.calls, observers.calls != .none, "'observers.calls' requires an observing thread")
+        needs(.subscribe, observers.subscribe != .idle, "'observers.subscribe' requires observers")
+        needs(.audit, observers.audit != .none, "'observers.audit' requires observers")
+        needs(.churn, observers.churn != nil, "'observers.churn' requires observers")
         needs(
             .publisherChainLength, observers.publisherChainLength > 0,
-            "'observers.publisher_chain_length' has no observer")
+            "'observers.publisher_chain_length' requires observers")
     }
 
     /// Rules for reads, which must follow from the rows of the query.
     private func checkReads(_ blame: Blame) {
         guard let reads = observers.reads else { return }
         let name = "'reads: \(reads.rawValue)'"
-        blame(observers.count == 0, [.reads, .observerCount], "\(name) needs callbacks: 'observers.count' is 0")
+        blame(observers.count == 0, [.reads, .observerCount], "\(name) requires callbacks: 'observers.count' is 0")
         blame(
             dataset.links > 0, [.reads, .links],
-            "\(name) and 'dataset.links' do not go together (remove one of the two)")
+            "\(name) and 'dataset.links' cannot be combined (remove one of the two)")
         blame(
             observers.sort == .list, [.reads, .sort],
-            "\(name) is asked of a query, and 'sort: list' is none (another sort, or no 'reads')")
+            "\(name) requires a query, and 'sort: list' is none (write another sort, or remove 'reads')")
         blame(
             writers.arrivals == .trace, [.reads, .arrivals],
-            "\(name) has no meaning with 'arrivals: trace', which says what is watched (remove one of the two)")
+            "\(name) does not apply with 'arrivals: trace', which has its own queries (remove one of the two)")
         blame(
             reads == .window && observers.sort == .none, [.reads, .sort],
-            "\(name) reads the first rows, and 'sort: none' has no first ones (write 'sort: -score')")
+            "\(name) reads the first rows, so it requires an order (write 'sort: -score')")
         blame(
             reads == .open && point.spec.durability == "memory", [.reads, .durability],
-            "\(name) needs a store that outlives who has it open (write 'durability: relaxed')")
+            "\(name) requires a store that can be closed and opened again (write 'durability: relaxed')")
     }
 
     /// Rules for the relation of written and observed rows.
     private func checkSharing(_ blame: Blame) {
         blame(
             writers.keys == .matching && observers.queries == .ranges, [.keys, .queries],
-            "'keys: matching' draws rows that all observers watch, and 'queries: ranges' share none "
-                + "(write 'queries: overlapping', or leave 'keys' out)")
+            "'keys: matching' requires rows that all observers watch, and 'queries: ranges' share none (write "
+                + "'queries: overlapping', or remove 'keys')")
         if isLockstep { checkLockstep(blame) }
         blame(
             observers.queries == .filters && dataset.keys == .uuid, [.queries, .primaryKeys],
-            "'queries: filters' takes shares of the keys, which random ones do not have (remove one of the two)")
+            "'queries: filters' requires ascending keys (write 'dataset.keys: ascending', or other queries)")
         blame(
             self[.groups] != nil && dataset.groups < observers.idleQueries, [.groups, .idleQueries],
-            "\(observers.idleQueries) idle queries watch a group each, and there are \(dataset.groups) "
-                + "(more 'dataset.groups', or leave it out)")
+            "\(observers.idleQueries) idle queries require as many groups, and 'dataset.groups' is \(dataset.groups) "
+                + "(a larger number, or remove it)")
     }
 
     private func checkLockstep(_ blame: Blame) {
         blame(
             writers.keys != .matching, [.wait, .keys, .load],
-            "'wait: delivery' waits for all observers, so every commit has to concern them all "
-                + "(write 'keys: matching')")
+            "'wait: delivery' waits for all observers, so every commit must affect all of them (write 'keys: "
+                + "matching')")
         blame(
             writers.rowsPerCommit > 1 && writers.changes[WritersSpec.ChangeKind.delete.rawValue] != nil,
             [.change, .rowsPerCommit, .wait, .load],
-            "'wait: delivery' waits for all observers, and nobody is called for a commit that deletes what it "
+            "'wait: delivery' waits for all observers, and none is called for a commit that deletes the row that it "
                 + "inserted (one row per commit, or no 'delete')")
         blame(
             writers.threads > 1, [.wait, .writerThreads, .load],
-            "'wait: delivery' is one writer that waits for its observers; 'writers.threads' is \(writers.threads)")
+            "'wait: delivery' requires a single writer; 'writers.threads' is \(writers.threads)")
     }
 
     /// Maximum bytes of all rows' texts and payloads. A store in memory needs twice this while it is loaded.
@@ -142,13 +142,13 @@ extension Settings {
         let held = items * ((dataset.textCharacters ?? 0) + (dataset.payloadBytes ?? 0))
         blame(
             held > Self.mostBytes, [.payloadBytes, .textCharacters, .items],
-            "\(items) rows would hold \(held / 1_000_000) MB, and \(Self.mostBytes / 1_000_000) are the most (fewer "
-                + "'dataset.items', or less in each)")
+            "\(items) rows would take \(held / 1_000_000) MB, at most \(Self.mostBytes / 1_000_000) MB are possible "
+                + "(fewer 'dataset.items', or smaller rows)")
         let matching = Int((Double(items) * observers.match).rounded(.down))
         blame(
             observers.queries == .ranges && count > matching, [.observerCount, .queries, .items, .match],
-            "\(count) ranges need a row each, and only \(matching) of \(items) items match "
-                + "(more 'dataset.items', or fewer 'observers.count')")
+            "\(count) ranges require a row each, and only \(matching) of \(items) items match (more 'dataset.items', "
+                + "or fewer 'observers.count')")
         // The queries differ within a tenth of the matching rows and share the rest.
         blame(
             observers.queries == .filters && count > matching / 10, [.observerCount, .queries, .items, .match],
@@ -156,10 +156,11 @@ extension Settings {
                 + "each (more 'dataset.items', or fewer 'observers.count')")
         blame(
             writers.keys == .matching && matching < 10 * writers.count, [.keys, .writerThreads, .items, .match],
-            "'keys: matching' leaves \(writers.count) writers too few of the \(matching) items "
-                + "that match (more 'dataset.items')")
+            "'keys: matching' gives \(writers.count) writers too few of the \(matching) items that match (more "
+                + "'dataset.items')")
         blame(
             writers.rowsPerCommit > items, [.rowsPerCommit, .items],
-            "'writers.rows_per_commit' is \(writers.rowsPerCommit), with 'dataset.items' only \(items)")
+            "'writers.rows_per_commit' is \(writers.rowsPerCommit), and 'dataset.items' is only \(items) (more "
+                + "items, or fewer rows)")
     }
 }

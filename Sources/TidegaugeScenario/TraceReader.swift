@@ -63,19 +63,20 @@ struct TraceReader {
             open?.missing -= 1
             return try takeOperation(words)
         }
-        guard !hasEnded else { throw fault("something behind 'end' (take it away, or take 'end' to the last line)") }
+        guard !hasEnded else { throw fault("a line after 'end' (remove it, or move 'end' to the last line)") }
         guard !text.hasPrefix(" "), let first = words.first else {
-            throw fault("an operation that no commit announces (write 'TIME commit 1' before it)")
+            throw fault("an operation outside of a commit (write 'TIME commit 1' before it)")
         }
         let timeNs = try time(first)
         guard words.count > 1 else {
             guard !isWorkload else {
-                throw fault("a time alone, where other lines say more (write what was done then)")
+                throw fault("a time without an operation, although other lines have one (add it)")
             }
             return try takeCommit(timeNs)
         }
         guard dueNs.isEmpty || isWorkload else {
-            throw fault("'\(words[1])' behind times alone (say of each commit what it did, or of none)")
+            throw fault(
+                "'\(words[1])' after lines with a time only (state the operations of every commit, or of none)")
         }
         isWorkload = true
         try take(words[1], Array(words.dropFirst(2)), timeNs)
@@ -110,13 +111,13 @@ struct TraceReader {
     private mutating func take(_ verb: Substring, _ words: [Substring], _ timeNs: Int64) throws(ValueFault) {
         switch (verb, words.count) {
         case ("holds", 2):
-            guard commits.isEmpty else { throw fault("'holds' behind the first commit (rows are counted before it)") }
+            guard commits.isEmpty else { throw fault("'holds' after the first commit (move it before)") }
             let table = table(words[0])
             atFirst[table] = try number(words[1], "rows")
             now[table] = atFirst[table]
         case ("commit", 1):
             let count = try number(words[0], "operations")
-            guard count > 0 else { throw fault("a commit of nothing (leave it out)") }
+            guard count > 0 else { throw fault("a commit without operations (remove it)") }
             try takeCommit(timeNs)
             commits.append([])
             open = (line, count, count)
@@ -141,7 +142,7 @@ struct TraceReader {
 
     private mutating func subscribe(_ words: [Substring], _ timeNs: Int64) throws(ValueFault) {
         guard watched[words[0]] == nil else {
-            throw fault("a second query \(words[0]) while the first is watched (give it another number)")
+            throw fault("a second query \(words[0]) while the first is observed (give it another number)")
         }
         var watch = Watch(table: table(words[1]), columns: [], order: .none, fromNs: timeNs)
         for option in words.dropFirst(2) {
@@ -167,14 +168,14 @@ struct TraceReader {
 
     private func query(_ name: Substring) throws(ValueFault) -> Int {
         guard let query = watched[name] else {
-            throw fault("query \(Quantity.clipped(String(name))), which nobody watches there (subscribe it before)")
+            throw fault("query \(Quantity.clipped(String(name))), which is not observed there (subscribe it before)")
         }
         return query
     }
 
     private func number(_ word: Substring, _ what: String) throws(ValueFault) -> Int {
         guard let number = Int(word), number >= 0, number <= 100_000_000 else {
-            throw fault("'\(Quantity.clipped(String(word)))' where a number of \(what) belongs")
+            throw fault("'\(Quantity.clipped(String(word)))' in place of a number of \(what)")
         }
         return number
     }
@@ -201,7 +202,7 @@ struct TraceReader {
         let name = [words[1], words[2]]
         if words[0] == "insert" {
             guard rows[name]?.isThere != true else {
-                throw fault("row \(words[2]) of \(words[1]) inserted, which is there already (delete it before)")
+                throw fault("row \(words[2]) of \(words[1]) inserted, which exists (delete it before)")
             }
             rows[name] = Row(table: table, index: inserted, isInserted: true)
             inserted += 1

@@ -24,8 +24,8 @@ public enum CountedQuantity: String, CaseIterable, Sendable {
             case .instructions:
                 (
                     .instructionsPerCommit, .instruction,
-                    "of a counted trial: instructions in user space \(threads), less what the harness's turns take without a "
-                        + "commit; the flag says who counted"
+                    "of a counted trial: instructions in user space \(threads), without those of idle iterations of "
+                        + "the harness; the flag names the counter"
                 )
             case .allocations:
                 (

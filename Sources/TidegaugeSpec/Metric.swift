@@ -90,32 +90,36 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     public var entry: MetricEntry {
         switch self {
         case .scheduleDelay:
-            .init(.ns, .clock, .distribution(of: .commits), "begin − due: how late the load generator itself was")
+            .init(.ns, .clock, .distribution(of: .commits), "begin − due: lateness of the load generator itself")
         case .scheduleStarted:
             .init(
                 .one, .clock, worse: .less, needs: [.setting(.schedule)],
-                "share of the commits due in the measured window that were begun in it")
+                "share of the commits due in the measured window that began in it")
         case .missedCommits:
             .init(
                 .count, .clock, needs: [.setting(.schedule)],
-                "commits due in the measured window that were never made: their writer was late, and gave up")
+                "commits due in the measured window that were not made, because their writer was too late")
         case .writeServiceTime: .init(.ns, .processor, .distribution(of: .commits), "committed − begin")
         case .writeResponseTime:
-            .init(.ns, .clock, .distribution(of: .commits), "committed − due: waiting for one's turn included")
+            .init(
+                .ns, .clock, .distribution(of: .commits),
+                "committed − due, which includes waiting for other "
+                    + "writers")
         case .writerPenalty:
             .init(
                 .one, .clock, from: .companions, takes: [.writeServiceTime], needs: [.observers, .baseline],
-                "median of `write_service_time` with subscriptions ÷ that without (paired trials)")
+                "median of `write_service_time` with subscriptions ÷ median without (paired trials)")
         case .lockWait: .init(.ns, .clock, .distribution(of: .commits), "locked − begin")
         case .deliveryLatency:
             .init(
                 .ns, .clock, .distribution(of: .deliveries), needs: [.observers], mayBeNegative: true,
-                "enter of the covering delivery − committed; under zero where the callback began before the "
-                    + "commit returned, in percentiles, mean and extremes alike")
+                "enter of the covering delivery − committed; negative if the callback began before the commit "
+                    + "returned, also in percentiles, mean and extremes")
         case .lastDeliveryLatency:
             .init(
                 .ns, .clock, .distribution(of: .commits), needs: [.observers], mayBeNegative: true,
-                "enter of the covering delivery of the observer called last − committed: one sample per commit")
+                "enter of the covering delivery − committed, for the observer that is called last; one sample per "
+                    + "commit")
         case .endToEndLatency:
             .init(
                 .ns, .clock, .distribution(of: .deliveries), needs: [.observers], "enter of the covering delivery − due"
@@ -127,9 +131,9 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .wakeFloor:
             .init(
                 .ns, .clock, .distribution(of: .others), needs: [.wakeProbe, .setting(.gapsToWakeIn)], about: .harness,
-                "from waking a thread that sleeps on a futex to a run loop that this thread wakes in turn: the "
-                    + "way of a notification without a store. Measured halfway between the commits, by threads that "
-                    + "have slept as long")
+                "time from waking a thread that sleeps on a futex to the call of a run loop that this thread then "
+                    + "wakes: the path of a notification without a store. Measured halfway between commits, with "
+                    + "threads that have slept as long")
         case .deliveryOverFloor:
             .init(
                 .one, .clock, needs: [.observers, .wakeProbe, .setting(.gapsToWakeIn)],
@@ -138,26 +142,26 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .staleness:
             .init(
                 .ns, .clock, .distribution(of: .deliveries), needs: [.observers],
-                "age of the oldest commit not yet covered, 0 if there is none; a distribution over *time*, "
-                    + "integrated without sampling; `n` counts commits")
+                "age of the oldest commit that is not covered, 0 if all are; a distribution over *time*, integrated "
+                    + "without sampling; `n` counts commits")
         case .versionLag:
             .init(
                 .versions, .clock, .distribution(of: .deliveries), needs: [.observers],
-                "commits returned and not yet covered; over time as well")
+                "commits that have returned and are not covered; a distribution over time as well")
         case .coalescingRatio:
             .init(
                 .commitsPerCallback, .clock, worse: .neither, needs: [.observers],
-                "affecting commits covered ÷ callbacks, those that covered nothing included")
+                "covered commits that affect the observer ÷ callbacks, including callbacks that cover none")
         case .batchSpan:
             .init(
                 .commits, .clock, .distribution(of: .deliveries), worse: .neither, needs: [.observers],
                 "commits covered per callback")
         case .spuriousNotifications:
-            .init(.count, .event, needs: [.observers], "callbacks whose data equals that of the callback before")
+            .init(.count, .event, needs: [.observers], "callbacks with the same data as the previous one")
         case .missedFinal:
             .init(
                 .count, .event, needs: [.observers], isOwed: true,
-                "observers whose last data is not the store's final state; must be 0")
+                "observers whose last data differs from the store's final state; must be 0")
         case .timeToFirstDelivery:
             .init(
                 .ns, .clock, .distribution(of: .observers), needs: [.observers],
@@ -165,9 +169,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .observerStall:
             .init(
                 .ns, .clock, .distribution(of: .others), needs: [.observers, .setting(.calls)],
-                "how long an observing thread was blocked in a call on the store right after a writer's commit, "
-                    + "as `observers.calls` says: in begin-write until the write lock was granted, in refresh until it "
-                    + "returned")
+                "time for which an observing thread was blocked in the call of `observers.calls` right after a "
+                    + "commit: in begin-write until it had the write lock, in refresh until it returned")
         case .fanoutSpan:
             .init(
                 .ns, .clock, .distribution(of: .commits), needs: [.observers],
@@ -189,12 +192,11 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             .init(
                 .one, .clock, from: .sweep(over: [.items, .observerCount, .idleQueries]), takes: [.upkeepCost],
                 needs: [.observers, .baseline],
-                "`upkeep_cost` at the last point of the sweep ÷ at the first, of each repetition by itself, then "
-                    + "the median")
+                "`upkeep_cost` at the last point of the sweep ÷ at the first: the median over repetitions")
         case .instructionsExponent:
             .init(
                 .one, .instruction, from: .sweep(over: [.items]), takes: [.engineInstructions],
-                needs: [.setting(.countedForm)], "β as in `upkeep_exponent`, of `engine_instructions`")
+                needs: [.setting(.countedForm)], "β as in `upkeep_exponent`, for `engine_instructions`")
         case .instructionsGrowth:
             .init(
                 .one, .instruction, from: .sweep(over: [.items, .observerCount, .idleQueries]),
@@ -203,31 +205,32 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .upkeepRatio:
             .init(
                 .one, .clock, from: .peers, takes: [.upkeepCost], needs: [.observers, .baseline],
-                "`upkeep_cost` ÷ that of the first driver the scenario names, at the same point and in the same "
-                    + "repetition: how many times as much a peer pays")
+                "`upkeep_cost` ÷ that of the first driver that the scenario names, at the same point and in the same "
+                    + "repetition")
         case .upkeepAllocations:
             .init(
                 .allocationsPerCommit, .allocation, from: .companions,
                 needs: [.observers, .baseline, .allocationCounters],
-                "allocations of the process with subscriptions − without (paired trials), per affecting commit; "
-                    + "from the allocator's statistics, which may be a few per cent off over a short trial")
+                "allocations of the process with subscriptions − without (paired trials), per commit that affects an "
+                    + "observer; from the allocator's statistics, which may be wrong by a few per cent in a short "
+                    + "trial")
         case .upkeepBytes:
             .init(
                 .bytesPerCommit, .allocation, from: .companions, needs: [.observers, .baseline, .allocationCounters],
-                "the same in bytes, as size classes")
+                "`upkeep_allocations` in bytes, rounded up to size classes")
         case .writerBytes:
             .init(
                 .bytesPerCommit, .allocation, needs: [.allocationCounters],
-                "bytes that the writing threads allocated, exact")
+                "bytes that the writing threads allocated (exact)")
         case .observerBytes:
             .init(
                 .bytesPerCommit, .allocation, needs: [.observers, .allocationCounters],
-                "bytes that the observing threads allocated, exact; no value where deliveries run on queues, which "
-                    + "have no threads of their own")
+                "bytes that the observing threads allocated (exact); no value with `observers.deliver: queue`, "
+                    + "because queues have no threads of their own")
         case .engineBytes:
             .init(
                 .bytesPerCommit, .allocation, needs: [.allocationCounters],
-                "bytes that all other threads allocated: the engine's own")
+                "bytes that all other threads allocated, which are those of the engine")
         case .writerInstructions, .upkeepInstructions, .observerInstructions, .engineInstructions, .writerAllocations,
             .observerAllocations, .writerSystemCalls, .upkeepSystemCalls, .observerSystemCalls, .writerReads,
             .upkeepReads, .observerReads:
@@ -236,17 +239,17 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             .init(
                 .nsPerCommit, .processor, from: .companions,
                 needs: [.observers, .baseline, .setting(.cancelledObservers)],
-                "process CPU after all observers were cancelled − that of a store that nobody ever observed "
-                    + "(paired trials), per commit")
+                "process CPU after all observers were cancelled − that of a store that was never observed (paired "
+                    + "trials), per commit")
         case .writerCPU:
             .init(
-                .nsPerCommit, .processor, "CPU of the writing threads; time spent waiting for a due time is taken off")
+                .nsPerCommit, .processor, "CPU of the writing threads, without the wait for due times")
         case .upkeepCPU: .init(.nsPerCommit, .processor, "CPU of the engine's own background threads")
         case .observerCPU:
             .init(
                 .nsPerCommit, .processor, needs: [.observers],
-                "CPU of the observing threads: what notification costs the interface; no value where deliveries run "
-                    + "on queues, which have no threads of their own")
+                "CPU of the observing threads, as an application's interface would pay it; no value with "
+                    + "`observers.deliver: queue`, because queues have no threads of their own")
         case .processCPU: .init(.nsPerCommit, .processor, "CPU of the whole process")
         case .achievedRate: .init(.commitsPerSecond, .clock, worse: .less, "commits per second of the measured window")
         case .sustainableRate:
@@ -254,16 +257,16 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 .commitsPerSecond, .clock, .bracket, worse: .less, from: .sweep(over: [.rate]),
                 takes: [.scheduleStarted, .versionLag, .staleness, .coalescingRatio],
                 needs: [.observers, .setting(.schedule)],
-                "over a sweep of rates, and the further trials of a `search`: `low` is the highest rate that is "
-                    + "kept up with, `high` the lowest that is not. Kept up with means: `schedule_started` ≥ 0.99, "
-                    + "`version_lag` grows by no more than 0.1 % of the rate per second, `staleness` by no more than 1 "
-                    + "ms per second, nothing broke")
+                "`low`: the highest sustained rate of a sweep and of the trials of a `search`; `high`: the lowest "
+                    + "rate that is not sustained. A rate is sustained if `schedule_started` ≥ 0.99, `version_lag` "
+                    + "grows by at most 0.1 % of the rate per second, `staleness` grows by at most 1 ms per second, "
+                    + "and there is no violation")
         case .kneeRate:
             .init(
                 .commitsPerSecond, .clock, worse: .less, from: .sweep(over: [.rate]), takes: [.coalescingRatio],
                 needs: [.observers, .setting(.schedule)],
-                "where `coalescing_ratio` over the rate bends: the meeting point of two straight lines through "
-                    + "the logarithms; no value where one line fits as well")
+                "rate above which `coalescing_ratio` grows faster: the intersection of two lines fitted to the "
+                    + "logarithms; no value if one line fits as well")
         case .observedRateRatio:
             .init(
                 .one, .clock, worse: .less, from: .companions, takes: [.achievedRate], needs: [.observers, .baseline],
@@ -271,107 +274,113 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .objectRate:
             .init(
                 .objectsPerSecond, .clock, worse: .less, needs: [.setting(.closedLoad)],
-                "objects written ÷ time spent in commits, begin to committed; of several writers in all")
+                "objects written ÷ time spent in commits (begin to committed), over all writers")
         case .writerShareMin:
             .init(
                 .one, .clock, worse: .less, needs: [.setting(.severalWriters)],
-                "commits of the writer that made fewest ÷ an equal share of all commits of the window")
+                "commits of the writer with the fewest ÷ an equal share of all commits of the window")
         case .spaceAmplification:
             .init(
                 .one, .holding,
-                "bytes of the file ÷ bytes of a compacted copy, at the end of the load, held versions included")
+                "bytes of the file ÷ bytes of a compacted copy, at the end of the load, including held versions")
         case .activeVersions:
             .init(
                 .versions, .clock,
-                "versions the store keeps: `value` at the end of the load, `max` of looks every 10 ms")
+                "versions that the store keeps: `value` at the end of the load, `max` over samples every 10 ms")
         case .liveBytes:
             .init(
                 .bytes, .holding,
-                "bytes of the heap that are allocated and not freed, by the allocator: `value` when the load is "
-                    + "over and all observers have been called, `max`, and as `slope` how many more with each commit "
-                    + "(Theil–Sen over up to 64 looks in the measured window)")
+                "allocated bytes of the heap, from the allocator: `value` after the load, when all observers have "
+                    + "been called; `max`; `slope` is the growth per commit (Theil–Sen over up to 64 samples in the "
+                    + "measured window)")
         case .residentBytes:
             .init(
                 .bytes, .holding,
-                "the same of anonymous memory that is resident (`RssAnon`), which holds the harness's own records "
-                    + "as well")
+                "resident anonymous memory (`RssAnon`), with `value`, `max` and `slope` as in `live_bytes`; it "
+                    + "includes the records of the harness")
         case .fileBytes:
             .init(
                 .bytes, .holding,
-                "the same of the bytes that the store occupies on its file system. A file that uses its freed "
-                    + "pages again has a slope of nearly 0 once the load goes on as it began")
+                "bytes that the store occupies on its file system, with `value`, `max` and `slope` as in "
+                    + "`live_bytes`. A file that reuses its freed pages has a slope near 0 under a steady load")
         case .openFiles:
             .init(
                 .files, .holding,
-                "descriptors that are open: `value` when the load is over, `max`, and as `slope` how many more "
-                    + "per commit than at the start of the window, at both of which the same observers are there")
+                "open descriptors: `value` after the load, `max`, and `slope`, the growth per commit since the start "
+                    + "of the window, with the same observers at both times")
         case .recoveryTime:
             .init(
                 .ns, .clock, .distribution(of: .others), needs: [.setting(.harmedWriter)],
-                "from what was done to the writing process (killed, stopped) until the next commit returned; from what was done to "
-                    + "a server, or to connections to it, until every observer had been called for a commit that began "
-                    + "after it")
+                "time from a fault of the writing process (killed, stopped) until the next commit returned; from a "
+                    + "fault of a server, or of connections to it, until every observer had been called for a later "
+                    + "commit")
         case .failedCommits:
             .init(
                 .count, .event,
-                "commits that the store refused while it was meant to: its disk was full, its server was down")
+                "commits that the store refused as it should, because its disk was full or its server was down")
         case .harnessHiccup:
             .init(
                 .ns, .clock, .distribution(of: .others), about: .harness,
-                "how much too late a thread woke that asked to sleep 1 ms, over and over: the floor of any "
-                    + "latency here")
+                "lateness of a thread that repeatedly sleeps 1 ms: no latency on this machine can be measured below "
+                    + "it")
         case .clockUncertainty:
             .init(
                 .ns, .clock, needs: [.setting(.hosts)], about: .harness,
-                "by how much a time between two hosts may be wrong, either way: half the width of what is known of the clocks' "
-                    + "difference, at the moment where it is widest, of who writes and of who observes; 0 where all read one clock"
+                "largest possible error of a time between two hosts, in either direction: half the width of the "
+                    + "interval that contains the difference of the clocks of writer and observer, where it is "
+                    + "widest; 0 if all read one clock"
             )
         case .harnessCost:
             .init(
                 .nsPerCommit, .processor, from: .companions, needs: [.noop], about: .harness,
-                "process CPU of the same scenario on the no-op driver; drivers at one point share that trial")
+                "process CPU of the same scenario on the no-op driver; all drivers at a point share that trial")
         case .voidedTrials:
             .init(
                 .count, .event, from: .companions, about: .harness, isOwed: true,
-                "times the trial was run again because the machine had disturbed it; the flags say how")
+                "number of times that the trial was repeated because the machine had disturbed it; the flags say how")
         case .recordingCost:
             .init(
                 .nsPerObserverCommit, .clock, about: .harness,
-                "CPU that writing down one commit and one callback takes, measured on the recorders alone; the "
-                    + "readings of the clock are no part of it and stand in its flag")
+                "CPU for recording one commit and one callback, measured on the recorders alone, without the clock "
+                    + "readings, whose cost is in the flag")
         case .recordingBytes:
-            .init(.bytes, .holding, about: .harness, "what that allocates, over a hundred thousand pairs")
+            .init(
+                .bytes, .holding, about: .harness,
+                "bytes allocated for recording 100,000 pairs of a commit and a "
+                    + "callback")
         case .oracleCost:
             .init(
                 .nsPerCommit, .processor, about: .harness,
-                "time the oracle's replay and comparison took after the load, per commit of the trial")
+                "time of the oracle's replay and comparison after the load, per commit of the trial")
         case .faultsCaught:
             .init(
                 .count, .event, worse: .less, needs: [.setting(.harmedDeliveries)], about: .harness,
-                "what the oracle found wrong where deliveries were harmed on purpose; a trial in which it finds "
-                    + "nothing fails")
+                "violations that the oracle found where deliveries were changed on purpose; a trial without any "
+                    + "fails")
         case .slowdownSeen:
             .init(
                 .one, .clock, needs: [.setting(.slowdown)], about: .harness,
-                "median of `write_service_time` of the commits that were slowed on purpose ÷ that of the others, − 1")
+                "median of `write_service_time` of the commits that were slowed on purpose ÷ median of the others − "
+                    + "1")
         case .stallSeen:
             .init(
                 .one, .clock, needs: [.setting(.evenStall)], about: .harness,
-                "p99 of `write_response_time` ÷ what it has to be when the process was stopped for a while: the "
-                    + "longest hiccup less a hundredth of the window")
+                "p99 of `write_response_time` ÷ its expected value after the process was stopped, which is the "
+                    + "longest hiccup − 1 % of the window")
         case .oracleViolations:
             .init(
                 .count, .event, isOwed: true,
-                "promises broken: convergence, monotonicity, change-set replay, atomicity, shown rows, first is "
-                    + "initial, no call after cancel, nothing lost; must be 0")
+                "violations: convergence, monotonicity, change-set replay, atomicity, shown rows, first is initial, "
+                    + "no call after cancel, nothing lost; must be 0")
         case .hangDetectionTime:
             .init(
                 .ns, .clock, from: .interleavingTest,
-                "of an interleaving test that deadlocked: from the moment the cycle of waits closed to the report")
+                "time of an interleaving test that deadlocked, from the moment at which the cycle of waits closed to "
+                    + "the report")
         case .interleavingTestTime:
             .init(
                 .ns, .clock, from: .interleavingTest,
-                "of an interleaving test that completed: from the empty folder to the closed store")
+                "time of an interleaving test that completed, from the empty folder to the closed store")
         case .trialOutcome:
             .init(
                 .one, .clock, from: .companions, about: .harness, isOwed: true,

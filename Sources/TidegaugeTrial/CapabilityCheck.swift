@@ -16,7 +16,7 @@ public enum CapabilityCheck {
             return "it has no '\(spec.dataset.keys.rawValue)' keys"
         }
         if spec.count != nil, capabilities.can(.served) {
-            return "it has no counted form: what a server does is not counted here"
+            return "it has no counted form, because the work of a server is not counted"
         }
         if spec.count != nil, let obstacle = spec.countObstacle { return "it has no counted form: \(obstacle)" }
         if let play = spec.interleaving { return obstacle(play, capabilities) }
@@ -32,7 +32,7 @@ public enum CapabilityCheck {
         }
         if let obstacle = shape(spec, capabilities) ?? reads(observers.reads, capabilities) { return obstacle }
         return capabilities.hasVersions
-            ? nil : "it has no versions, without which this harness cannot tell which callback covers which commit"
+            ? nil : "it has no versions, so the harness cannot tell which callback covers which commit"
     }
 
     private static func obstacle(_ sites: Set<DeliverySite.Kind>, _ capabilities: Capabilities) -> String? {
@@ -51,7 +51,7 @@ public enum CapabilityCheck {
             switch step {
             case .read where !capabilities.can(.transactionalReading): return "it has no way to read in steps"
             case .writeLater where !capabilities.can(.asynchronousWriting):
-                return "it has no writes that nobody waits for"
+                return "it has no asynchronous writes"
             default: break
             }
         }
@@ -79,12 +79,12 @@ public enum CapabilityCheck {
             return "no process of another host can open its store"
         }
         if spec.writers.process == .own || spec.fault.kind.needs == .sharedStore, !capabilities.isShared {
-            return "no two processes can have its store open and hear of one another"
+            return "it cannot notify one process of another one's commits"
         }
         switch spec.fault.kind.needs {
         case .files where !capabilities.persists: return "it keeps nothing on a disk"
         case .checkedDeliveries where !capabilities.hasChangeSets:
-            return "it has no change sets, without which a lost delivery cannot be told from a merged one"
+            return "it has no change sets, so a lost delivery cannot be distinguished from a merged one"
         case .ownServer where !capabilities.can(.harmableServer):
             return "it has no server that something could be done to"
         case nil, .ownWriters, .sharedStore, .files, .checkedDeliveries, .ownServer: return nil
@@ -97,7 +97,7 @@ public enum CapabilityCheck {
         case .open:
             capabilities.persists && capabilities.hasContents ? nil : "it keeps no store that could be opened again"
         case .lookup, .count, .sum, .window, .iterate:
-            capabilities.can(.answering) ? nil : "its callbacks cannot be asked for more than they are told"
+            capabilities.can(.answering) ? nil : "its callbacks cannot read more than they are given"
         }
     }
 

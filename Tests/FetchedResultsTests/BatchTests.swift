@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("a view that applies the changes shows what the controller shows, whatever is done in the batch", arguments: seeds(30))
+    @Test("a view that applies the changes shows what the controller shows", arguments: seeds(30))
     func histories(_ seed: UInt64) throws { try ReentrantHistory(seed: seed).run(steps: 40) }
 }
 

@@ -68,7 +68,7 @@ import Testing
         let none = try Binary.fixture.run(["calibrate", "--resume"], in: folder)
         #expect(none.status == 64 && none.errors.contains("nothing was interrupted"), "\(none.errors)")
         let flaw = try Binary.fixture.run(["calibrate", "--flaw", "spin"], in: folder)
-        #expect(flaw.status == 64 && flaw.errors.contains("'spin' is no flaw"))
+        #expect(flaw.status == 64 && flaw.errors.contains("'spin' is no artificial cost"))
         #expect(try Binary.fixture.run(["calibrate", "--comparisons", "0"], in: folder).status == 64)
     }
 }

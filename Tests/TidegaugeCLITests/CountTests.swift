@@ -85,7 +85,7 @@ struct CountTests {
         let exponents = folder.metrics().filter { $0["metric"] == "instructions_exponent" }
         #expect(exponents.map { $0["variant"] } == ["*"] && exponents.map { $0["n"] } == ["2"], "\(exponents)")
         for (options, objection) in [
-            (["--commits", "3"], "--commits says how many --count counts: give both"),
+            (["--commits", "3"], "--commits requires --count"),
             (["--count", "--commits", "0"], "0 is not a number of commits"),
         ] {
             let refused = try Binary.tidegauge.run(["run", "a.yaml"] + options, in: folder)

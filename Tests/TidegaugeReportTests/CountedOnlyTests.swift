@@ -41,7 +41,8 @@ struct CountedOnlyReportTests {
             #expect(judged.outcome.word == .pass && judged.gates.isEmpty && judged.rows.isEmpty)
             let console = ComparisonConsole.render(judged)
             #expect(
-                console.contains("not measured, as only counts were asked for: 2 gates of clocks: slow stillingwell,"))
+                console.contains(
+                    "not measured, because only counts were requested: 2 gates of clocks: slow stillingwell,"))
             #expect(console.hasSuffix("no regression in what was counted\n"))
             let readers = [console, texts["summary.md"]!, texts["compare.html"]!]
             for text in readers {

@@ -140,19 +140,19 @@ import Testing
         (
             "extends: base.yaml\nwriters: { load: closed }",
             [
-                "base.yaml:5:18: 'writers.rate' has no meaning with 'load: closed'",
-                "base.yaml:5:35: 'writers.arrivals' has no meaning with 'load: closed'",
-                "base.yaml:11:55: 'writers.rate' has no meaning with 'load: closed'",
+                "base.yaml:5:18: 'writers.rate' does not apply with 'load: closed'",
+                "base.yaml:5:35: 'writers.arrivals' does not apply with 'load: closed'",
+                "base.yaml:11:55: 'writers.rate' does not apply with 'load: closed'",
             ]
         ),
         (
             "extends: base.yaml\nwithout: [writers.burst, limtis]",
             [
-                "own.yaml:2:11: what this file extends has no 'writers.burst' to do without",
+                "own.yaml:2:11: the extended file has no 'writers.burst' to remove",
                 "own.yaml:2:26: unknown key 'limtis' (did you mean 'limits'?)",
             ]
         ),
-        ("without: [limits]\n" + base, ["own.yaml:1:1: 'without' takes keys of what 'extends' names"]),
+        ("without: [limits]\n" + base, ["own.yaml:1:1: 'without' requires 'extends'"]),
     ])
     func whatIsWrongIsToldWithTheFileItStandsIn(text: String, beginnings: [String]) {
         let files = [

@@ -37,13 +37,13 @@ import Testing
     @Test(arguments: [
         (
             "a: { run: [], address: 10.0.0.1 }",
-            "hosts.yaml:1:15: 'address' is where hosts reach the trial's server: it stands beside 'server: true'"
+            "hosts.yaml:1:15: 'address' is the address of the trial's server: it requires 'server: true'"
         ),
         (
             "a: { run: [] }\ndb: { run: [], server: true, address: '*' }",
-            "hosts.yaml:2:39: 'address' expects one name or number of this machine that the hosts reach, such as 10.0.0.1, found the text \"*\""
+            "hosts.yaml:2:39: 'address' expects one name or address of this machine that the hosts reach, such as 10.0.0.1, found the text \"*\""
         ),
-        ("", "hosts.yaml:1:1: the file names no host; say 'b: { run: [ssh, -T, b.example] }'"),
+        ("", "hosts.yaml:1:1: the file names no host; write 'b: { run: [ssh, -T, b.example] }'"),
         (
             "- a",
             "hosts.yaml:1:1: expects a host's name with its command, 'b: { run: [ssh, -T, b.example] }', found a list"
@@ -51,23 +51,23 @@ import Testing
         ("a: ssh", "hosts.yaml:1:4: host 'a' expects '{ run: [COMMAND, …] }', found 'ssh'"),
         (
             "a: { binary: /x }",
-            "hosts.yaml:1:1: host 'a' has no 'run', the words before those that start an agent ('run: []': here)"
+            "hosts.yaml:1:1: host 'a' has no 'run', the words that precede the command of an agent ('run: []': this machine)"
         ),
         ("a: { run: ssh }", "hosts.yaml:1:11: 'run' expects a list of words such as [ssh, -T, b.example], found 'ssh'"),
         ("a: { run: [ssh, [b]] }", "hosts.yaml:1:17: 'run' expects words, found a list"),
         (
             "a: { run: [], binary: tidegauge }",
-            "hosts.yaml:1:23: 'binary' expects a path from the root there, such as /opt/tidegauge, found 'tidegauge'"
+            "hosts.yaml:1:23: 'binary' expects an absolute path on the host, such as /opt/tidegauge, found 'tidegauge'"
         ),
         ("a: { rnu: [], run: [] }", "hosts.yaml:1:6: unknown key 'rnu' (did you mean 'run'?)"),
         ("a: { run: [], server: yes }", "hosts.yaml:1:23: 'server' is true or false, found 'yes'"),
         (
             "a: { run: [ssh, b], server: true }",
-            "hosts.yaml:1:21: a server is started beside the trial ('run: []'); one that is elsewhere is named by --set server.url="
+            "hosts.yaml:1:21: the trial's server is started on this machine ('run: []'); for an existing server use --set server.url="
         ),
         (
             "db: { run: [], server: true }",
-            "hosts.yaml:1:1: no host for writers is left beside the server; say 'b: { run: [ssh, -T, b.example] }'"
+            "hosts.yaml:1:1: the only host has the server, and writers need another one; write 'b: { run: [ssh, -T, b.example] }'"
         ),
         ("a b: { run: [] }", "hosts.yaml:1:1: a host's name is made of letters, digits, '-', '_' and '.', found 'a b'"),
         ("a: { run: [] }\na: { run: [] }", "hosts.yaml:2:1: duplicate key 'a', given first at 1:1; keep one of them"),

@@ -178,21 +178,24 @@ import Testing
     @Test(arguments: [
         ("0 commit 1\n remove Todo a\n0 end", "has in line 2 'remove Todo a', which is no operation (insert"),
         ("0 commit 1\n insert Todo\n0 end", "has in line 2 'insert Todo', which is no operation"),
-        ("0 commit 1\n insert Todo a\n insert Todo b\n0 end", "has in line 3 an operation that no commit announces"),
-        ("0 commit 0\n0 end", "has in line 1 a commit of nothing"),
-        ("0 commit many\n0 end", "has in line 1 'many' where a number of operations belongs"),
+        ("0 commit 1\n insert Todo a\n insert Todo b\n0 end", "has in line 3 an operation outside of a commit"),
+        ("0 commit 0\n0 end", "has in line 1 a commit without operations"),
+        ("0 commit many\n0 end", "has in line 1 'many' in place of a number of operations"),
         ("0 committed\n0 end", "has in line 1 'committed', which is nothing that a trace says (holds TABLE ROWS"),
-        ("0 drop 3\n0 end", "has in line 1 query 3, which nobody watches there"),
+        ("0 drop 3\n0 end", "has in line 1 query 3, which is not observed there"),
         ("0 subscribe 1 Todo\n0 subscribe 1 Todo\n0 end", "has in line 2 a second query 1"),
         ("0 subscribe 1 Todo order=a\n0 end", "has in line 1 'order=a', which a query has not"),
         ("0 subscribe 1 Todo =\n0 end", "has in line 1 '=', which a query has not"),
         ("0.2 commit 1\n insert Todo a\n0.1 end", "has in line 3 a time before the one above it"),
-        ("0 commit 2\n insert Todo a\n insert Todo a\n0 end", "has in line 3 row a of Todo inserted, which is there"),
+        ("0 commit 2\n insert Todo a\n insert Todo a\n0 end", "has in line 3 row a of Todo inserted, which exists"),
         ("0 commit 2\n delete Todo a\n update Todo a x\n0 end", "has in line 3 row a of Todo, which has been deleted"),
-        ("0 commit 1\n insert Todo a\n0 end\n1 end", "has in line 4 something behind 'end'"),
-        ("0 commit 1\n insert Todo a\n0.5\n1 end", "has in line 3 a time alone, where other lines say more"),
-        ("0.1\n0.2 end", "has in line 2 'end' behind times alone"),
-        ("0 commit 1\n insert Todo a\n1 holds Todo 3\n1 end", "has in line 3 'holds' behind the first commit"),
+        ("0 commit 1\n insert Todo a\n0 end\n1 end", "has in line 4 a line after 'end'"),
+        (
+            "0 commit 1\n insert Todo a\n0.5\n1 end",
+            "has in line 3 a time without an operation, although other lines have one"
+        ),
+        ("0.1\n0.2 end", "has in line 2 'end' after lines with a time only"),
+        ("0 commit 1\n insert Todo a\n1 holds Todo 3\n1 end", "has in line 3 'holds' after the first commit"),
     ])
     func whatIsWrongIsNamedWithItsLine(_ text: String, _ words: String) throws {
         let error = try #require(throws: ValueFault.self) { try read(text) }

@@ -164,8 +164,8 @@ import Testing
             ])
         #expect(
             complaints(overriding: ["writers.load": "closed"]) == [
-                "--set writers.load: 'writers.rate' has no meaning with 'load: closed', where each commit starts when "
-                    + "the last returned (remove one of the two)"
+                "--set writers.load: 'writers.rate' does not apply with 'load: closed', where each commit begins after "
+                    + "the last one returned (remove one of the two)"
             ])
     }
 }

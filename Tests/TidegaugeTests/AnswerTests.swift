@@ -116,7 +116,7 @@ import TidegaugeStillingWellDriver
         for driver in [NoopDriver() as any StoreDriver, FetchedResultsDriver()] {
             for reads in Self.asked {
                 let spec = tiny(driver.name, reads)
-                let reason = "its callbacks cannot be asked for more than they are told"
+                let reason = "its callbacks cannot read more than they are given"
                 #expect(CapabilityCheck.obstacle(spec, driver.capabilities) == reason)
             }
         }

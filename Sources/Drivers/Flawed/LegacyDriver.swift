@@ -12,7 +12,7 @@ public struct LegacyDriver: StoreDriver {
     public var facts: EngineFacts {
         var facts = FetchedResultsDriver().facts
         facts.readsBesideWriter = false
-        facts.remarks = ["deadlocks on purpose where threads commit by turns"]
+        facts.remarks = ["deadlocks on purpose if two threads commit alternately"]
         return facts
     }
 

@@ -16,7 +16,7 @@ public struct NullServerDriver: StoreDriver {
             $0.upkeepThreadPrefixes = ["null-"]
             $0.emptyDriver = name
             $0.remarks = [
-                "an echo, served by a thread of this process over a socket: what a server would have to do is left out"
+                "a thread of this process that echoes over a socket, without the work of a server"
             ]
         }
     }

@@ -91,12 +91,14 @@ private struct MessageReader {
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     static func unknown(_ kind: UInt8) -> PostgresError {
-        PostgresError("a message of pgoutput with the unknown mark \(kind): protocol version 1 was asked for")
+        PostgresError(
+            "pgoutput sent a message of the unknown kind \(kind), although protocol version 1 was "
+                + "requested")
     }
 
     private func require(_ count: Int) throws {
         guard count >= 0, bytes.count - place >= count else {
-            throw PostgresError("a replication message of \(bytes.count) bytes ends in the middle of what it says")
+            throw PostgresError("a replication message of \(bytes.count) bytes is truncated")
         }
     }
 

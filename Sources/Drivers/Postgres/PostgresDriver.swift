@@ -24,7 +24,7 @@ public struct PostgresDriver: StoreDriver {
             $0.remarks = [
                 "a server of its own, by a socket of the file system unless 'server.transport' says otherwise; its CPU time is part "
                     + "of the figures",
-                "one thread of the process watches for all others, and calls those whose rows changed",
+                "one thread of the process queries for all observers, and calls those whose rows changed",
                 "'memory' is a cluster on tmpfs without fsync", way.remark,
             ]
         }

@@ -47,7 +47,7 @@ final class PostgresServer {
         let sockets: String
         (sockets, shortFolder) = try Self.socketFolder(directory, account)
         guard FileManager.default.createFile(atPath: log, contents: nil) else {
-            throw PostgresError("a file for what the server says cannot be made", in: log)
+            throw PostgresError("the log file of the server cannot be created", in: log)
         }
         let guests = transport == .tcp && reachedAt != nil ? try Guests(directory, account) : nil
         password = guests?.password

@@ -44,17 +44,17 @@ public enum PostgresWay: Sendable, Hashable {
     /// Remark for readers who compare figures.
     var remark: String {
         switch self {
-        case .poll: "queries are asked every 100 ms, in one statement"
-        case .notify: "a trigger for each statement notifies; what comes while queries are asked is one more round"
-        case .notifyRows: "a trigger for each row notifies; what comes while queries are asked is one more round"
+        case .poll: "all queries run every 100 ms, in one statement"
+        case .notify: "a trigger per statement notifies; notifications during a round of queries cause one more round"
+        case .notifyRows: "a trigger per row notifies; notifications during a round of queries cause one more round"
         case .batch(let everyMs):
-            "the writing process notifies at most every \(everyMs) ms, over a connection of its own"
+            "the writing process notifies at most every \(everyMs) ms, over a separate connection"
         case .wal:
             "a replication slot of the process sends every commit; the process keeps a copy of the table, and the rows of its "
                 + "queries in order"
-        case .outbox: "wrong on purpose: rows are lost where commits overtake one another"
-        case .doorbell: "wrong on purpose: what it was told of need not be visible yet when it asks"
-        case .lateListen: "wrong on purpose: what is committed between asking and listening is not heard of"
+        case .outbox: "wrong on purpose: rows are lost if commits overtake each other"
+        case .doorbell: "wrong on purpose: a notified change may not be visible yet to the query"
+        case .lateListen: "wrong on purpose: commits between the query and LISTEN are missed"
         }
     }
 

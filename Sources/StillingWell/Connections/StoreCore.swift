@@ -173,7 +173,10 @@ final class StoreCore: Sendable {
         } catch {
             storage.recycle(reader)
             Logger(label: "stillingwell").error(
-                "the store cannot be read after commit \(record.version), which may be told to whom it was to be silent for: \(error)"
+                """
+                the store cannot be read after commit \(record.version), so observers named in withoutNotifying may be told \
+                of it: \(error)
+                """
             )
         }
         return committed

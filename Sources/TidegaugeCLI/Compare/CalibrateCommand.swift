@@ -32,7 +32,10 @@ struct CalibrateCommand: ParsableCommand {
 
     func validate() throws {
         try options.check()
-        for text in flaw where Shim(text) == nil { throw ValidationError("'\(text)' is no flaw such as spin=5%") }
+        for text in flaw where Shim(text) == nil {
+            throw ValidationError(
+                "'\(text)' is no artificial cost such as spin=5%")
+        }
         if comparisons < 1 { throw ValidationError("--comparisons takes 1 or more") }
     }
 

@@ -99,7 +99,10 @@ struct CompareOptions: ParsableArguments {
         get throws {
             func shim(_ text: String?) throws -> Shim? {
                 guard let text else { return nil }
-                guard let shim = Shim(text) else { throw ValidationError("'\(text)' is no flaw such as spin=5%") }
+                guard let shim = Shim(text) else {
+                    throw ValidationError(
+                        "'\(text)' is no artificial cost such as spin=5%")
+                }
                 return shim
             }
             return (try shim(injectBase), try shim(injectHead))

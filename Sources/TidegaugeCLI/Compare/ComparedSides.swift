@@ -140,7 +140,7 @@ struct ComparedSides {
                 do {
                     _ = try SpecDialect.json(point, version: talks.specVersion)
                 } catch {
-                    return "the \(name) cannot be asked: \(error)"
+                    return "the \(name) does not run: \(error)"
                 }
             }
         }
@@ -158,7 +158,7 @@ struct ComparedSides {
         let head = Set(loaded.map(\.name))
         return base.subtracting(head).sorted().map { OneSided(what: $0, why: "only the base has this scenario") }
             + head.subtracting(base).sorted().map {
-                OneSided(what: "\($0), as a file", why: "only the head has this scenario; both binaries are asked it")
+                OneSided(what: "\($0), as a file", why: "only the head has this scenario; both binaries run it")
             }
     }
 }

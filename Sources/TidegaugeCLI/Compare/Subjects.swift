@@ -36,7 +36,9 @@ struct Subjects {
             guard !drivers.isEmpty else {
                 let named = scenario.drivers.joined(separator: ", ")
                 skipped.append(
-                    OneSided(what: scenario.name, why: "it runs on \(named), which a comparison asks only by --driver"))
+                    OneSided(
+                        what: scenario.name,
+                        why: "it runs on \(named), which a comparison uses only if --driver names it"))
                 continue
             }
             let trials = try refusing(try scenario.trials(profile: profile, drivers: drivers, overrides: overrides))

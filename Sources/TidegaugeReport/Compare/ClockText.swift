@@ -39,7 +39,7 @@ enum ClockText {
 
     private static func unmeasured(_ titles: [String]) -> String {
         let names = titles.isEmpty ? "" : ": " + titles.joined(separator: ", ")
-        return "not measured, as only counts were asked for: \(gates(titles.count)) of clocks\(names)"
+        return "not measured, because only counts were requested: \(gates(titles.count)) of clocks\(names)"
     }
 
     /// One line about a suspected gate: its change and why it is not confirmed.

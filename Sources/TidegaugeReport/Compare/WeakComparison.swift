@@ -72,10 +72,10 @@ extension ComparisonConsole {
     private static func remedy(_ base: RunRecord, _ head: RunRecord) -> String {
         let commits = [base, head].map { String($0.environment.commit.prefix(12)) }
         guard commits.allSatisfy({ $0.first?.isHexDigit ?? false && $0.allSatisfy(\.isHexDigit) }) else {
-            return "tidegauge compare of the two commits or binaries can tell (a run was made outside a repository)"
+            return "use tidegauge compare with the two commits or binaries (a run was made outside of a repository)"
         }
         guard commits[0] != commits[1] else { return "both are of the commit \(commits[0])" }
-        return "tidegauge compare \(commits[0]) \(commits[1]) can tell"
+        return "use tidegauge compare \(commits[0]) \(commits[1])"
     }
 
     /// Returns the comparison of two successive runs as text.

@@ -12,7 +12,7 @@ final class AppendedFile {
         self.path = path
         file = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard file >= 0 || errno != ELOOP else {
-            throw ReportError("open the file", path, reason: "it is a link, which somebody else may have put there")
+            throw ReportError("open the file", path, reason: "it is a link, which another user may have placed there")
         }
         guard file >= 0 else { throw ReportError("open the file", path, errno: errno) }
         let existing = try Data(contentsOf: URL(fileURLWithPath: path))

@@ -57,7 +57,7 @@ public enum ReportFolder {
             guard lstat(part, &own) == 0, stat(above, &parent) == 0 else { continue }
             if own.st_uid != geteuid(), own.st_uid != 0, parent.st_mode & 0o002 != 0 {
                 throw ReportError(
-                    use, part, reason: "it belongs to another user, in a folder that everybody may write to")
+                    use, part, reason: "it belongs to another user, in a folder that any user may write to")
             }
         }
     }

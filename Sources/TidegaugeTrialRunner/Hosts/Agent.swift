@@ -104,7 +104,7 @@ public final class Agent {
         case .settle: worker?.process.write(Data(frame.bytes))
         case .stop: try end(HostReport())
         case .hello, .pong, .ready, .progress, .records, .done, .loaded, .observed:
-            throw TrialFault.harness("an agent was told '\(frame.kind)', which only agents say")
+            throw TrialFault.harness("an agent received '\(frame.kind)', which only agents send")
         }
     }
 

@@ -16,7 +16,7 @@ extension Echo {
         let siteOf = Dictionary(uniqueKeysWithValues: sites)
         let logs = try station.observations.map { seen in
             guard plan.queryOfObserver.indices.contains(seen.observer), let site = siteOf[seen.site] else {
-                throw link.fault("it sent what observer \(seen.observer) was told, and there is none")
+                throw link.fault("it sent records of observer \(seen.observer), which does not exist")
             }
             let (callbacks, indices, items) = try link.reading {
                 (

@@ -27,7 +27,7 @@ final class HostChannel {
             if count > 0 {
                 sent += count
             } else if errno != EINTR {
-                throw TrialFault.harness("nobody reads what this agent says (errno \(errno))")
+                throw TrialFault.harness("the standard output of this agent is not read (errno \(errno))")
             }
         }
     }
@@ -58,7 +58,7 @@ final class HostChannel {
         while true {
             if let frame = try reader.next() {
                 guard frame.kind == kind else {
-                    throw TrialFault.harness("a frame '\(frame.kind)' came where '\(kind)' was due")
+                    throw TrialFault.harness("a frame '\(frame.kind)' came in place of '\(kind)'")
                 }
                 return frame
             }

@@ -115,7 +115,7 @@ final class HostLink {
         if frame.kind == .done, let failure = try decoded(frame, HostReport.self).failure {
             throw failure.fault(on: host)
         }
-        guard frame.kind == kind else { throw fault("it said '\(frame.kind)' where '\(kind)' was due") }
+        guard frame.kind == kind else { throw fault("it sent '\(frame.kind)' in place of '\(kind)'") }
         return frame
     }
 

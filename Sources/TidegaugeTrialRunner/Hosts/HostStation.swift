@@ -125,7 +125,7 @@ final class HostStation {
         }
         guard frame.payload.first == 1 else { return }
         guard observations.count < (observes ? most.observers : 0) else {
-            throw link.fault("it sent what more observers recorded than it has, which are \(observations.count)")
+            throw link.fault("it sent records of more observers than its \(observations.count)")
         }
         let whole = HostFrame(kind: .observed, payload: observed)
         observations.append(try link.decoded(whole, HostObservation.self))

@@ -128,7 +128,7 @@ final class RemoteWriterGroup: WritingSide {
             let deadlineNs = MonotonicClock.nowNs() + mostNs
             while station.report == nil {
                 guard let frame = try station.link.next(untilNs: deadlineNs) else {
-                    throw station.link.fault("it has not said what was observed there for \(mostNs / 1_000_000) ms")
+                    throw station.link.fault("it has not sent its observations for \(mostNs / 1_000_000) ms")
                 }
                 _ = try station.take(frame)
             }
@@ -215,7 +215,7 @@ final class RemoteWriterGroup: WritingSide {
                 while station.report == nil, let frame = try station.link.next(untilNs: deadlineNs) {
                     _ = try station.take(frame)
                 }
-                if station.report == nil { throw station.link.fault("it did not stop when it was told to") }
+                if station.report == nil { throw station.link.fault("it did not stop on request") }
             } catch {
                 station.lose(TrialFault(error))
             }

@@ -141,7 +141,7 @@ struct Oracle {
 
     private func missed(_ log: ObserverLog, _ query: QueryHistory) -> String {
         let last = history.commits[Int(query.commits.last ?? 0)].record.version
-        let reached = log.count > 0 ? "stands at version \(log[log.count - 1].version)" : "was never called"
+        let reached = log.count > 0 ? "is at version \(log[log.count - 1].version)" : "was never called"
         return "convergence: \(log.observer.name) \(reached) and version \(last) changed its rows"
     }
 

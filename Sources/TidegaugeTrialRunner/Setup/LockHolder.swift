@@ -31,7 +31,7 @@ final class LockHolder {
         let deadlineNs = MonotonicClock.nowNs() + timeoutNs
         while begun.arrivals == 0 {
             guard MonotonicClock.nowNs() < deadlineNs else {
-                throw TrialFault.hang("a writer that nobody competes with did not get the write lock")
+                throw TrialFault.hang("a writer without competitors did not get the write lock")
             }
             Pacing.sleep(untilNs: MonotonicClock.nowNs() + 100_000)
         }

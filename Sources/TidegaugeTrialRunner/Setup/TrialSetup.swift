@@ -76,7 +76,7 @@ extension HostEntry {
         if hosts.isEmpty { return (0..<count).map { HostEntry(name: "here-\($0)") } }
         guard count <= hosts.count else {
             throw TrialFault.refused(
-                "the trial asks for \(count) hosts, and there are \(hosts.count) (more in the file of '--hosts')")
+                "the trial needs \(count) hosts, and there are \(hosts.count) (add hosts to the file of '--hosts')")
         }
         return Array(hosts.prefix(count))
     }

@@ -47,13 +47,13 @@ import TidegaugeTemplateDriver
     @Test func aServerIsNotCounted() {
         let spec = TrialSpec.tiny(driver: "postgres-notify").counted(by: "callgrind", commits: nil)
         let obstacle = CapabilityCheck.obstacle(spec, PostgresDriver(.notify).capabilities)
-        #expect(obstacle == "it has no counted form: what a server does is not counted here")
+        #expect(obstacle == "it has no counted form, because the work of a server is not counted")
     }
 
     /// Such a trial is skipped with a reason, and does not fail halfway. The same holds inside a callback.
     @Test(arguments: [
         (InterleavingSpec.Step.read([]), "it has no way to read in steps"),
-        (.writeLater([.commit(1)]), "it has no writes that nobody waits for"),
+        (.writeLater([.commit(1)]), "it has no asynchronous writes"),
         (.refresh, "it cannot be called on an observing thread"),
         (.beginWrite, "it cannot be called on an observing thread"),
     ])

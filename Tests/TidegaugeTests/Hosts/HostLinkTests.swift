@@ -40,7 +40,7 @@ import TidegaugeSpec
         let unreadable = try refusal(saying(HostFrame(kind: .hello, payload: Array("{}".utf8))))
         #expect(unreadable.contains("'b'") && unreadable.contains("cannot be read"), "\(unreadable)")
         let early = try refusal(saying(HostFrame(kind: .ready)))
-        #expect(early.contains("it said 'ready' where 'hello' was due"), "\(early)")
+        #expect(early.contains("it sent 'ready' in place of 'hello'"), "\(early)")
     }
 
     @Test func anotherBinaryIsNamedWithTheRemedy() throws {

@@ -131,7 +131,7 @@ import TidegaugeSpec
         let observed = try observation { _, _ in }
         let many = Array(repeating: observed, count: most.observers + 1).flatMap { $0 }
         let words = try refusal(many)
-        #expect(words?.contains("recorded than it has, which are \(most.observers)") ?? false, "\(words ?? "taken")")
+        #expect(words?.contains("records of more observers than its \(most.observers)") ?? false, "\(words ?? "taken")")
         // All zeros, which compress to a thousandth.
         let indices = [Int32](repeating: 0, count: most.indices + 1)
         let tooMany = try refusal(observation { seen, _ in seen.indices = PackedArray(indices) })
