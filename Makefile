@@ -1,5 +1,5 @@
-# The doors of the project. `make bench` and `make test` work as the first command on a fresh machine with Swift 6.3+.
-# make turns every failure into 2; whoever needs tidegauge's own exit codes calls .build/release/tidegauge.
+# Entry points of the project. `make bench` and `make test` work as the first command on a new machine with Swift 6.3+.
+# make exits with 2 at every failure. .build/release/tidegauge has exit codes of its own.
 
 PROFILE ?= ci
 SECONDS ?= 60
@@ -7,100 +7,100 @@ SEED ?=
 FILTER ?= StillingWellTests|StillingWellCombineTests|StillingWellSyncTests|TidegaugeTests
 BASE ?= HEAD~1
 HEAD ?=
-# Of pairs; what is counted before them comes on top, once for each commit.
+# Time for pairs. Counting comes before them and takes extra time, once for each commit.
 BUDGET ?= 10m
 TIDEGAUGE = .build/release/tidegauge
-# The same with GRDB, whose build is the longest of all.
+# The same program with GRDB, which takes longest to build.
 PEERS = .build/release/tidegauge-peers
-# Says how far it is and how long is left.
+# Builds a product, and prints progress and the remaining time.
 BUILD = Tools/build.sh
 FIRST = make: the first build takes three to four minutes on two quiet cores, later ones take seconds
-# The folders of scenarios; those of peers, of reading and of servers have targets of their own.
+# Folders of scenarios, without those that have targets of their own.
 SCENARIOS = $(filter-out Scenarios/peers Scenarios/reading Scenarios/servers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
 .PHONY: bench peers reading servers smoke compare calibrate test page-test data-test external stress powercut damage fuzz explore check lint docs tsan asan faults setup build build-peers clean help
 
-help:  ## what there is: also what plain `make` does
+help:  ## list the targets (also: make without a target)
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), write Reports/latest; what became worse since last time?
+bench: build  ## build, run all scenarios of the store, compare with the last run, write Reports/latest (PROFILE=smoke|ci|full)
 	$(TIDEGAUGE) run $(SCENARIOS) --profile $(PROFILE) --baseline last --save-baseline last
 
-peers: build-peers  ## the store beside other engines, which take their time (PROFILE=full for the whole table)
+peers: build-peers  ## run the scenarios that compare engines; takes longer (PROFILE=full: the whole table)
 	$(PEERS) run Scenarios/peers --profile $(PROFILE)
 
-# Twenty commits of each: engines that fetch again at every commit take seconds for one where instructions are counted.
-reading: build-peers  ## what reading costs, question by question, beside other engines: counted instructions (PROFILE=full for large stores)
+# Counts 20 commits of each: an engine that fetches again at every commit takes seconds for one under callgrind.
+reading: build-peers  ## count the instructions of reads in callbacks, on several engines (PROFILE=full: large stores)
 	$(PEERS) run Scenarios/reading --driver stillingwell --driver grdb-pool --driver sqlite-hooks --profile $(PROFILE) --count --commits 20
 
-servers: build-peers  ## live queries over PostgreSQL, which is installed where it is missing (PROFILE=full for the whole table)
+servers: build-peers  ## run the scenarios of live queries over PostgreSQL; installs it if missing (PROFILE=full: the whole table)
 	@Tools/setup.sh servers
 	$(PEERS) run Scenarios/servers --profile $(PROFILE)
 
-smoke: build-peers  ## the same in under two minutes: does everything still run?
+smoke: build-peers  ## run all scenarios briefly, in under two minutes, to check that they run
 	$(PEERS) run $(SCENARIOS) Scenarios/peers --profile smoke
 
-compare: build  ## is the working tree slower than BASE? Builds both, measures them in turn (BASE=HEAD~1, HEAD=, BUDGET=10m)
+compare: build  ## build the working tree and BASE, and test whether it is slower (BASE=HEAD~1, HEAD=, BUDGET=10m)
 	$(TIDEGAUGE) compare $(BASE) $(HEAD) --budget $(BUDGET)
 
-calibrate: build  ## how often would this machine call a false alarm, and how small a slow-down does it see?
+calibrate: build  ## measure false alarms and the smallest detectable slowdown of this machine
 	$(TIDEGAUGE) calibrate --scenario commit-latency --scenario result-size --power 5
 
-test: setup  ## unit, property and golden tests (TIDEGAUGE_NIGHTLY=1: those of the nightly run too)
+test: setup  ## run the tests (TIDEGAUGE_NIGHTLY=1: also those of the nightly workflow)
 	Tools/test.sh
 
-page-test:  ## use the pages of reports in a headless Chromium: hover, zoom, filter, print, compare
+page-test:  ## test the report pages in a headless Chromium: hover, zoom, filter, print, compare
 	@Tools/setup.sh browser
 	Tools/test.sh --filter BrowserTests
 
-data-test:  ## the questions of Docs/report.md in pandas and DuckDB, on the reference run
+data-test:  ## run the examples of Docs/report.md in pandas and DuckDB, on the reference run
 	@Tools/setup.sh data
 	Tools/test.sh --filter TableTests
 
-external: setup  ## packages that depend on this one: the store alone, a driver by itself and beside other engines
+external: setup  ## build packages that depend on this one: the store alone, a driver alone and with other engines
 	Tools/external.sh
 
-explore: build  ## search the interleavings of the store's own protocol (SCHEDULES=10000, SEED=)
+explore: build  ## search the interleavings of the store's own protocol for hangs (SCHEDULES=10000, SEED=)
 	$(TIDEGAUGE) explore Scenarios/deadlock/refresh-close.yaml --schedules $(or $(SCHEDULES),10000) $(if $(SEED),--seed $(SEED))
 	$(TIDEGAUGE) explore Scenarios/deadlock/commit-deliver-close.yaml --schedules $(or $(SCHEDULES),10000) $(if $(SEED),--seed $(SEED))
 
-check: build  ## are all scenario files valid? Runs none of them
+check: build  ## validate all scenario files without running them
 	$(TIDEGAUGE) check $(SCENARIOS) Scenarios/peers Scenarios/reading Scenarios/servers
 
 lint:  ## check formatting and style, and the subjects of commits that are not on main yet
 	@Tools/subjects.sh
 	swift format lint --strict --recursive --parallel Sources Tests Examples Tools Package.swift
 
-docs: setup  ## the documentation of StillingWell, strict: no warning, no symbol without a comment, no unnamed error
+docs: setup  ## build the documentation of StillingWell; fails on warnings, missing comments and unnamed errors
 	Tools/docs.sh
 
-stress: setup  ## load from threads and processes, every promise checked at every callback (SECONDS=, SEED=)
+stress: setup  ## load a store from threads and processes, and check every callback (SECONDS=60, SEED=)
 	$(BUILD) stillingwell-torture
 	.build/release/stillingwell-torture stress --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
-powercut: setup  ## what a power cut may leave of a store, opened image by image, for each durability (IMAGES=10000, SEED=)
+powercut: setup  ## open images of the disk that a power cut may leave, for each durability (IMAGES=10000, SEED=)
 	$(BUILD) stillingwell-torture
 	for durability in full relaxed; do \
 		.build/release/stillingwell-torture power-cut --durability $$durability --images $(or $(IMAGES),10000) $(if $(SEED),--seed $(SEED)) || exit 1; \
 	done
 
-damage: setup  ## damaged copies of store files, each opened, read and written by a process of its own (COPIES=, SEED=)
+damage: setup  ## open, read and write damaged copies of store files, each in its own process (COPIES=1000, SEED=)
 	$(BUILD) stillingwell-torture
 	.build/release/stillingwell-torture damage --copies $(or $(COPIES),1000) $(if $(SEED),--seed $(SEED))
 
-fuzz: setup  ## fuzz every reader of untrusted input (for each SECONDS=, or INPUTS=1000000; TARGET=row, SEED=)
+fuzz: setup  ## fuzz every parser of untrusted input (each for SECONDS=60, or INPUTS=1000000; TARGET=row, SEED=)
 	$(if $(INPUTS),FUZZ_INPUTS=$(INPUTS),FUZZ_SECONDS=$(SECONDS)) $(if $(SEED),TIDEGAUGE_SEED=$(SEED)) Tools/test.sh --filter 'TidegaugeFuzzTests.*/$(TARGET)'
 
-tsan: setup  ## the concurrent tests under ThreadSanitizer (FILTER=regular expression)
+tsan: setup  ## run the concurrent tests under ThreadSanitizer (FILTER=regular expression)
 	Tools/sanitize.sh thread '$(FILTER)'
 
-asan: setup  ## the same tests under AddressSanitizer
+asan: setup  ## run the same tests under AddressSanitizer
 	Tools/sanitize.sh address '$(FILTER)'
 
-faults: setup  ## proof that the tests can fail: each patch of Tests/Faults must turn its tests red (PART=1/3)
+faults: setup  ## apply each patch of Tests/Faults, and check that its tests fail (PART=1/3)
 	Tools/faults.sh $(if $(PART),--part $(PART))
 
-setup:  ## install missing system packages, or say the one line that does
+setup:  ## install missing system packages, or print the command that does
 	@Tools/setup.sh
 
 build: setup
@@ -111,5 +111,5 @@ build-peers: setup
 	@[ -e $(PEERS) ] || echo "$(FIRST), half as long again with GRDB" >&2
 	$(BUILD) tidegauge-peers
 
-clean:  ## remove what was built; reports stay
+clean:  ## remove all builds; reports are kept
 	rm -rf .build .build-thread .build-address .build-faults .build-external .build-compare .build-data
