@@ -25,7 +25,7 @@ final class NamedLock: FlawedLock {
 
 /// A system mutex, as in a library that does not use `StillingWellSync`.
 final class ForeignLock: FlawedLock {
-    /// Its calls are for any thread.
+    /// Unsafe because the compiler does not know that pthread calls accept the pointer on any thread.
     nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
     init() {

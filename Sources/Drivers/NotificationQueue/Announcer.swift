@@ -1,5 +1,5 @@
-// Notifies observers on a thread that a query's rows have changed, by Foundation's queue or the typed one. On the
-// thread.
+// Notifies observers that the rows of a query have changed, by Foundation's notification queue or by the typed one. Used
+// on the thread of the observers.
 import Foundation
 import TypedNotifications
 
@@ -24,7 +24,7 @@ final class FoundationAnnouncer: Announcer {
     func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let sender = senders[query] ?? NSObject()
         senders[query] = sender
-        // A centre takes it back on any thread.
+        // Unsafe because the observer is not Sendable. The center removes it on any thread.
         nonisolated(unsafe) let observer = center.addObserver(forName: Self.changed, object: sender, queue: nil) { _ in
             body()
         }
@@ -40,7 +40,7 @@ final class FoundationAnnouncer: Announcer {
 }
 
 final class TypedAnnouncer: Announcer {
-    /// The rows of a query; the poster of its notifications.
+    /// Poster of the notifications about a query.
     final class Rows {}
 
     struct RowsChanged: TypedNotification {

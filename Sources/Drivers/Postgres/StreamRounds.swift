@@ -4,7 +4,7 @@
 import StillingWellBasis
 import TidegaugeDriver
 
-/// Used on its thread.
+/// Used on the thread of the watcher.
 final class StreamRounds: WatcherRounds {
     private struct Live {
         var view: OrderedView

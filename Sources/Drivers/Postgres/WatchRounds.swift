@@ -4,7 +4,7 @@ import Glibc
 import StillingWellBasis
 import TidegaugeDriver
 
-/// Used on its thread.
+/// Used on the thread of the watcher.
 final class WatchRounds: WatcherRounds {
     private struct Known {
         let watched: WatchedQuery

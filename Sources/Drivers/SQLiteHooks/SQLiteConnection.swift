@@ -23,7 +23,7 @@ final class SQLiteConnection {
             throw SQLiteError(description: "cannot open \(path): \(String(cString: sqlite3_errstr(code)))")
         }
         handle = opened
-        // A reader may meet the first writer while the WAL is reset.
+        // A reader may find the file locked while the first writer resets the WAL.
         sqlite3_busy_timeout(handle, 5_000)
         try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous)")
     }

@@ -26,7 +26,8 @@ enum ReportJSON {
         var trial: Int
         var seed: UInt64
         var metrics: [String: MetricFigures]
-        /// Family of a figure over the sweep. Each family is an object of its own.
+        /// The varied key and the values of the other keys, of a figure over a sweep of several keys. Such figures have
+        /// an object for each.
         var place: String?
     }
 

@@ -10,7 +10,7 @@ enum RowCounter {
             Swift.Result { () throws(EngineFailure) in try LMDB.get(transaction, meta, key: key) }
         }
         guard let value = try stored.get() else { return 1 }
-        // The upper half of the range is left for the ids of one write.
+        // The upper half of the range is reserved, so that the ids that one write gives out cannot overflow.
         guard value.count == 8, case let next = value.loadUnaligned(as: UInt64.self), next < .max / 2 else {
             throw EngineFailure(code: MDB_CORRUPTED)
         }

@@ -25,7 +25,7 @@ final class Evaluator: Sendable {
     private let storage: Storage
     private let inbox = Guarded("evaluator inbox", Inbox())
     private let arrived: TracedCondition
-    /// Started by the upkeep thread, and ended when that has nothing to do with it any more.
+    /// Started by the first call of `evaluate`, and ended by `stop`.
     private let thread = SetOnce<TracedThread>()
 
     init(_ storage: Storage) {
@@ -60,7 +60,7 @@ final class Evaluator: Sendable {
         }
     }
 
-    /// Ends the thread after its current evaluation and waits for it.
+    /// Ends the thread after the requests that it has taken, and waits for it.
     func stop() {
         inbox.withLock {
             $0.isStopped = true
