@@ -1,7 +1,7 @@
 // A query on one connection: the root of the last delivery, the rows as shown (delivered rows plus the connection's own
 // later writes) and the observers. Used on the connection's scheduler.
 
-/// Unchecked because the connection's scheduler has it; upkeep only hands it back.
+/// Unchecked because only the connection's scheduler uses it. Upkeep stores the reference and sends it back.
 final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var tokens: [CollectionToken] = []
     /// Number of `tokens` when the delivery began. Observers added by its callbacks are told at the next delivery.
@@ -20,7 +20,7 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     private(set) var delivered: RankedTree?
     /// Range of the root's rows that the window shows, if upkeep sent it.
     private var deliveredRanks: Range<Int>?
-    /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
+    /// The rows as the connection shows them; nil until they are read, and after each delivery.
     @exclusivity(unchecked) var shown: ShownTree?
     /// Shown rows with all own writes, set aside while a callback reads the rows without them.
     var shownAside: ShownTree?

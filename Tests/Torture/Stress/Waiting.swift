@@ -10,7 +10,7 @@ func monotonicNs() -> Int64 {
 
 func sleep(us: Int) { usleep(UInt32(us)) }
 
-/// Something that happens once.
+/// An event that happens once.
 final class Flag: @unchecked Sendable {
     private let lock: TracedMutex
     private let changed: TracedCondition
@@ -41,8 +41,8 @@ final class Flag: @unchecked Sendable {
     }
 }
 
-/// Lets the writers of this process in, or keeps them all out: after some kills nobody may commit, so that the bell the
-/// killed writer did not ring is not rung by another. `lock` guards all.
+/// A gate that admits the writers of this process, or keeps all of them out. After some kills no writer may commit, so
+/// that none rings the bell in place of the killed one. `lock` guards all properties.
 final class Gate: @unchecked Sendable {
     private let lock = TracedMutex("gate")
     private let changed: TracedCondition

@@ -39,7 +39,7 @@ final class WriteTransaction {
     /// Number of the next large value; nil until one was stored.
     private var nextValue: UInt64?
     private let buffer: RowBuffer
-    /// One per table that was changed, which are few: looked through, which costs less than a hash.
+    /// One per changed table. They are few, so a linear search costs less than a hash.
     @exclusivity(unchecked) private var writers: [TableWriter] = []
     /// Writer of the table that was changed last: most writes change one table many times.
     private var lastWriter: TableWriter?
