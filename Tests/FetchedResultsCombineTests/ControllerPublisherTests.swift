@@ -38,7 +38,7 @@ struct ControllerPublisherTests {
         try queue.sync { try body(try store.connect(on: .queue(queue))) }
     }
 
-    @Test("sections as they are at first, then what changed in them; without what its token is not to hear of")
+    @Test("the initial sections, then their changes, without those that its token skips")
     func changes() throws {
         try run { connection in
             let request = FetchRequest(Skiff.self) { $0.sorted(by: \.number) }.sectioned(by: \.quay)

@@ -89,7 +89,7 @@ import Testing
         #expect(try Self.run(boats, request(3, "triples"))?.map(\.objectCount) == [3, 3])
     }
 
-    @Test("own writes that have not been delivered are not among what is kept for the delivered version")
+    @Test("the cache of the delivered version does not contain own writes that have not been delivered")
     func ownWrites() throws {
         let boats = try BoatStore(durability: .relaxed)
         try boats.add(0..<4)

@@ -68,7 +68,7 @@ import TypedNotifications
         #expect(heard.all.last?.deleted(Boat.self).count == 1)
     }
 
-    @Test("only what the write has done is told: no addition of what was there, no deletion of what was gone")
+    @Test("only actual changes are told: no addition of an existing object, no deletion of a deleted one")
     func nothingDone() throws {
         let connection = try boats.store.connect(on: .scheduler(ManualScheduler()))
         let (one, two) = (Boat(1), Boat(2))
@@ -124,7 +124,7 @@ import TypedNotifications
         #expect(heard.all.count == 2 && heard.all[1].changed(Boat.self).map(\.id) == [one.objectID!])
     }
 
-    @Test("a block that ends the write itself has told what it committed, and nothing of what it cancelled")
+    @Test("a block that ends the write itself tells the committed changes and no cancelled ones")
     func endedInside() throws {
         let connection = try boats.store.connect(on: .scheduler(ManualScheduler()))
         try connection.writeWithNotification { _ in
@@ -204,7 +204,7 @@ import TypedNotifications
         #expect(try boats.store.read { try boat(0, $0).length } == 0)
     }
 
-    @Test("in a write whose end no logger sees, logging is an error that says what to do")
+    @Test("logging in a write that no logger ends is an error with a remedy")
     func notLogged() throws {
         let error = #expect(throws: FetchedResultsError.self) {
             try boats.store.write { try $0.addWithNotification(Boat(1)) }

@@ -79,7 +79,7 @@ final class PublisherTests: ThreeMemos {
         probe.subscription?.cancel()
     }
 
-    @Test("an object, with its properties merged while nobody asks, until it is deleted")
+    @Test("an object until it is deleted; its changes are merged by property without demand")
     func object() throws {
         let probe = Probe<ObjectChange<Memo>>()
         notes[1].changePublisher().subscribe(probe)

@@ -185,7 +185,7 @@ struct SchedulerTests {
         thread.stop()
     }
 
-    @Test("a scheduler nobody waits for is gone, with its alarm; one that somebody waits for is not")
+    @Test("a scheduler without pending actions is released with its alarm; one with a pending action is not")
     func leaks() {
         var scheduler: PublisherScheduler? = PublisherScheduler.on(thread, clock: clock)
         weak let gone = scheduler

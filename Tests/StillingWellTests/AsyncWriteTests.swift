@@ -50,7 +50,7 @@ struct AsyncWriteTests {
         #expect(try test.store.read { try $0.objects(Note.self).count } == 101)
     }
 
-    @Test("stand or fall alone, within a group too", arguments: Durability.allCases)
+    @Test("succeed or fail independently, also within a group", arguments: Durability.allCases)
     func alone(_ durability: Durability) throws {
         let test = try TestStore(durability: durability)
         let results = try gathered(test.store, 40) { index, connection in
@@ -225,7 +225,7 @@ struct AsyncWriteTests {
         #expect(try await test.store.read { try $0.objects(Note.self).map(\.id).sorted() } == [2, 4])
     }
 
-    @Test("return what belongs to nobody else, and so does a read")
+    @Test("return values that are not shared, and so does a read")
     func sending() async throws {
         let test = try TestStore()
         let added = try await test.store.write { connection in

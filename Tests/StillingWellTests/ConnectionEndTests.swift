@@ -20,7 +20,7 @@ struct ConnectionEndTests {
         #expect(observer.told.value.count == 1)
     }
 
-    @Test("nothing is delivered once the store has been closed, not even what was waiting")
+    @Test("nothing is delivered after the store has been closed, not even pending changes")
     func closedWithMail() throws {
         let test = try TestStore()
         let scheduler = ManualScheduler()
@@ -44,7 +44,7 @@ struct ConnectionEndTests {
     /// A weak reference that crosses threads.
     private final class Weak: @unchecked Sendable { weak var connection: Connection? }
 
-    @Test("a connection whose run loop never turns again is let go all the same")
+    @Test("a connection is released although its run loop never runs again")
     func runLoopGone() throws {
         let test = try TestStore()
         let weak = Weak()

@@ -348,7 +348,7 @@ struct ObservationHistoryTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 
     /// Short histories do not read queries without an observer.
-    @Test("everybody is told what the model says, and shown it", arguments: [(150, 12, true), (30, 80, false)])
+    @Test("every observer is told and shown what the model computes", arguments: [(150, 12, true), (30, 80, false)])
     func histories(_ commits: Int, _ seeds: Int, isRead: Bool) throws {
         let commits = Self.number("STILLINGWELL_HISTORY_COMMITS") ?? commits
         for offset in 0..<(Self.number("STILLINGWELL_HISTORY_SEEDS") ?? seeds) {

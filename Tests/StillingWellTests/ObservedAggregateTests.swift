@@ -176,7 +176,7 @@ struct ObservedAggregateTests {
         #expect(notes[1].score == 1_000 && notes.sum(\.score) == 1_113)
     }
 
-    @Test("are not kept of properties whose changes the observers do not hear of")
+    @Test("are not kept for properties that the observers do not observe")
     func otherKeyPaths() throws {
         let observed = try ObservedNotes([1, 2, 3])
         let notes = try observed.notes

@@ -118,7 +118,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("a process that stands still keeps the log it needs, and catches up")
+    @Test("a stopped process keeps the log that it needs, and catches up")
     func stopped() throws {
         let test = try makeStore()
         try test.store.write { try Batches.insert($0) }
@@ -187,7 +187,7 @@ struct ProcessTests {
         #expect(observer.seen.value.violations.isEmpty)
     }
 
-    @Test("writers that were killed while they waited hold nobody up, and are forgotten")
+    @Test("writers that were killed while they waited delay no other, and are not counted any more")
     func killedWhileWaiting() throws {
         let test = try makeStore(.memory)
         let page = test.store.core.storage.page
@@ -212,7 +212,7 @@ struct ProcessTests {
         #expect(cp_load32(page.waiting) == 0)
     }
 
-    @Test("a process killed while it opens a store leaves the setting up to whoever waits for it")
+    @Test("if a process is killed while it opens a store, a waiting process sets the store up")
     func killedOpening() throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -263,7 +263,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("a commit whose bell was never rung reaches observers, and does not need another one for it")
+    @Test("a commit whose bell was never rung reaches observers without a later commit")
     func silentCommit() throws {
         let test = try makeStore()
         let observer = try BatchObserver(test.store)

@@ -64,7 +64,7 @@ struct PropertyObservingTests {
         #expect(feed.takeLog() == [])
     }
 
-    @Test("an own value that somebody has replaced before the delivery is told as theirs")
+    @Test("an own value that another connection has replaced before the delivery is told as a foreign change")
     func replaced() throws {
         _ = try observe([.old, .new])
         try feed.connection.write { note.score = 11 }
@@ -187,7 +187,7 @@ struct ObservationTests {
         #expect(feed.takeLog() == ["second"])
     }
 
-    @Test("nothing is kept for what was not tracked, or has fired")
+    @Test("no state is kept for properties that were not tracked or have fired")
     func free() throws {
         _ = object.score
         #expect(try feed.connection.live().observedCells == nil)

@@ -106,7 +106,7 @@ struct RecordingTests {
         try test.store.record(to: file).end()
     }
 
-    @Test("goes on when a second one is refused, which leaves its file alone, and when one that has ended is let go")
+    @Test("continues when a second recording is refused, whose file is not changed, and when an ended one is released")
     func others() throws {
         defer { for name in [file, file + ".2"] { try? FileManager.default.removeItem(atPath: name) } }
         let test = try TestStore()

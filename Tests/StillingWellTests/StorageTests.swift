@@ -37,7 +37,7 @@ struct StorageTests {
         }
     }
 
-    @Test("an object looked up in a write that is cancelled stands for no row that comes later")
+    @Test("an object that was read in a cancelled write stands for no later row")
     func lookedUpInCancelledWrite() throws {
         struct Stop: Error {}
         let test = try TestStore()

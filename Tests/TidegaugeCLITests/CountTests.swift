@@ -47,7 +47,7 @@ struct CountTests {
         #expect(first["engine_instructions"]! >= parts * 0.999)
     }
 
-    @Test("A comparison by counts alone runs no pair, sees no commit wait, and says whose gates were not measured")
+    @Test("A comparison by counts only runs no pair, measures no wait, and names the gates that were not measured")
     func countOnly() throws {
         let folder = try Folder()
         try folder.write("Scenarios/a.yaml", Self.scenario)

@@ -20,7 +20,7 @@ struct BudgetTests {
     }
 
     @Test(
-        "A slow-down that every pair shows is called, though nobody has the eight pairs of a long screen",
+        "A slowdown in every pair is reported, though no gate has the eight pairs of a long screening",
         arguments: [(1, 7.0), (1, 10), (2, 13), (2, 16), (3, 18), (6, 30), (14, 50)])
     func grave(gates: Int, budget: Double) {
         var called = 0
@@ -117,7 +117,7 @@ struct BudgetTests {
 struct VoidPairTests {
     private func gate(_ engine: ComparisonEngine) -> ComparedRow { Judge(engine).rows()[0] }
 
-    @Test("They end a stage where there are too many, and what the good ones say stands")
+    @Test("They end a stage if there are too many, and the result of the good ones is kept")
     func goodOnesStand() {
         // Every fourth pair is void, so the fifth void one comes after about fifteen good ones.
         var called = 0

@@ -66,7 +66,7 @@ struct ClockOrderTests {
         #expect(records([]) == records([row(0), row(1)]))
     }
 
-    @Test("After the first pairs of all, who looks worse has more than who does not")
+    @Test("After the first pairs of all gates, those that look worse get more pairs than the others")
     func worstFirst() {
         var more = 0
         for seed in UInt64(0)..<20 {
@@ -80,7 +80,7 @@ struct ClockOrderTests {
         #expect(more >= 18, "\(more) of 20")
     }
 
-    @Test("Time for confirming is set aside before everybody has had a pair")
+    @Test("Time for confirming is reserved before every gate has had a pair")
     func setAside() {
         let grave = Truth(effect: log(8.81), sigma: 0.45)
         var tried = 0
@@ -96,7 +96,7 @@ struct ClockOrderTests {
         #expect(tried > 0)
     }
 
-    @Test("A comparison that suspects nobody spends its whole budget on who is undecided")
+    @Test("A comparison without suspicions spends its whole budget on undecided gates")
     func nothingIsLeft() {
         var world = World(Array(repeating: wild, count: 5), seed: 2)
         #expect(world.compare(world.plan(budget: 100)).spentSeconds >= 99)

@@ -143,7 +143,7 @@ struct EngineTests {
         #expect(outcome.word == .inconclusive && outcome.fates.isEmpty)
     }
 
-    @Test("A budget is kept, and spent on who can be decided")
+    @Test("A budget is kept, and spent on gates that can be decided")
     func budget() {
         var pairs = [0, 0, 0]
         for seed in UInt64(0)..<10 {

@@ -23,7 +23,7 @@ struct PlanTests {
         #expect(again == plan && again.base.shim == Shim("none") && again.head.shim?.tailEvery == 100)
     }
 
-    @Test("is read where nobody knew of flaws yet")
+    @Test("is read from a version without artificial costs")
     func older() throws {
         let plan = World([Truth()], seed: 1).plan()
         let text = try written(plan)

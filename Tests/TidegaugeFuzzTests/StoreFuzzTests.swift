@@ -23,7 +23,7 @@ struct StoreFuzzTests {
         return Array(buffer.bytes)
     }
 
-    @Test("row: nothing outside of a row's bytes is read, and what is made of it is a row", arguments: seeds(1))
+    @Test("row: nothing outside of a row's bytes is read, and the result is a valid row", arguments: seeds(1))
     func row(_ seed: UInt64) throws {
         let values = NoValues()
         defer { withExtendedLifetime(values) {} }
@@ -49,7 +49,7 @@ struct StoreFuzzTests {
         }
     }
 
-    @Test("log: what is listed of a version is read as it was stored, or refused", arguments: seeds(1))
+    @Test("log: the list of a version's changes is read as it was stored, or refused", arguments: seeds(1))
     func log(_ seed: UInt64) throws {
         let entries = (0..<3).map { LogEntry(table: 1, .update, id: UInt64($0), columns: 5) }
         let good = entries.withUnsafeBytes { Array($0) }

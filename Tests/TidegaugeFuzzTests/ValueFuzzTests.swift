@@ -67,7 +67,7 @@ struct ValueFuzzTests {
         }
     }
 
-    @Test("value: an object holds what it was given, or the store stays as it was", arguments: seeds(1))
+    @Test("value: an object has the value that was set, or the store is unchanged", arguments: seeds(1))
     func value(_ seed: UInt64) throws {
         let path = FileManager.default.temporaryDirectory.path + "/stillingwell-fuzz-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -31,7 +31,7 @@ struct ContentionTests {
         return end.since(start).waitShare
     }
 
-    @Test("A trial that fills the machine waits for itself, and for nobody else")
+    @Test("A trial that fills the machine waits for its own threads, not for other processes")
     func ownLoad() {
         // Two writers and two observers on two processors: each waits as long as it runs.
         #expect(share(own: [(500, 500), (500, 500), (500, 480), (480, 500)], others: 0) == 0)

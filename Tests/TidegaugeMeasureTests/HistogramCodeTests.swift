@@ -118,7 +118,7 @@ struct HistogramCodeTests {
         #expect(LatencyHistogram().record(for: .lockWait, lengthNs: 1) == nil)
     }
 
-    @Test("Censored samples stand at their bound, and once more by themselves")
+    @Test("Censored samples are counted at their bound, and also separately")
     func censored() throws {
         var histogram = LatencyHistogram()
         histogram.record(100, count: 3)

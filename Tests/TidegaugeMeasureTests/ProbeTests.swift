@@ -67,7 +67,7 @@ struct ProbeTests {
         #expect(roles.values.reduce(0, +) >= delta.processNs)
     }
 
-    @Test("A thread born within the window is charged to nobody's role")
+    @Test("A thread that starts within the window is charged to no role")
     func bornWithin() {
         let probe = CPUProbe()
         let start = probe.snapshot()
@@ -197,7 +197,7 @@ struct AllocationTests {
     }
 
     // Far more than other tests can free meanwhile. It is never touched, so it costs no memory.
-    @Test("Live bytes rise with what is held")
+    @Test("Live bytes rise with the held memory")
     func live() throws {
         let before = try #require(AllocationProbe.liveBytes())
         let memory = try #require(malloc(1 << 30))

@@ -101,7 +101,7 @@ struct AnswersTests {
         #expect(try answer(.coalesced, record).source == .scenario("commit-latency"))
     }
 
-    @Test("A run that goes into nothing has all eight questions, and says what it does not know")
+    @Test("A run without figures has all eight questions, all of them open")
     func empty() {
         let answers = Answers(RunRecord(runID: "r", environment: .fixed)).all
         #expect(answers.map(\.question) == Answer.Question.allCases)
@@ -148,7 +148,7 @@ struct AnswersTests {
         #expect(meaning.contains(", \(words), "), "\(meaning)")
     }
 
-    @Test("The first driver that was named is the one that others stand beside")
+    @Test("Others are compared with the first driver that was named")
     func firstNamed() throws {
         var record = Self.record()
         record.header.scenarios[0].name = "commit-latency"
@@ -168,7 +168,7 @@ struct AnswersTests {
         #expect(EngineRatios.all(record).first?.lines.first?.hasPrefix("keel beside stillingwell: ") ?? false)
     }
 
-    @Test("A broken limit is the answer's as well, and what is about the harness answers nothing")
+    @Test("A broken limit is part of the answer, and metrics of the harness answer no question")
     func broken() throws {
         var record = Self.record()
         record.judgements = [
@@ -250,7 +250,7 @@ struct AnswersTests {
         }
     }
 
-    @Test("A cost that came out under zero is noise in large type, and a latency under zero is what it is")
+    @Test("A negative cost is shown as noise, and a negative latency as a value")
     func negative() {
         let cost = Figure(.upkeepCost, .value, -4_270_000, n: 20, flags: [.atFloor])
         #expect(Digest.headline([cost]) == "not measurable, noise ± 4.27 ms")

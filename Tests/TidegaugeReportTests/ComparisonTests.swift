@@ -110,7 +110,7 @@ struct ComparisonReportTests {
         }
     }
 
-    @Test("A suspicion that was not confirmed stands on top, with its interval and what would decide it")
+    @Test("An unconfirmed suspicion is on top, with its interval and what would decide it")
     func suspected() throws {
         try Fixture.withFolder { root in
             try WholeComparison.write(in: root, freshPairs: 2)

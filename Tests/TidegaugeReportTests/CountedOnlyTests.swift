@@ -63,7 +63,7 @@ struct CountedOnlyReportTests {
         }
     }
 
-    @Test("A counted regression stands in the verdict and beside the checks")
+    @Test("A counted regression is in the verdict and beside the checks")
     func regressed() throws {
         try Fixture.withFolder { root in
             let (judged, texts) = try report(root, heads: [51_000, 50_000])

@@ -35,7 +35,7 @@ struct PageTests {
         }
     }
 
-    @Test("All eight questions stand before the first table, and every link leads somewhere")
+    @Test("All eight questions come before the first table, and every link leads to a target")
     func firstScreen() throws {
         let page = try page()
         let table = try #require(page.range(of: "<table")).lowerBound

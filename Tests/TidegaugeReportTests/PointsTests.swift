@@ -19,7 +19,7 @@ struct PointsTests {
         ("writers.rate", [("200/s", "200"), ("none", "")]),
     ]
 
-    @Test("Each figure and each key stands in its own column, whichever others there are", arguments: seeds(40))
+    @Test("Each figure and each key has a column of its own, whatever the others are", arguments: seeds(40))
     func columns(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var rows: [RunRow] = []

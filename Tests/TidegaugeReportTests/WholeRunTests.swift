@@ -57,7 +57,7 @@ struct WholeRunTests {
         }
     }
 
-    @Test("Bencher is told the median of the repetitions and what they lie between")
+    @Test("Bencher gets the median and the range of the repetitions")
     func repetitions() throws {
         var record = RunRecord(runID: "r", environment: .fixed)
         record.header.scenarios = [WholeRun.header.scenarios[0]]

@@ -37,7 +37,7 @@ struct MergedQuantilesTests {
         }
     }
 
-    @Test("The interval knows that samples of one trial stand together, and holds the truth")
+    @Test("The interval treats samples of one trial as dependent, and contains the true value")
     func coverage() throws {
         var random = SeededRandom(seed: 1)
         var draws = SplitMix64(seed: 1)

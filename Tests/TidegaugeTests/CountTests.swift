@@ -18,7 +18,7 @@ struct CountTests {
         return account
     }
 
-    @Test("is less by what the turns take, and per commit that affects somebody")
+    @Test("excludes the cost of idle iterations, and is per commit that affects an observer")
     func perCommit() {
         // 50,000 minus 100 turns of 100 each.
         #expect(account(affecting: 100).perCommit([.writer]) { $0.instructions } == 400)
@@ -28,7 +28,7 @@ struct CountTests {
         #expect(account(affecting: 100).perCommit([.writer]) { $0.systemCalls } == 7)
     }
 
-    @Test("is not known where the counter does not tell, or nobody of the role was seen")
+    @Test("is unknown without a counter, or without a thread of the role")
     func unknown() {
         #expect(account(affecting: 1).perCommit([.upkeep]) { $0.systemCalls } == nil)
         #expect(account(affecting: 1).perCommit([.observer]) { $0.instructions } == nil)

@@ -46,7 +46,7 @@ import TidegaugeTrial
     }
 
     @Test(
-        "windows of two processes that get ready at about the same time begin a turn apart, and hold what was asked for"
+        "windows of two processes that get ready together begin one slice apart, and have the requested length"
     )
     func windows() {
         for seed in testSeeds(200) {
@@ -96,7 +96,7 @@ import TidegaugeTrial
         #expect(late <= commits.count / 5, "\(late) of \(commits.count) commits were begun in the other's turn")
     }
 
-    @Test("only loads that can stop and go on take turns")
+    @Test("only loads that can pause are run in slices")
     func whoTakesTurns() {
         var closed = TrialSpec.tiny()
         closed.writers.load = .closed

@@ -21,7 +21,7 @@ import Testing
         #expect(book.lines == ["tide 1", "lamp 3"])
     }
 
-    @Test("a subscriber for one poster hears nothing of another, not even of one that lies where the first lay")
+    @Test("a subscriber for one poster is not called for another, not even for one at the same address")
     func posters() {
         var mine: Harbour? = Harbour()
         center.subscribe(book, to: TideTurned.self, from: mine)
@@ -104,7 +104,7 @@ import Testing
         #expect(center.subscriptionCount == 0)
     }
 
-    @Test("a run loop is told on its own thread, in order, whoever posts")
+    @Test("a run loop is called on its own thread, in order, whatever thread posts")
     func runLoops() throws {
         let thread = RunLoopThread("tower")
         let (center, book) = (center, book)
@@ -116,7 +116,7 @@ import Testing
         #expect(Set(book.toldOn) == ["tower"])
     }
 
-    @Test("a handler that runs the loop again has what waits told meanwhile, in the order of posting all the same")
+    @Test("a handler that runs the loop again gets the waiting posts, in the order of posting")
     func nestedRunLoop() throws {
         let (center, harbour, book) = (center, harbour, book)
         let toldInside = try onRunLoopThread { () -> [String] in
@@ -208,7 +208,7 @@ import Testing
         #expect(book.lines == ["lamp 1"])
     }
 
-    @Test("a class that notifications inherit from is a type beside theirs: what counts is what it is posted as")
+    @Test("a base class of notifications is a type of its own: the type at posting counts")
     func classes() {
         let told = Logbook()
         let weather = center.subscribe(to: Weather.self) { told.handle(ShipEntered(number: $0 is Storm ? 11 : 10)) }
@@ -222,7 +222,9 @@ import Testing
         withExtendedLifetime((weather, storms)) {}
     }
 
-    @Test("many threads post, subscribe and end at once; nobody is called after its end, nothing of one thread is lost")
+    @Test(
+        "many threads post, subscribe and end at once; no subscriber is called after its end, and no post of its thread is lost"
+    )
     func manyThreads() {
         let center = center
         let all = Logbook()

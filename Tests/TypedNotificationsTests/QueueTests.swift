@@ -99,7 +99,7 @@ import Testing
         #expect(told == ["ship 1", "ship 2", "ship 3"])
     }
 
-    @Test("a queue that is gone posts nothing, and lets go of posters and notifications")
+    @Test("a released queue posts nothing, and releases posters and notifications")
     func end() throws {
         let isGone = try onRunLoopThread { () -> Bool in
             var desk: Desk? = Desk()

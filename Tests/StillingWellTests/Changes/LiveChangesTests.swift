@@ -126,7 +126,7 @@ final class LiveChangesTests: NoteSuite {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("the store's changes are the last of what was missed")
+    @Test("the store's changes merge into the last one")
     func store() async throws {
         var iterator = try feed.connection.changes().makeAsyncIterator()
         for score in [11, 12] {
@@ -136,7 +136,7 @@ final class LiveChangesTests: NoteSuite {
         #expect(try await iterator.next() == StoreEvent(notification: .didChange, version: feed.connection.version))
     }
 
-    @Test("closing the store finishes loops, after what was pending")
+    @Test("closing the store finishes loops after the pending elements")
     func closed() async throws {
         var iterator = try await started()
         try test.write { try note(1, $0).score = 11 }

@@ -61,7 +61,7 @@ private actor Editor {
     }
 }
 
-@Suite("Writes that nobody ends", .serialized, .onThreads)
+@Suite("Writes that are left open", .serialized, .onThreads)
 struct AbandonedWriteTests {
     private let test: TestStore
 
@@ -218,7 +218,7 @@ struct AbandonedWriteTests {
         expectFree()
     }
 
-    @Test("the log says what was left, where and what to do, and a thread that exits inside a write block is among it")
+    @Test("the log names each abandoned write and the remedy, also for a thread that exits inside a write block")
     func logged() throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

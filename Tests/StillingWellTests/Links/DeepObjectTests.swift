@@ -60,7 +60,7 @@ struct DeepObjectTests {
         }
     }
 
-    @Test("a chain is let go of, added or not", arguments: Way.allCases)
+    @Test("a chain is released, whether it was added or not", arguments: Way.allCases)
     private func releasing(_ way: Way) async throws {
         try await Self.onSmallStack {
             weak var first: Human?

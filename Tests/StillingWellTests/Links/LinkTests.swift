@@ -16,7 +16,7 @@ struct LinkTests {
         try #require(try connection.object(Dog.self, forPrimaryKey: id))
     }
 
-    @Test("lead to objects, and to nothing; what is not stored is stored with them")
+    @Test("lead to an object or to nil; an unstored object is stored with the link")
     func set() throws {
         let test = try store()
         try test.store.write { connection in

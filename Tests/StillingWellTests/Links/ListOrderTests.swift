@@ -170,7 +170,7 @@ struct ListOrderTests {
         }
     }
 
-    @Test("show a connection its own writes on what was delivered, whoever writes beside it", arguments: 0..<6)
+    @Test("show a connection its own writes on the delivered version while others write", arguments: 0..<6)
     func ownWrites(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         let comment: Comment = "TIDEGAUGE_SEED=\(seed)"
@@ -269,7 +269,7 @@ struct ListOrderTests {
         #expect(try test.store.verify().isWhole)
     }
 
-    @Test("tell whoever reads them that a node is not what was stored")
+    @Test("report a changed node to every reader")
     func damagedNode() throws {
         let test = try TestStore(Self.models)
         try test.store.write { try Shelves.shelf(0, $0).numbers.append(contentsOf: 0..<300) }

@@ -26,7 +26,7 @@ struct ListQueryTests {
         try #require(try connection.object(Human.self, forPrimaryKey: id))
     }
 
-    @Test("filters keep the order of the list, and what it has twice; orders fall back on it")
+    @Test("filters keep the order and the duplicates of the list; sorting uses its order for ties")
     func read() throws {
         #expect(friends.map(\.id) == [3, 1, 4, 3])
         try #expect(friends.where(\.age >= 30).map(\.id) == [3, 4, 3])

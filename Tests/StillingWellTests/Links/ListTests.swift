@@ -13,7 +13,7 @@ struct ListTests {
         try #require(try connection.object(Human.self, forPrimaryKey: id))
     }
 
-    @Test("a loop does not come to what it has taken off")
+    @Test("a loop does not visit elements that it has removed")
     func takingOffInALoop() throws {
         let test = try store()
         defer { withExtendedLifetime(test) {} }

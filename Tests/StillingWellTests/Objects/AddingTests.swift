@@ -4,7 +4,7 @@ import Testing
 
 @testable import StillingWell
 
-@Suite("Adding what is there already")
+@Suite("Adding existing objects")
 struct AddingTests {
     private func store() throws -> TestStore {
         let test = try TestStore([Human.self, Dog.self, Note.self, LogLine.self])
@@ -55,7 +55,7 @@ struct AddingTests {
         #expect(try test.store.read { try $0.objects(Note.self).map(\.title) } == ["new"])
     }
 
-    @Test("observers hear of what differs alone, or of every property")
+    @Test("observers are told of the changed properties only, or of every property")
     func told() throws {
         let test = try store()
         let same =
@@ -126,7 +126,7 @@ struct AddingTests {
         #expect(try connection.objects(Note.self)[0].score == 5)
     }
 
-    @Test("a list that somebody else has made longer meanwhile is replaced in whole")
+    @Test("a list that another write has extended is replaced as a whole")
     func meanwhile() throws {
         let test = try store()
         let connection = try test.store.connect(on: .scheduler(ManualScheduler()))

@@ -62,7 +62,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("everything; elements of lists too, and observers hear of it")
+    @Test("everything, including elements of lists, and observers are told")
     func everything() throws {
         let test = try humans(5)
         try test.store.write { connection in

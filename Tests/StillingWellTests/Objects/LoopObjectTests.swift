@@ -72,7 +72,7 @@ struct LoopObjectTests {
         }
     }
 
-    @Test("read what is written in the loop, and what is deleted there reads as gone")
+    @Test("read the writes of the loop; a deleted object reads as deleted")
     func written() throws {
         try test.store.write { connection in
             for looped in try connection.objects(Looped.self) where looped.id % 2 == 0 {

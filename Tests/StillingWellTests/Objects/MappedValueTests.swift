@@ -131,7 +131,7 @@ struct MappedValueTests {
         }
     }
 
-    @Test("orders go by what is stored, and sections have the values as keys")
+    @Test("orders use the stored value, and sections have the mapped values as keys")
     func orders() throws {
         let test = try store()
         try read(test) { paintings throws in
@@ -149,7 +149,7 @@ struct MappedValueTests {
         }
     }
 
-    @Test("the text of a query has what is stored, and values as arguments")
+    @Test("the text of a query has stored values, and takes mapped values as arguments")
     func text() throws {
         let test = try store()
         try read(test) { paintings throws in
@@ -208,7 +208,7 @@ struct MappedValueTests {
 
     // MARK: Observers
 
-    @Test("are told by key paths; what changed is told as it is stored, and of one property as the value")
+    @Test("are observed by key paths; changes have the stored value, observers of one property the mapped one")
     func observed() throws {
         let test = try store()
         let feed = try Feed(test.store)
@@ -288,7 +288,7 @@ struct MappedValueTests {
         #expect(output.lines.contains { $0.contains(message) }, "\(output.lines)")
     }
 
-    @Test("a class takes to mapped types without a migration, and reads what it knows")
+    @Test("a class changes to mapped types without a migration, and reads the values that it knows")
     func adopted() throws {
         let file = SchemaFile()
         try file.open(Raw.Painting.self).write { connection in

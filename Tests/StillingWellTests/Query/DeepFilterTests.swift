@@ -65,7 +65,7 @@ struct DeepFilterTests {
         }
     }
 
-    @Test("conditions that nest in turns are read, written, hashed and let go of", arguments: [false, true])
+    @Test("alternately nested conditions are read, written, hashed and released", arguments: [false, true])
     func nested(_ isNegated: Bool) async throws {
         try await Self.onSmallStack {
             try Self.withNotes { notes, _ in

@@ -111,7 +111,7 @@ struct QueryTextTests {
     }
 
     @Test(
-        "a fault says where it is, what was expected, and what was probably meant",
+        "a fault names its place, what was expected, and the probable spelling",
         arguments: [
             ("scoer > 50", "1:1: Note has no property 'scoer' (did you mean 'score'?)\n    scoer > 50\n    ^"),
             (

@@ -84,7 +84,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
         }
     }
 
-    @Test("commits before the initial callback are silent one by one, each for whom it names")
+    @Test("each commit before the initial callback is suppressed for the observers that it names")
     func silentAmongOthers() throws {
         let gate = try HeldUpkeep(test.store)
         try gate.close()

@@ -4,7 +4,7 @@
 import StillingWell
 import Testing
 
-@Suite("Rule 3: deletions, then insertions, then modifications; and nothing that nobody wrote")
+@Suite("Rule 3: deletions, then insertions, then modifications, and only of written rows")
 final class Rule03OrderTests: NoteSuite {
     init() throws { try super.init(40) }
 

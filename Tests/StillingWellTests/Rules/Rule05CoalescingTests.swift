@@ -41,7 +41,7 @@ final class Rule05CoalescingTests: NoteSuite {
         #expect(feed.takeLog() == ["notes ~1>1"])
     }
 
-    @Test("two thousand commits are one change, with what is left of them")
+    @Test("two thousand commits are one change with their net effect")
     func many() throws {
         var calls = 0
         var last: ChangeSet?

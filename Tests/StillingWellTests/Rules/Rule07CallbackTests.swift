@@ -6,7 +6,7 @@ import Testing
 
 @testable import StillingWell
 
-@Suite("Rule 7: what a callback sees stands at one version")
+@Suite("Rule 7: a callback sees one version")
 struct Rule07CallbackTests {
     @Test("a write in one callback is not seen by the next of the same delivery, and by everyone after it")
     func writeBetweenCallbacks() throws {

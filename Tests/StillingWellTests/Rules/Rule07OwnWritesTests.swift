@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rule 7: membership, order and indices change by deliveries, refresh and own writes only")
 struct Rule07OwnWriteTests {
-    @Test("a cancelled write leaves nothing behind, not even what was read inside it")
+    @Test("a cancelled write leaves no trace, not even in objects that were read inside it")
     func cancelled() throws {
         struct Stop: Error {}
         let test = try TestStore()
@@ -60,7 +60,9 @@ struct Rule07OwnWriteTests {
         }
     }
 
-    @Test("a cancelled write leaves rows of own writes that somebody else has deleted", arguments: Ending.allCases)
+    @Test(
+        "a cancelled write keeps shown rows of own writes that another connection has deleted",
+        arguments: Ending.allCases)
     func cancelledBehindOwn(_ ending: Ending) throws {
         let test = try TestStore()
         try test.store.write { for id in 0..<4 { try $0.add(Note(id: id, score: id * 10)) } }
@@ -97,7 +99,8 @@ struct Rule07OwnWriteTests {
         expectShown([0, 1, 3], "after a delivery")
     }
 
-    @Test("a cancelled write leaves elements of lists that somebody else has removed", arguments: [true, false])
+    @Test(
+        "a cancelled write keeps shown elements of lists that another connection has removed", arguments: [true, false])
     func cancelledBehindOwnElements(_ isObserved: Bool) throws {
         let test = try TestStore([Human.self])
         try test.store.write { connection in
@@ -203,7 +206,7 @@ struct Rule07OwnWriteTests {
         #expect(mine.score == 7 && theirs.score == 2)
     }
 
-    @Test("a row that somebody else deleted reads as delivered, says that it is gone, and refuses to be written")
+    @Test("a row that another connection deleted reads as delivered, is invalidated, and refuses writes")
     func missing() throws {
         let test = try TestStore()
         try test.store.write { for id in 0..<3 { try $0.add(Note(id: id, title: "note \(id)")) } }

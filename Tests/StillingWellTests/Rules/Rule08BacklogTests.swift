@@ -105,7 +105,8 @@ struct Rule08BacklogTests {
         #expect(feed.takeLog() == [])
     }
 
-    @Test("a silent commit hides no change of a list in a step whose log lists no changes", arguments: [false, true])
+    @Test(
+        "a suppressing commit hides no change of a list in a step whose log lists no changes", arguments: [false, true])
     func unlistedLists(isSilentFirst: Bool) throws {
         let humans = try feed.observe("humans", feed.connection.objects(Human.self))
         try feed.catchUp()

@@ -39,7 +39,7 @@ struct Rule09ObjectTests {
         #expect(feed.takeLog() == [])
     }
 
-    @Test("coalesced commits are one change: old is what the last delivery had, and a value set back is still told")
+    @Test("coalesced commits are one change from the last delivered value; a value that was set back is told too")
     func coalesced() throws {
         try feed.observe("object", note)
         try change { note, _ in note.score = 11 }
@@ -53,7 +53,7 @@ struct Rule09ObjectTests {
         #expect(feed.takeLog() == ["object score 12 to 12"])
     }
 
-    @Test("the connection's own writes are told like anybody's")
+    @Test("the connection's own writes are told like those of others")
     func own() throws {
         try feed.observe("object", note)
         try feed.connection.write { note.score = 11 }
@@ -61,7 +61,7 @@ struct Rule09ObjectTests {
         #expect(feed.takeLog() == ["object score 10 to 11"])
     }
 
-    @Test("an object that was just added is told of what comes after, with its values as added")
+    @Test("the observer of an added object is told of later changes, relative to the added values")
     func justAdded() throws {
         let fresh = Note(id: 9, score: 1)
         try feed.connection.write { try feed.connection.add(fresh) }

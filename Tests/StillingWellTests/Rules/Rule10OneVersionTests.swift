@@ -7,7 +7,7 @@ import StillingWellSeededRandom
 import StillingWellSync
 import Testing
 
-@Suite("Rule 10: all queries of a connection stand at one version in every callback")
+@Suite("Rule 10: all queries of a connection have one version in every callback")
 struct Rule10OneVersionTests {
     /// Everything that a callback can look at, which is in balance at every version and at no mixture of two.
     private final class Views: @unchecked Sendable {

@@ -12,7 +12,7 @@ final class Rule13KeyPathTests: NoteSuite {
         try feed.catchUp()
     }
 
-    @Test("observers of one collection hear of different columns")
+    @Test("observers of one collection observe different columns")
     func perCallback() throws {
         try feed.observe("title", notes, keyPaths: [\.title])
         try feed.observe("any", notes)

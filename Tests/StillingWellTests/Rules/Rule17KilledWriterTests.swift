@@ -27,7 +27,7 @@ struct Rule17KilledWriterTests {
         var slowestNs: Int64 = 0
     }
 
-    @Test("every acknowledged commit is there, every other one is there or absent as a whole, and the next goes on")
+    @Test("every acknowledged commit exists, any other exists as a whole or not at all, and the next writer continues")
     func kills() throws {
         let killsEach = 51
         let lanes: [Durability] = [.full, .relaxed, .full, .relaxed, .memory]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StillingWell
 
-@Suite("Rule 18: old versions are seen, bounded and let go", .serialized, .onThreads)
+@Suite("Rule 18: old versions are listed, bounded and released", .serialized, .onThreads)
 struct Rule18VersionsTests {
     /// - Parameter pollNs: poll interval of upkeep in ns, or nil for no polling.
     private func makeStore(notes: Int, pollNs: Int64? = Upkeep.pollNs) throws -> TestStore {
@@ -23,7 +23,7 @@ struct Rule18VersionsTests {
         }
     }
 
-    @Test("a connection that nobody uses does not keep old versions")
+    @Test("an unused connection does not keep old versions")
     func idleConnections() throws {
         let test = try makeStore(notes: 100)
         let schedulers = (0..<3).map { _ in ManualScheduler() }
@@ -162,7 +162,7 @@ struct Rule18VersionsTests {
         withExtendedLifetime((connection, scheduler)) {}
     }
 
-    @Test("a connection that is used again is brought forward again, whatever upkeep hears until then")
+    @Test("a connection that is used again is advanced again, whatever messages upkeep gets before")
     func usedWhereNobodyHears() throws {
         let test = try makeStore(notes: 100, pollNs: 3_600_000_000_000)
         let (connection, scheduler) = try sleeper(test)
@@ -224,7 +224,7 @@ struct Rule18VersionsTests {
         }
     }
 
-    @Test("a commit that is silent for who has just begun to observe stays so, though upkeep held no version")
+    @Test("a commit stays suppressed for a new observer, though upkeep held no version")
     func silentAtRest() throws {
         let test = try makeStore(notes: 10)
         for round in 1...100 {
@@ -250,7 +250,7 @@ struct Rule18VersionsTests {
         }
     }
 
-    @Test("while commits go on, nobody keeps a version that it has moved on from")
+    @Test("during commits no connection keeps a version that it has left")
     func movingOn() throws {
         let test = try makeStore(notes: 100)
         let scheduler = ManualScheduler()

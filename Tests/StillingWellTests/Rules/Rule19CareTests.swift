@@ -148,7 +148,7 @@ struct Rule19CareTests {
         #expect(try folder.open().read { try $0.objects(Note.self).count } == 102)
     }
 
-    @Test("a store whose folder may not be written is refused with what to do")
+    @Test("a store whose folder is not writable is refused with a remedy")
     func permissions() throws {
         let folder = try Folder()
         try folder.fill(notes: 1)
@@ -173,7 +173,7 @@ struct Rule19CareTests {
         #expect("\(error!)".contains("holds its lock; end that process, or try again"))
     }
 
-    @Test("a shared page full of nonsense is made anew by who opens the store alone, and its slots are not trusted")
+    @Test("a damaged shared page is replaced by a process that opens the store alone, and its slots are not trusted")
     func sharedPage() throws {
         let folder = try Folder()
         try folder.fill(notes: 3)
@@ -312,7 +312,7 @@ struct Rule19CareTests {
 
     // MARK: Closing
 
-    @Test("closing from several threads and from inside callbacks ends deliveries, and hangs nobody")
+    @Test("closing from several threads and from inside callbacks ends deliveries and hangs no thread")
     func closing() throws {
         for round in 0..<20 {
             let test = try TestStore(durability: .memory)

@@ -152,7 +152,7 @@ struct Rule20DefaultTests {
         }
     }
 
-    @Test("the content has a version of its own then, and observers go on from it")
+    @Test("the content then has a version of its own, from which observers continue")
     func version() throws {
         let file = try file()
         let before = try file.open(Older.Rated.self).read { $0.version }

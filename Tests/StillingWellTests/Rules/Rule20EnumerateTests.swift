@@ -32,7 +32,7 @@ struct Rule20EnumerateTests {
 
     private struct Refused: Error {}
 
-    @Test("a migration that is kept does not keep the store open, and is let go of after it", arguments: [true, false])
+    @Test("a retained migration does not keep the store open, and is released after it", arguments: [true, false])
     func kept(_ succeeds: Bool) throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

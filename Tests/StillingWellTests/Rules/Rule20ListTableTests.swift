@@ -228,7 +228,7 @@ struct Rule20ListTableTests {
         try expectWhole(file)
     }
 
-    @Test("a list gets the name of a hidden one, which keeps its elements for nobody")
+    @Test("a list that gets the name of a hidden one does not get its elements")
     func renamed() throws {
         let file = try file()
         // `tags` is hidden, and `labels` is another list.

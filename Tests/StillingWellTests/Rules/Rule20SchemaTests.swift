@@ -160,7 +160,7 @@ struct Rule20SchemaTests {
         #expect(text.contains("its format 4 is older than 5") && text.contains("with the library of commit 0f28f9de"))
     }
 
-    @Test("a higher version waits for nobody: it is refused while another process has the store open")
+    @Test("opening with a higher version is refused at once while another process has the store open")
     func otherProcess() throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -127,7 +127,7 @@ struct ChecksumTests {
         #expect(found?.table == "Counter")
     }
 
-    @Test("a snapshot from before the commits of others does not go by what was checked after them")
+    @Test("a snapshot that is older than foreign commits does not use checks that were made after them")
     func held() throws {
         let test = try TestStore(Batches.models)
         try test.store.write { try Batches.increment("row-marker", $0) }

@@ -46,7 +46,7 @@ struct DamagedPagesTests {
         }
     }
 
-    @Test("a value that says that it goes on behind the end of the file is not read")
+    @Test("a value whose pages lead beyond the end of the file is not read")
     func value() throws {
         let closed = try ClosedStore.notes()
         let leaves = closed.leaves(holding: "note 500")
@@ -82,7 +82,7 @@ struct DamagedPagesTests {
         #expect(error.map { "\($0)" }?.contains("'\(table)'") == true, "\(error.map { "\($0)" } ?? "none")")
     }
 
-    @Test("an assertion of the engine that does not hold is an error of who reads")
+    @Test("a failed assertion of the engine is an error of the reader")
     func assertion() throws {
         let closed = try ClosedStore.notes()
         try #require(!closed.branches.isEmpty)
@@ -95,7 +95,7 @@ struct DamagedPagesTests {
         }
     }
 
-    @Test("a count of entries that leads behind the file is an error of who reads, and of nobody else")
+    @Test("a count of entries that leads beyond the file is an error of its reader only")
     func count() throws {
         let closed = try ClosedStore.notes()
         try #require(!closed.branches.isEmpty)
@@ -109,7 +109,7 @@ struct DamagedPagesTests {
         }
     }
 
-    @Test("pages that stand in each other's place are an error of who goes over the rows")
+    @Test("swapped pages are an error of a scan")
     func order() throws {
         let closed = try ClosedStore.notes()
         let (early, late) = (closed.leaves(holding: "note 200"), closed.leaves(holding: "note 800"))
@@ -154,7 +154,7 @@ struct DamagedPagesTests {
         expectDamage { try closed.open { _ in } }
     }
 
-    @Test("a list of free pages that is longer than it can be is an error of who writes")
+    @Test("an impossibly long list of free pages is an error of the writer")
     func freePages() throws {
         let closed = try ClosedStore.notes()
         let page = closed.freePages * ClosedStore.pageBytes

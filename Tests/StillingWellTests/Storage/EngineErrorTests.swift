@@ -141,7 +141,7 @@ struct EngineErrorTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("an observer is told of damage that upkeep meets, and one that observes again of what is there then")
+    @Test("an observer is told of damage that upkeep finds; a new observation gets the rows of that time")
     func upkeep() throws {
         let test = try makeStore()
         let scheduler = ManualScheduler()

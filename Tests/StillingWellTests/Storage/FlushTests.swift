@@ -116,7 +116,7 @@ struct FlushTests {
         }
     }
 
-    @Test("the last who closes leaves everything on the disk")
+    @Test("the last process to close the store leaves all commits on the disk")
     func closed() throws {
         let copies = try Copies()
         do {

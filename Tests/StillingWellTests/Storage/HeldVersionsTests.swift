@@ -41,7 +41,7 @@ struct HeldVersionsTests {
         #expect(frozen.count == 100 && frozen[99].score == 9)
     }
 
-    @Test("the file does not grow for what is frozen, and memory goes with it", arguments: [1, 10])
+    @Test("the file does not grow for frozen objects, and their memory is released with them", arguments: [1, 10])
     func file(_ pins: Int) throws {
         let test = try makeStore(1_000)
         let opened = try descriptors(of: test)
@@ -154,7 +154,7 @@ struct HeldVersionsTests {
         #expect(test.store.heldBytes > 0, "seed \(seed): nothing was held for long")
     }
 
-    @Test("a read block that lasts reads what it began with")
+    @Test("a long read block reads the version at which it began")
     func readBlock() throws {
         let test = try makeStore(500)
         try test.store.read { connection in

@@ -213,7 +213,7 @@ struct LargeValueTests {
         (object.invalidate(), results.invalidate())
     }
 
-    @Test("an observer that came before anything moved hears the value that it could see")
+    @Test("the first change of a large value is told with its old value")
     func firstChange() throws {
         let test = try makeStore()
         let scheduler = ManualScheduler()

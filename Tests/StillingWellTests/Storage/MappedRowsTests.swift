@@ -108,7 +108,7 @@ struct MappedRowsTests {
     }
 
     /// Interpolation, which assumes an even distribution, is too high for most of these numbers, or too low.
-    @Test("are found where few numbers stand in some pages and many in others", arguments: [true, false])
+    @Test("are found if some pages have few numbers and others many", arguments: [true, false])
     func uneven(_ isSparseFirst: Bool) throws {
         let half = 2_000
         let test = try TestStore(durability: .memory)

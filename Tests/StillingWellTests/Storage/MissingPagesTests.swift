@@ -108,7 +108,7 @@ struct MissingPagesTests {
         return pages.map { $0 * ClosedStore.pageBytes }
     }
 
-    @Test("are errors where two stand in each other's place", arguments: Kind.allCases)
+    @Test("are errors if two are swapped", arguments: Kind.allCases)
     func swapped(_ kind: Kind) throws {
         let leaves = try leaves(kind)
         try closed.damaged({ closed.swap(leaves[0], leaves[leaves.count - 1]) }, { try expectErrors(kind, "swapped") })

@@ -67,7 +67,7 @@ struct OpeningTests {
         #expect(files == ["data.mdb", "durable.mdb", "lock.mdb", "shared"])
     }
 
-    @Test("behind a writer that stands still, opening gives up in the time it was given and names the process")
+    @Test("behind a stopped writer, opening gives up within its time limit and names the process")
     func behindStoppedWriter() throws {
         let path = Self.newPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -102,7 +102,7 @@ struct OpeningTests {
         #expect(try Store(configuration).write { try Batches.insert($0) } == 1)
     }
 
-    @Test("behind a process that opens the store and stands still too")
+    @Test("behind a stopped process that opens the store too")
     func behindStoppedOpener() throws {
         let path = Self.newPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -118,7 +118,7 @@ struct OpeningTests {
         _ = try Store(configuration)
     }
 
-    @Test("snapshots that a killed process held are given to those who ask, in a store where nobody writes")
+    @Test("snapshots of a killed process are available to others, also in a store without writers")
     func killedReaders() throws {
         let test = try TestStore(Batches.models)
         let other = try FixtureProcess(test, "freeze", "\(LMDB.maxReaders - 8)")
@@ -152,7 +152,7 @@ struct OpeningTests {
         try parent.waitForEnd()
     }
 
-    @Test("threads that cannot be had are errors of the calls that need them, and the store goes on")
+    @Test("a thread that cannot be started is an error of the call that needs it, and the store continues")
     func threads() throws {
         let test = try TestStore(Batches.models)
         let fixture = try FixtureProcess(test, "threadless")
@@ -166,7 +166,7 @@ struct OpeningTests {
         #expect(lines[3] == "connected" && lines[4] == "wrote 2")
     }
 
-    @Test("a run loop that no descriptors are left for is an error of the call that needs it, and the store goes on")
+    @Test("a run loop without descriptors is an error of the call that needs it, and the store continues")
     func descriptors() throws {
         let test = try TestStore(Batches.models)
         let fixture = try FixtureProcess(test, "filled")

@@ -35,7 +35,7 @@ struct PowerCutTests {
     }
 
     @Test(
-        "a flush that fails is told to all who wait, and the store goes on from the last one that did not",
+        "a failed flush is an error of all its waiters, and the store continues from the last good one",
         arguments: ["full", "relaxed"])
     func failedFlush(_ durability: String) throws {
         #expect(

@@ -72,7 +72,7 @@ struct PrivacyTests {
         withExtendedLifetime(store) {}
     }
 
-    @Test("the user's folder for stores in memory is used only if nobody else can have to do with it")
+    @Test("the user's folder for stores in memory is used only if no other user has access")
     func memoryFolder() throws {
         let root = Self.newPath()
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)

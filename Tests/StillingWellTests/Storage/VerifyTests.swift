@@ -258,7 +258,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("a file that is cut short while it is open is an error to who reads it, and no end of the process")
+    @Test("a file that is truncated while it is open is an error of its reader and does not end the process")
     func cutWhileOpen() throws {
         let seed = SeededRandom.base
         for round in 0..<20 {
