@@ -11,7 +11,8 @@ import TidegaugeTrialRunner
 
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explore", abstract: "Search the interleavings of an interleaving test for one that goes wrong.")
+        commandName: "explore",
+        abstract: "Search the interleavings of an interleaving test for one that hangs or breaks a rule.")
 
     @Argument(help: "Scenario with 'threads': a file or a name.", completion: Completions.scenarios)
     var scenario: String
@@ -21,14 +22,14 @@ struct ExploreCommand: ParsableCommand {
 
     @Option(
         help:
-            "Number of schedules to try: the default one, then random ones and PCT schedules of depth 2 and 3 in turns."
+            "Number of schedules to try: the default one, then random ones and PCT schedules of depth 2 and 3 alternately."
     )
     var schedules = 1_000
 
     @Option(help: "Random seed.")
     var seed: UInt64 = 1
 
-    @Option(help: "Schedule to replay, as it was printed. Nothing is searched.")
+    @Option(help: "Printed schedule to replay instead of searching.")
     var schedule: String?
 
     @Option(help: "Number of replays.")

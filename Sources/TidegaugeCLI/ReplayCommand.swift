@@ -22,7 +22,7 @@ struct ReplayCommand: ParsableCommand {
     @Option(help: "Number of repetitions.")
     var times = 1
 
-    @Flag(help: "Print the stack of each thread too.")
+    @Flag(help: "Also print the stack of each thread.")
     var stacks = false
 
     func validate() throws {
@@ -56,7 +56,7 @@ struct ReplayCommand: ParsableCommand {
         if file.hasSuffix(".json") {
             guard let data = FileManager.default.contents(atPath: file),
                 let kept = try? JSONDecoder().decode(ReplayableHang.self, from: data)
-            else { throw ValidationError("\(file) is no hang that a run has kept; they are in its folder 'hangs'") }
+            else { throw ValidationError("\(file) is no recorded hang; they are in the folder 'hangs' of a run") }
             try Drivers.check([kept.spec.driver])
             return (kept.spec, kept.hang)
         }

@@ -62,7 +62,7 @@ struct RunBaselines {
             return "baseline '\(name)': not written: the run \(why)"
         }
         try baseline.write(name, in: root)
-        let hint = compared == name && kept == nil ? ", the first one here: the next run is held against it" : ""
+        let hint = compared == name && kept == nil ? ", the first one here: the next run is compared with it" : ""
         return "baseline '\(name)': written to \(RunBaseline.path(name, in: root))\(hint)"
     }
 }

@@ -129,8 +129,8 @@ struct RunCommand: ParsableCommand {
         let plan: RunPlan
         do { plan = try RunPlan(resumption.record.header) } catch {
             printError(
-                "--resume: the run's paths (\(resumption.record.header.paths.joined(separator: ", "))) count from the folder that it "
-                    + "began in: go on from there")
+                "--resume: the run's paths (\(resumption.record.header.paths.joined(separator: ", "))) are relative "
+                    + "to the folder that it began in: continue from there")
             throw error
         }
         let differences = resumption.differences(
@@ -193,7 +193,7 @@ struct RunCommand: ParsableCommand {
         let load = QuietWait().run(isPatient: isJudged && !noWait) { busyShare in
             if quiet { return }
             printError(
-                "waiting for other programs to end, a minute at most (--no-wait: not at all): they take "
+                "waiting at most a minute for other programs to end (--no-wait: start at once): they take "
                     + "\(Humanised.share(busyShare)) of the processors' time")
         }
         if load.waitedNs > 0, load.isBusy, let busyShare = load.busyShare {
@@ -254,7 +254,7 @@ struct RunCommand: ParsableCommand {
             print(TerminalOutput.wrapped("limits are not judged in the smoke profile: its trials are short"))
         }
         print("Report: \(report.directory)/\(FinalReports.htmlName)")
-        if outcome == .interrupted { printError("go on with it: tidegauge run --resume \(report.directory)") }
+        if outcome == .interrupted { printError("continue with: tidegauge run --resume \(report.directory)") }
         return outcome
     }
 }

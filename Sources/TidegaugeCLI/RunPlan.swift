@@ -143,7 +143,8 @@ struct RunPlan {
     private static func cover(_ scenario: Scenario, _ profile: Profile, _ overrides: inout [String: String]) throws {
         guard let traceNs = scenario.traceNs else {
             throw ValidationError(
-                "--trace-file: '\(scenario.name)' follows no trace; name one with 'writers.arrivals: trace', or none")
+                "--trace-file: '\(scenario.name)' uses no trace; name a scenario with 'writers.arrivals: trace', or "
+                    + "none")
         }
         guard overrides["duration"] == nil else { return }
         let warmUpNs =

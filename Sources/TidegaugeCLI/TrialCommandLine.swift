@@ -25,10 +25,10 @@ struct AgentCommandLine: ParsableCommand {
         commandName: "agent", abstract: "Serve a trial on this host, through standard input and output.",
         shouldDisplay: false)
 
-    @Flag(help: "Say which binary and which machine this is.")
+    @Flag(help: "Print the identity of the binary and of the machine.")
     var describe = false
 
-    @Flag(help: "Be the process that an agent starts.")
+    @Flag(help: "Run as the process that an agent starts.")
     var worker = false
 
     func run() throws {
@@ -55,7 +55,7 @@ struct TrialCommandLine: ParsableCommand {
     @Option(help: "The hosts, as JSON.")
     var hosts: String?
 
-    @Flag(help: "Only say which specs this binary reads, and which drivers it has.")
+    @Flag(help: "Only print the spec versions that this binary reads, and its drivers.")
     var protocols = false
 
     func run() throws {

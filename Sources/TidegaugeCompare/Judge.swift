@@ -54,9 +54,9 @@ public struct Judge: Sendable {
         }
         let delta = figure.criterion.delta
         switch track.state {
-        case .confirmed where track.isDirect: return (.regressed, "called in one look at all gates")
+        case .confirmed where track.isDirect: return (.regressed, "decided in one test of all gates")
         case .confirmed: return (.regressed, "confirmed on fresh pairs")
-        case .refuted where effect.isUnder(delta): return (.unchanged, "a first suspicion was not borne out")
+        case .refuted where effect.isUnder(delta): return (.unchanged, "a first suspicion was not confirmed")
         case .refuted: return (open(effect, delta), "fresh pairs did not confirm a suspicion")
         case .confirming: return (open(effect, delta), "its confirmation was not finished")
         default: break

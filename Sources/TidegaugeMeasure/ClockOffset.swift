@@ -73,7 +73,7 @@ public struct ClockOffset: Sendable {
         var new = Bounds(
             atNs: middleNs, lowerNs: exchange.lowerNs - withinNs, upperNs: exchange.upperNs + withinNs)
         if let last = known.last {
-            precondition(middleNs >= last.atNs, "an exchange that is older than the one before")
+            precondition(middleNs >= last.atNs, "an exchange is older than the previous one")
             let betweenNs = driftNs(middleNs - last.atNs)
             new.lowerNs = max(new.lowerNs, last.lowerNs - betweenNs)
             new.upperNs = min(new.upperNs, last.upperNs + betweenNs)

@@ -91,8 +91,7 @@ extension FigureFlag.Word {
             "N samples are negative and are counted as such: the callback was entered before the commit had returned"
         case .queueThreads:
             "`observer_cpu` has no value, because queues share their threads with all other dispatched work; their "
-                + "CPU is included in `process_cpu`; `observers.deliver: run-loop` gives observers threads of their "
-                + "own"
+                + "CPU is included in `process_cpu`; `observers.deliver: run-loop` gives observers threads of their own"
         case .clock:
             "of `recording_cost`: cost of the clock readings that it excludes, with their number per commit and "
                 + "callback, and the cost of one"

@@ -59,7 +59,7 @@ public enum HistogramCode {
         var (index, total) = (0, UInt64(0))
         while bytes.left > 0 {
             guard let value = bytes.varint(), value > Int64.min, index <= TimeWeightedHistogram.bucket(of: .max) else {
-                throw Damage(description: "a count that ends early, or of a bucket that there is not")
+                throw Damage(description: "a count is incomplete, or of a bucket that does not exist")
             }
             if value < 0 {
                 guard value > -Int64(mostPayloadBytes) else { throw Damage(description: "an impossible run") }

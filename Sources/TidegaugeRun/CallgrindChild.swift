@@ -70,7 +70,7 @@ enum CallgrindChild {
             }
         }
         guard !counts.inCommits.isEmpty else {
-            throw Failure(description: "\(results): callgrind left no profile of the counted commits")
+            throw Failure(description: "\(results): callgrind wrote no profile of the counted commits")
         }
         return counts
     }

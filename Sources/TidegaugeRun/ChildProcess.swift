@@ -164,7 +164,7 @@ private final class Child {
         guard let data = FileManager.default.contents(atPath: folder.resultPath) else {
             return TrialResult(
                 fate: .harnessFault(reason: "no_result"),
-                notes: ["the trial's process left no result (\(exit))"] + folder.logTail())
+                notes: ["the trial's process wrote no result (\(exit))"] + folder.logTail())
         }
         do {
             return try other == nil ? TrialResult.read(data) : TrialResult.readForeign(data)

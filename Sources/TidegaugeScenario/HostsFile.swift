@@ -77,8 +77,7 @@ public struct HostsFile {
         guard let run = keys.first(where: { $0.key == "run" }) else {
             problems.add(
                 entry.position,
-                "host '\(name)' has no 'run', the words that precede the command of an agent ('run: []': this "
-                    + "machine)")
+                "host '\(name)' has no 'run', the words that precede the command of an agent ('run: []': this machine)")
             return nil
         }
         var host = HostEntry(name: name, run: words(run))

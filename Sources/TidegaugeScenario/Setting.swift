@@ -49,8 +49,7 @@ extension Setting {
         case .coTenant:
             .init(
                 \.spec.dataset.coTenant, .words(), default: .none,
-                "Second store of the same engine in the process. `busy`: with a writer and an observer of its "
-                    + "own.")
+                "Second store of the same engine in the process. `busy`: with a writer and an observer of its own.")
 
         // MARK: observers
         case .observerCount:
@@ -66,8 +65,7 @@ extension Setting {
         case .match:
             .init(
                 \.spec.observers.match, .share(), default: 0.5,
-                "Share of the rows that the observers watch in total. They are the rows with the highest "
-                    + "scores.")
+                "Share of the rows that the observers watch in total. They are the rows with the highest scores.")
         case .sort:
             .init(
                 \.spec.observers.sort, .words(), default: .scoreDescending,
@@ -261,8 +259,7 @@ extension Setting {
         case .serverTransport:
             .init(
                 \.spec.serverTransport, .wordsOrNil(.unix), default: nil,
-                "Transport to a server that the trial started. `unix`: a Unix socket. `tcp`: the loopback "
-                    + "interface.")
+                "Transport to a server that the trial started. `unix`: a Unix socket. `tcp`: the loopback interface.")
         case .serverListeners:
             .init(
                 \.spec.serverListeners, .integerOrNil(0...10_000), default: 0,
@@ -280,8 +277,7 @@ extension Setting {
         case .search:
             .init(
                 \.searchSteps, .integer(0...20), default: 0, isSwept: false,
-                "Number of additional trials that narrow the bracket of `sustainable_rate` after a sweep over "
-                    + "rates.")
+                "Number of additional trials that narrow the bracket of `sustainable_rate` after a sweep over rates.")
         case .warmUp:
             .init(
                 \.spec.warmUpNs, .durationNs(0...86_400_000_000_000), default: 500_000_000, isSwept: false,

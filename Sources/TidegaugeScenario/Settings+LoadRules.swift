@@ -150,8 +150,7 @@ extension Settings {
         case .ownWriters:
             blame(
                 writers.process != .own, [.fault, .process],
-                "'fault.kind: \(kind.rawValue)' requires writers in a separate process (write 'writers.process: "
-                    + "own')")
+                "'fault.kind: \(kind.rawValue)' requires writers in a separate process (write 'writers.process: own')")
         case .files(let durability):
             blame(
                 point.spec.durability == "memory", [.fault, .durability],

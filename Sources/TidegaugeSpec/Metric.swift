@@ -103,8 +103,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .writeResponseTime:
             .init(
                 .ns, .clock, .distribution(of: .commits),
-                "committed − due, which includes waiting for other "
-                    + "writers")
+                "committed − due, which includes waiting for other writers")
         case .writerPenalty:
             .init(
                 .one, .clock, from: .companions, takes: [.writeServiceTime], needs: [.observers, .baseline],
@@ -321,8 +320,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .harnessHiccup:
             .init(
                 .ns, .clock, .distribution(of: .others), about: .harness,
-                "lateness of a thread that repeatedly sleeps 1 ms: no latency on this machine can be measured below "
-                    + "it")
+                "lateness of a thread that repeatedly sleeps 1 ms: no latency on this machine can be measured below it")
         case .clockUncertainty:
             .init(
                 .ns, .clock, needs: [.setting(.hosts)], about: .harness,
@@ -346,8 +344,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .recordingBytes:
             .init(
                 .bytes, .holding, about: .harness,
-                "bytes allocated for recording 100,000 pairs of a commit and a "
-                    + "callback")
+                "bytes allocated for recording 100,000 pairs of a commit and a callback")
         case .oracleCost:
             .init(
                 .nsPerCommit, .processor, about: .harness,
@@ -355,13 +352,11 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .faultsCaught:
             .init(
                 .count, .event, worse: .less, needs: [.setting(.harmedDeliveries)], about: .harness,
-                "violations that the oracle found where deliveries were changed on purpose; a trial without any "
-                    + "fails")
+                "violations that the oracle found where deliveries were changed on purpose; a trial without any fails")
         case .slowdownSeen:
             .init(
                 .one, .clock, needs: [.setting(.slowdown)], about: .harness,
-                "median of `write_service_time` of the commits that were slowed on purpose ÷ median of the others − "
-                    + "1")
+                "median of `write_service_time` of the commits that were slowed on purpose ÷ median of the others − 1")
         case .stallSeen:
             .init(
                 .one, .clock, needs: [.setting(.evenStall)], about: .harness,

@@ -49,7 +49,8 @@ public enum CapabilityCheck {
         if calls, !capabilities.can(.callableOnSite) { return noCalls }
         for step in steps {
             switch step {
-            case .read where !capabilities.can(.transactionalReading): return "it has no way to read in steps"
+            case .read where !capabilities.can(.transactionalReading):
+                return "it cannot read in steps of an interleaving test"
             case .writeLater where !capabilities.can(.asynchronousWriting):
                 return "it has no asynchronous writes"
             default: break
@@ -86,7 +87,7 @@ public enum CapabilityCheck {
         case .checkedDeliveries where !capabilities.hasChangeSets:
             return "it has no change sets, so a lost delivery cannot be distinguished from a merged one"
         case .ownServer where !capabilities.can(.harmableServer):
-            return "it has no server that something could be done to"
+            return "it has no server"
         case nil, .ownWriters, .sharedStore, .files, .checkedDeliveries, .ownServer: return nil
         }
     }

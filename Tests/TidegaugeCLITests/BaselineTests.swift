@@ -39,7 +39,7 @@ import Testing
         #expect(first.status == 0, "\(first.errors)")
         #expect(
             first.output.contains(
-                "baseline 'last': written to \(Self.file), the first one here: the next run is held against it\nReport: "
+                "baseline 'last': written to \(Self.file), the first one here: the next run is compared with it\nReport: "
             ),
             "\(first.output)")
         let names = ["report.html", "summary.md"]

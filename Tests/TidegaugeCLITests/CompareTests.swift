@@ -79,9 +79,9 @@ import Testing
         let shallow = try refusal("shallow")
         #expect(shallow.contains("git fetch --unshallow") && shallow.contains("fetch-depth: 0"), "\(shallow)")
         let without = try refusal("whole", path: "/nowhere")
-        #expect(without.contains("git is not installed"), "\(without)")
+        #expect(without.contains("git, which is needed for commits, is not installed"), "\(without)")
         let outside = try refusal("")
-        #expect(outside.contains("within their repository"), "\(outside)")
+        #expect(outside.contains("only in their repository"), "\(outside)")
     }
 
     @Test func closedLoopsTakeTurnsAndOpenOnesDoNot() throws {
@@ -158,7 +158,7 @@ import Testing
         }
         #expect(ran.status == 130, "\(ran.output) \(ran.errors)")
         let kept = try #require(run)
-        #expect(ran.errors.contains("go on with it: tidegauge compare --resume \(kept)"))
+        #expect(ran.errors.contains("continue with: tidegauge compare --resume \(kept)"))
         return kept
     }
 
@@ -220,7 +220,7 @@ import Testing
         let all = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6"], in: folder)
         #expect(all.status == 2, "\(all.errors)")
         #expect(
-            all.output.contains("not compared: own: its gate 'harness_hiccup' tells of the harness or the machine"),
+            all.output.contains("not compared: own: its gate 'harness_hiccup' measures the harness or the machine"),
             "\(all.output)")
         #expect(all.output.contains("--scenario own compares it"))
         let named = try Binary.fixture.run(

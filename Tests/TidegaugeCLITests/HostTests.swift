@@ -159,7 +159,7 @@ import Testing
 
     @Test func aHostThatIsLostIsARowAndWhatTheOthersHaveIsKept() throws {
         for (end, words) in [
-            ("kill", "its agent is gone"), ("cut", "its agent is gone"), ("garble", "it said a frame of"),
+            ("kill", "its agent has ended"), ("cut", "its agent has ended"), ("garble", "it said a frame of"),
             ("silence", "it has said nothing for 10000 ms"),
         ] {
             let folder = try Folder()

@@ -64,8 +64,8 @@ import TidegaugeRun
         (["run", "commit-latency", "--filter", "comit"], "(did you mean 'commit-latency'?)"),
         (["explore", "commit-latency"], "commit-latency has no 'threads'"),
         (["replay", "commit-latency"], "commit-latency has no 'threads'"),
-        (["run", "a.yaml", "--out", "~"], "a shell expands '~' outside quotes alone"),
-        (["run", "a.yaml", "--out", "~/reports"], "a shell expands '~' outside quotes alone"),
+        (["run", "a.yaml", "--out", "~"], "a shell expands '~' only outside of quotes"),
+        (["run", "a.yaml", "--out", "~/reports"], "a shell expands '~' only outside of quotes"),
     ])
     func aSlipIsAnswered(arguments: [String], words: String) throws {
         let folder = try Folder()
@@ -124,7 +124,8 @@ import TidegaugeRun
         let first = try said(["run", "a.yaml", "--profile", "smoke", "--driver", "noop"], in: inside)
         #expect(first.status == 0, "\(first.errors)")
         let ran = try said(["run", "--resume", "\(inside.path)/Reports/latest"], in: folder)
-        #expect(ran.errors.contains("count from the folder that it began in: go on from there"), "\(ran.errors)")
+        #expect(
+            ran.errors.contains("are relative to the folder that it began in: continue from there"), "\(ran.errors)")
     }
 
     @Test func aPartOfNamesOfDriversIsAnswered() throws {

@@ -88,7 +88,8 @@ import TidegaugeMeasure
             ["run", "two.yaml", "--profile", "smoke", "--hosts", "hosts.yaml"], in: folder)
         #expect(ran.status == 70)
         let journal = folder.read("Reports/latest/journal.ndjson")
-        #expect(journal.contains("'b': its agent is gone (exit status 255)") && journal.contains("Connection refused"))
+        #expect(
+            journal.contains("'b': its agent has ended (exit status 255)") && journal.contains("Connection refused"))
     }
 }
 

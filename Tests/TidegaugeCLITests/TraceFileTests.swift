@@ -31,7 +31,7 @@ import Testing
     @Test(
         arguments: [
             (nil, [], 64, "'mine.txt' cannot be read"),
-            ("0.1\n", ["commit-latency"], 64, "'commit-latency' follows no trace"),
+            ("0.1\n", ["commit-latency"], 64, "'commit-latency' uses no trace"),
             (
                 "0 commit 2\n insert Note a\n", [], 65,
                 "mine.txt: the trace has in line 1 a commit of 2 operations, and only 1"

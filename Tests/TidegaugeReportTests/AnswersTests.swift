@@ -128,7 +128,7 @@ struct AnswersTests {
         #expect(try answer(.howFast, failed).meaning == "no scenario measures end_to_end_latency")
         var passing = record
         passing.trials[0].spec.workload = WorkloadSpec()
-        #expect(try answer(.howFast, passing).meaning.hasPrefix("no query of the trace of commit-latency is watched"))
+        #expect(try answer(.howFast, passing).meaning.hasPrefix("no query of the trace of commit-latency is observed"))
         var unpaired = record
         unpaired.rows.removeAll { $0.figure.metric == .upkeepCost }
         unpaired.trials[0].spec.measure = ["upkeep_cost"]

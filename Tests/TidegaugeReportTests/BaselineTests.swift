@@ -45,7 +45,7 @@ import TidegaugeSpec
             more.details == [
                 "worse than 'last': \(Self.instructions): 112k → 124k instructions/commit (+10.7 %)"
             ])
-        #expect(more.summary[0].contains("1 of 1 count worse (`tidegauge compare` says"))
+        #expect(more.summary[0].contains("1 of 1 count worse (`tidegauge compare` tests"))
         #expect(compared(record([counted(90_000)]), since: then).details == [])
     }
 
@@ -104,12 +104,12 @@ import TidegaugeSpec
         #expect(slow.details.count == 1 && slow.details[0].contains("1.00k → 2.00k instructions/commit (+100 %)"))
         #expect(
             slow.summary[0].hasSuffix(
-                "clocks, and what goes by them, not compared: the machine is not as it was: two_wakes took 1.00 µs, and takes 2.05 µs"
+                "clocks and what depends on them not compared: the machine has changed: two_wakes took 1.00 µs, and takes 2.05 µs"
             ))
         now.environment.yardsticks?[.rawCommit] = .fixed(1_000, 2_000)
         #expect(
             compared(now, since: then).summary[0].hasSuffix(
-                "clocks, and what goes by them, not compared: the yardstick raw_commit was not steady in both runs"))
+                "clocks and what depends on them not compared: the yardstick raw_commit was not steady in both runs"))
     }
 
     @Test func runsThatCannotBeComparedSayWhy() {
@@ -145,7 +145,7 @@ import TidegaugeSpec
         now.header.scenarios[0].sha = "another"
         let comparison = compared(now, since: then)
         #expect(comparison.details == [])
-        #expect(comparison.summary.last == "not compared, as they were changed since: result-size")
+        #expect(comparison.summary.last == "not compared, because they have changed since: result-size")
     }
 
     @Test func oneOfAnotherVersionIsNotCompared() {

@@ -159,7 +159,7 @@ struct ComparisonReportTests {
             let summary = try String(contentsOfFile: "\(root)/summary.md", encoding: .utf8)
             let page = try String(contentsOfFile: "\(root)/compare.html", encoding: .utf8)
             for text in [ComparisonConsole.render(judged), summary, page] {
-                #expect(text.contains("counts see no waiting") && text.contains("clocks show waiting"))
+                #expect(text.contains("counts do not show waiting") && text.contains("clocks show waiting"))
             }
             // Without a pair, the number of pairs needed is unknown.
             #expect(summary.contains("0 of 2 gates decided by clocks (0 %); 2 gates: too few pairs"))

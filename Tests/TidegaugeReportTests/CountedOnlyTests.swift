@@ -47,7 +47,7 @@ struct CountedOnlyReportTests {
             let readers = [console, texts["summary.md"]!, texts["compare.html"]!]
             for text in readers {
                 #expect(text.components(separatedBy: "not measured").count == 2)
-                #expect(!text.contains("inconclusive") && text.contains("counts see no waiting"))
+                #expect(!text.contains("inconclusive") && text.contains("counts do not show waiting"))
             }
             #expect(texts["summary.md"]!.contains(", counts alone, profile smoke."))
             #expect(!texts["summary.md"]!.contains("<script>") && !texts["compare.html"]!.contains("<script>"))

@@ -54,7 +54,7 @@ import TidegaugeStillingWellDriver
             #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
             #expect(try #require(result.value(.faultsCaught)) >= 1)
             #expect(result.value(.oracleViolations) == 0)
-            #expect(result.notes.contains { $0.contains("caught, as it should be") && $0.contains("seed 1") })
+            #expect(result.notes.contains { $0.contains("detected, as expected") && $0.contains("seed 1") })
         }
     }
 
@@ -63,7 +63,7 @@ import TidegaugeStillingWellDriver
         spec.fault = FaultSpec(kind: .loss, every: 1_000_000)
         let result = try runTrial(spec, on: ModelDriver())
         #expect(result.fate == .completed && result.value(.faultsCaught) == nil)
-        #expect(result.notes.contains { $0.contains("none was harmed") })
+        #expect(result.notes.contains { $0.contains("was not injected") })
     }
 
     @Test func anOracleThatSeesNothingFails() {
@@ -71,7 +71,7 @@ import TidegaugeStillingWellDriver
         result.figures = [Figure(.oracleViolations, .value, 0, n: 1), Figure(.faultsCaught, .value, 0, n: 1)]
         result.expectCaught(TrialSpec.tiny(), harmed: 1)
         #expect(result.fate == .oracleViolation && result.violationCount == 1)
-        #expect(result.violations[0].contains("blind"))
+        #expect(result.violations[0].contains("did not detect"))
     }
 
     @Test func aStoreWithoutChangeSetsIsNotAskedForLostDeliveries() {

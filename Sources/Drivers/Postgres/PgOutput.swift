@@ -92,8 +92,7 @@ private struct MessageReader {
 
     static func unknown(_ kind: UInt8) -> PostgresError {
         PostgresError(
-            "pgoutput sent a message of the unknown kind \(kind), although protocol version 1 was "
-                + "requested")
+            "pgoutput sent a message of the unknown kind \(kind), although protocol version 1 was requested")
     }
 
     private func require(_ count: Int) throws {

@@ -10,7 +10,7 @@ import TidegaugeSpec
 struct CalibrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calibrate",
-        abstract: "Measure how often this machine raises a false alarm, and how small a slow-down it detects.",
+        abstract: "Measure how often this machine raises a false alarm, and how small a slowdown it detects.",
         discussion: """
             Compares this binary with itself repeatedly. The noise it finds is what later comparisons on this kind of \
             machine hold their pairs against. Ctrl-C ends it with what is finished.
@@ -21,10 +21,10 @@ struct CalibrateCommand: ParsableCommand {
     @Option(help: "Number of comparisons of the binary with itself. 100 without a false alarm show a rate below 3 %.")
     var comparisons = 10
 
-    @Option(help: "Number of comparisons for each planted flaw.")
+    @Option(help: "Number of comparisons for each artificial cost (--flaw).")
     var power = 0
 
-    @Option(help: "Flaw to plant: spin=5%, wait=10%, tail=100:5ms or linger=2:3ms; repeatable.")
+    @Option(help: "Artificial cost to add: spin=5%, wait=10%, tail=100:5ms or linger=2:3ms; repeatable.")
     var flaw = ["spin=1%", "spin=2%", "spin=3%", "spin=5%", "spin=10%", "spin=20%", "tail=100:5ms", "linger=2:3ms"]
 
     @Flag(help: "Continue the calibration that was interrupted last. The options of that calibration apply.")
@@ -62,7 +62,7 @@ struct CalibrateCommand: ParsableCommand {
 
     private func interrupted() -> ExitCode {
         printError(
-            "go on with it: tidegauge calibrate --resume\(options.out == "Reports" ? "" : " --out \(options.out)")")
+            "continue with: tidegauge calibrate --resume\(options.out == "Reports" ? "" : " --out \(options.out)")")
         return ExitCode(.interrupted)
     }
 
@@ -84,7 +84,7 @@ struct CalibrateCommand: ParsableCommand {
             throw ValidationError("--resume: \(error)")
         }
         guard journal.work.plan.base.fingerprint == Fingerprint.of(binary) else {
-            throw ValidationError("--resume: it was begun by another binary: begin a new calibration")
+            throw ValidationError("--resume: another binary began it: begin a new calibration")
         }
         return journal
     }
@@ -111,7 +111,7 @@ struct CalibrateCommand: ParsableCommand {
             }
             finished.append(engine)
             let reds = finished.count { $0.tracks.contains { $0.state == .confirmed } }
-            run.note("\(kind): comparison \(number + 1) of \(count), \(reds) called so far")
+            run.note("\(kind): comparison \(number + 1) of \(count), \(reds) with a regression so far")
         }
         return finished
     }

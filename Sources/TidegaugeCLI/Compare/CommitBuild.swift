@@ -26,7 +26,7 @@ struct CommitBuild {
         let built = Built(revision: revision, executable: "\(folder)/\(product)", scenarios: "\(folder)/Scenarios")
         if FileManager.default.isExecutableFile(atPath: built.executable) { return built }
         let startTime = Date()
-        note("building \(revision.title); it is kept for the next time")
+        note("building \(revision.title); the build is kept")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let source = "\(folder)/src"
         _ = try? repository.git(["worktree", "remove", "--force", source])

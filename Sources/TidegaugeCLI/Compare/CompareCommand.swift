@@ -35,7 +35,10 @@ struct CompareCommand: ParsableCommand {
         completion: .directory) var resume: String?
 
     func validate() throws {
-        if (base == nil) == (resume == nil) { throw ValidationError("name BASE, or a comparison to --resume") }
+        if (base == nil) == (resume == nil) {
+            throw ValidationError(
+                "name BASE, or continue a comparison with --resume")
+        }
         try options.check()
         guard countOnly else { return }
         if !options.count { throw ValidationError("--count-only and --no-count leave nothing to do") }
@@ -68,7 +71,7 @@ struct CompareCommand: ParsableCommand {
         let record = try resuming(try ComparisonRecord.load(directory))
         let engine = try resuming(try record.replayed())
         for side in [record.plan.base, record.plan.head] where Fingerprint.of(side.executable) != side.fingerprint {
-            throw ValidationError("--resume: \(side.executable) is gone or another binary: begin a new comparison")
+            throw ValidationError("--resume: \(side.executable) was removed or replaced: begin a new comparison")
         }
         return try CompareRun(isQuiet: options.quiet).goOn(directory, record, engine)
     }

@@ -66,7 +66,7 @@ final class CompareRun {
         let judgement = ComparisonConsole.render(judged, columns: TerminalOutput.columns)
         print(TerminalOutput.coloured(judgement), terminator: "")
         print("Report: \(directory)/\(ComparisonReport.htmlName)")
-        if outcome == .interrupted { printError("go on with it: tidegauge compare --resume \(directory)") }
+        if outcome == .interrupted { printError("continue with: tidegauge compare --resume \(directory)") }
         return outcome
     }
 

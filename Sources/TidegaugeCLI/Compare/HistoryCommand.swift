@@ -70,7 +70,8 @@ struct HistoryCommand: ParsableCommand {
         let position = Int(try repository.git(["rev-list", "--count", "--first-parent", plan.head.commit])) ?? 0
         let gates = Judge(engine).rows().filter { $0.isGate && $0.change != nil }
         for row in gates where row.isDifference {
-            printError("\(row.scenario) \(row.name): not added: a value at or under zero has no ratio to the anchor's")
+            printError(
+                "\(row.scenario) \(row.name): not added: a value that is zero or negative has no ratio to the anchor's")
         }
         let points = gates.filter { !$0.isDifference }.map {
             HistoryPoint(

@@ -125,7 +125,7 @@ final class PointCounter {
                 explain(&counted.rows[index], ProfileDifference(base: old, head: new), title, &counted.files)
             }
         } catch {
-            counted.obstacle = "who did it was not counted: \(error)"
+            counted.obstacle = "instructions by function were not counted: \(error)"
         }
     }
 

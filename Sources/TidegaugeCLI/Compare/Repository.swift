@@ -23,14 +23,14 @@ struct Repository {
     init(containing folder: String = ".") throws {
         guard Subprocess.find("git") != nil else {
             throw ShellFailure(
-                description: "git is not installed, and commits are read by it: install git, or name two binaries")
+                description: "git, which is needed for commits, is not installed: install it, or name two binaries")
         }
         do {
             root = try Shell.output(["git", "rev-parse", "--show-toplevel"], in: folder)
         } catch {
             throw ShellFailure(
                 description:
-                    "commits are compared within their repository: run it there, or name two binaries (\(error))")
+                    "commits can be compared only in their repository: run it there, or name two binaries (\(error))")
         }
     }
 

@@ -28,8 +28,8 @@ struct Subjects {
                 skipped.append(
                     OneSided(
                         what: scenario.name,
-                        why: "its gate '\(scenario.gate.rawValue)' tells of the harness or the machine, and of no "
-                            + "store: --scenario \(scenario.name) compares it"))
+                        why: "its gate '\(scenario.gate.rawValue)' measures the harness or the machine, not a store: "
+                            + "--scenario \(scenario.name) compares it"))
                 continue
             }
             let drivers = Self.drivers(of: scenario, asked: asked)
@@ -60,7 +60,9 @@ struct Subjects {
             capabilities.flatMap { CapabilityCheck.obstacle(spec, $0) }
         }.first
         let gate = scenario.gate
-        let misfit = gate.isOverSweep ? "its gate '\(gate.rawValue)' is a figure over a sweep, which no pair has" : nil
+        let misfit =
+            gate.isOverSweep
+            ? "its gate '\(gate.rawValue)' is a figure over a sweep, and a pair has no sweep" : nil
         if let why = obstacle ?? misfit {
             return skipped.append(OneSided(what: "\(scenario.name) on \(driver)", why: why))
         }

@@ -84,7 +84,8 @@ struct SubjectFigures {
         }
         if let workload = one.spec.workload, workload.lasting.isEmpty, metric.needsObservers {
             return
-                "no query of the trace of \(one.spec.scenario) is watched from its first commit to its last, as \(name) takes"
+                "no query of the trace of \(one.spec.scenario) is observed from its first commit to its last, which "
+                + "\(name) requires"
         }
         let rows = record.rows.filter {
             $0.driver == driver && $0.figure.metric == metric && $0.figure.statistic == statistic

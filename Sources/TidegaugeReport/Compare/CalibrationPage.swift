@@ -18,7 +18,7 @@ public enum CalibrationConsole {
                     + "\(calibration.pValues.count), p = \(String(format: "%.2f", uniformity.pValue))")
         }
         lines += calibration.power.map { power in
-            "\(power.shim): called in \(power.called) of \(power.comparisons), "
+            "\(power.shim): detected in \(power.called) of \(power.comparisons), "
                 + "\(Int(nearest: power.secondsPerComparison)) s each"
                 + (power.seenBy.isEmpty ? "" : "; seen by " + power.seenBy.prefix(6).joined(separator: ", "))
                 + noisy(power.noisy)
@@ -27,7 +27,7 @@ public enum CalibrationConsole {
     }
 
     static func noisy(_ count: Int?) -> String {
-        count.map { $0 > 0 ? "; \($0) of them had more void pairs than a comparison may have" : "" } ?? ""
+        count.map { $0 > 0 ? "; \($0) of them had too many void pairs" : "" } ?? ""
     }
 
     static func falseReds(_ calibration: Calibration) -> String {
@@ -79,7 +79,7 @@ enum CalibrationPage {
         return Plot(
             title: "p-values of null comparisons",
             caption:
-                "One per comparison and gate, of one binary against itself. On the diagonal a p-value means what it says.",
+                "One per comparison and gate, of one binary against itself. If all points are on the diagonal, p-values are exact.",
             xLabel: "p", yLabel: "share at or under p", x: .plain(isLogarithmic: false),
             y: .plain(isLogarithmic: false),
             series: [
@@ -104,13 +104,13 @@ enum CalibrationPage {
             Plot.Point($0, Normal.cumulative(Foundation.log(1 + $0) * reach - Normal.quantile(0.99)))
         }
         return Plot(
-            title: "flaws that were called",
+            title: "detected artificial costs",
             caption: "CPU added to every commit, and the share of comparisons that were red.",
             xLabel: "CPU added", yLabel: "share called", x: .change, y: .plain(isLogarithmic: false),
             series: [
                 .init("measured", 1, .points, spins),
                 .init("nineteen of twenty", 5, .dashed, [.init(0, 0.95), .init(most, 0.95)]),
-                .init("expected of 20 pairs of this noise", 8, .dashed, promised),
+                .init("expected from 20 pairs with this noise", 8, .dashed, promised),
             ]
         ).drawable()
     }

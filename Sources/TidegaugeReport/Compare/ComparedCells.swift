@@ -74,7 +74,7 @@ public enum ComparisonConsole {
     public static func render(_ judged: JudgedComparison, columns: Int? = nil) -> String {
         let plan = judged.record.plan
         var lines = ["\(plan.base.name) (\(plan.base.label)) → \(plan.head.name) (\(plan.head.label))"]
-        if plan.head.isDirty { lines.append("the head is the working tree, with what is not committed in it") }
+        if plan.head.isDirty { lines.append("the head is the working tree, including uncommitted changes") }
         lines += judged.suspects.map { "! \(ClockText.suspicion($0))" }
         lines += CountedText.console(judged)
         lines += ["", ClockText.summary(judged)]
@@ -116,7 +116,7 @@ public enum ComparisonConsole {
         }
         if judged.gates.isEmpty, judged.record.counted.isEmpty { return "inconclusive: nothing could be compared" }
         switch judged.outcome.word {
-        case .failing: return "trials fail: the head's do not complete where the base's do"
+        case .failing: return "trials fail: trials of the head do not complete, and those of the base do"
         case .regressed: return "regressed: \(names(.regressed))"
         case .inconclusive:
             let suspects = judged.suspects.map {

@@ -30,8 +30,8 @@ enum ComparisonPlots {
         let rows = Double(gates.count)
         return Plot(
             title: "effects of the gates",
-            caption: "A row per gate, numbered as in the table. A stroke holds the true change with 95 %; past the "
-                + "upright stroke a change would matter.",
+            caption: "A row per gate, numbered as in the table. A bar is the 95 % interval of the change; changes "
+                + "beyond the vertical line matter.",
             xLabel: "change from base to head", yLabel: "gate", x: .change, y: .rows,
             series: [
                 .init(nil, Slot.void, .dashed, [.init(0, 0.5), .init(0, rows + 0.5)]),
@@ -59,7 +59,7 @@ enum ComparisonPlots {
         let delta = unit * criterion.change(criterion.delta)
         return Plot(
             title: "pairs in time order: \(track.gate)",
-            caption: "A drift of the machine shows as a slope, and is in both sides of each pair.",
+            caption: "A drift of the machine is a slope here. It affects both sides of each pair.",
             xLabel: "minutes since the start", yLabel: isDifference ? "head − base" : "change",
             x: .plain(isLogarithmic: false),
             y: !isDifference ? .change : unit < 1 ? .seconds(isLogarithmic: false) : .plain(isLogarithmic: false),
@@ -83,8 +83,8 @@ enum ComparisonPlots {
         }
         return Plot(
             title: "shift of \(track.gate.metric)",
-            caption: "All samples of all pairs. A level line is a shift of everything; one that climbs to the right is "
-                + "the tail's. Dashed: 95 %, pairs drawn with replacement.",
+            caption: "All samples of all pairs. A level line is a shift of all samples; a line that rises to the "
+                + "right is a shift of the tail. Dashed: 95 %, bootstrap over pairs.",
             xLabel: "percentile", yLabel: "change", x: .plain(isLogarithmic: false), y: .change,
             series: [
                 .init(nil, Slot.effect, .line, line(\.change)), .init(nil, Slot.effect, .dashed, line(\.low)),
@@ -103,9 +103,9 @@ enum ComparisonPlots {
             Plot.Point(expm1(size), Normal.cumulative(size * reach - Normal.quantile(0.99)))
         }
         return Plot(
-            title: "what could have been seen",
+            title: "detectable change",
             caption: "The chance that \(effect.pairs) pairs as noisy as these show a change of that size (α = 1 %).",
-            xLabel: "true change", yLabel: "chance to see it", x: .change, y: .plain(isLogarithmic: false),
+            xLabel: "true change", yLabel: "probability of detection", x: .change, y: .plain(isLogarithmic: false),
             series: [
                 .init(nil, Slot.effect, .line, curve),
                 .init("threshold", Slot.threshold, .dashed, [.init(threshold, 0), .init(threshold, 1)]),

@@ -5,7 +5,7 @@ import TidegaugeStatistics
 
 enum CountedText {
     /// Limitations of counts, shown with every counted verdict.
-    static let blindness = "counts see no waiting, no contention and no misses of a cache: those the clocks' gates see"
+    static let blindness = "counts do not show waiting, contention and cache misses; the gates with clocks do"
 
     static let titles = ["verdict", "what", "base", "head", "change", "base twice"]
 

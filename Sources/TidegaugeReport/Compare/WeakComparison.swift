@@ -61,7 +61,7 @@ enum WeakComparison {
         row.pValue = effect.pWorse
         row.detectable = effect.detectable.map { abs(criterion.change($0)) }
         let isSuspect = abs(effect.estimate) > criterion.delta
-        row.remark = isSuspect ? "worth a comparison of the commits" : ""
+        row.remark = isSuspect ? "compare the commits" : ""
         row.verdict = isSuspect ? .inconclusive : .unchanged
         return row
     }

@@ -104,7 +104,7 @@ extension BaselineComparison {
             }
             if !YardstickReading.isSame(oldNs, newNs) {
                 return
-                    "the machine is not as it was: \(yardstick.rawValue) took \(Humanised.text(oldNs, unit: "ns")), and "
+                    "the machine has changed: \(yardstick.rawValue) took \(Humanised.text(oldNs, unit: "ns")), and "
                     + "takes \(Humanised.text(newNs, unit: "ns"))"
             }
         }

@@ -12,13 +12,14 @@ extension BaselineComparison {
     /// Summary sentence, and another one for what was not compared.
     private var sentences: [String] {
         if let obstacle { return ["not compared: \(obstacle)"] }
-        let hint = worse.isEmpty ? "" : " (`tidegauge compare` says whether, and which function)"
+        let hint = worse.isEmpty ? "" : " (`tidegauge compare` tests it and names the function)"
         let clock =
-            clockObstacle.map { "clocks, and what goes by them, not compared: \($0)" }
+            clockObstacle.map { "clocks and what depends on them not compared: \($0)" }
             ?? "\(slower.count) of \(clocks) clocks slower"
         let whole = "\(worse.count) of \(Humanised.count(counts, "count")) worse\(hint), \(clock)"
         return [whole]
-            + (changed.isEmpty ? [] : ["not compared, as they were changed since: \(changed.joined(separator: ", "))"])
+            + (changed.isEmpty
+                ? [] : ["not compared, because they have changed since: \(changed.joined(separator: ", "))"])
     }
 
     // MARK: On a terminal

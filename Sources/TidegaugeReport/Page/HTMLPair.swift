@@ -46,7 +46,7 @@ enum HTMLPair {
             },
             "machines": base.environment.cpuModel == head.environment.cpuModel
                 && base.environment.cores == head.environment.cores
-                ? [] : ["The machines differ: times of the one say nothing about the other."],
+                ? [] : ["The machines differ: their times cannot be compared."],
             "groups": HTMLReport.groups(both, isPair: true),
             "scenarioCount": Humanised.count(HTMLReport.listed(both).count, "scenario"),
             "definitions": HTMLReport.definitions(both),

@@ -128,7 +128,7 @@ struct ScenarioPlots {
         }
         return Plot(
             title: "staleness over time",
-            caption: "Of the first trial, in steps of 250 ms: the highest of each step, and dashed its mean."
+            caption: "First trial, in steps of 250 ms: the maximum of each step, and dashed its mean."
                 + Self.more(points.count - shown.count),
             xLabel: "seconds since the start of the measured window", yLabel: "staleness",
             x: .plain(isLogarithmic: false), y: .seconds(isLogarithmic: true), series: series)

@@ -19,7 +19,7 @@ final class AppendedFile {
         let wholeLines = existing.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         if wholeLines < existing.count {
             guard ftruncate(file, off_t(wholeLines)) == 0 else {
-                throw ReportError("cut off a half line", path, errno: errno)
+                throw ReportError("remove an incomplete line", path, errno: errno)
             }
         }
         if wholeLines == 0, !header.isEmpty { try append(header) }

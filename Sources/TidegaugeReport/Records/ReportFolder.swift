@@ -13,7 +13,8 @@ public enum ReportFolder {
         guard !path.isEmpty else { throw ReportError(use, "''", reason: "its name is empty") }
         guard path != "~", !path.hasPrefix("~/") else {
             throw ReportError(
-                use, path, reason: "a shell expands '~' outside quotes alone (write $HOME, or ./~ for that name)")
+                use, path,
+                reason: "a shell expands '~' only outside of quotes (write $HOME, or ./~ for a folder of that name)")
         }
         guard path.utf8.count <= longest else { throw ReportError(use, path, errno: ENAMETOOLONG) }
         for part in ancestors(path) where mkdir(part, 0o777) != 0 {
@@ -23,7 +24,7 @@ public enum ReportFolder {
             if stat(part, &status) == 0 {
                 guard status.st_mode & S_IFMT == S_IFDIR else { throw ReportError(use, part, reason: "it is a file") }
             } else if code == EEXIST {
-                throw ReportError(use, part, reason: "it is a link that leads nowhere")
+                throw ReportError(use, part, reason: "it is a link without a target")
             } else {
                 throw ReportError("make the folder", part, errno: code)
             }

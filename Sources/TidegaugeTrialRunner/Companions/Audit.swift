@@ -67,5 +67,8 @@ private final class Auditor: DeliverySink, @unchecked Sendable {
         }
     }
 
-    func fail(_ error: any Error) { violation = "atomicity: the auditor on \(site.name) was given up on: \(error)" }
+    func fail(_ error: any Error) {
+        violation =
+            "atomicity: the subscription of the auditor on \(site.name) failed: \(error)"
+    }
 }

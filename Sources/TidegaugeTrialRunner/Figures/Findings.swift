@@ -89,19 +89,19 @@ extension TrialResult {
     mutating func expectCaught(_ spec: TrialSpec, harmed: Int) {
         if harmed == 0 {
             // Without a harmed delivery there is no figure.
-            notes.append("fewer deliveries than 'fault.every': none was harmed")
+            notes.append("fewer deliveries than 'fault.every', so the fault was not injected")
             if let index = figures.firstIndex(where: { $0.metric == .faultsCaught }) { figures[index].value = nil }
             return
         }
         if violationCount > 0 {
             fate = .completed
-            notes.append("caught, as it should be: \(violations[0])")
+            notes.append("detected, as expected: \(violations[0])")
             violations = []
             violationCount = 0
         } else {
             fate = .oracleViolation
             violationCount = 1
-            violations = [spec.located("the oracle is blind: a \(spec.fault.kind.rawValue) of deliveries was not seen")]
+            violations = [spec.located("the oracle did not detect the fault '\(spec.fault.kind.rawValue)'")]
         }
         if let index = figures.firstIndex(where: { $0.metric == .oracleViolations }) {
             figures[index].value = Double(violationCount)

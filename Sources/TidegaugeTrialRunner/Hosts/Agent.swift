@@ -83,7 +83,8 @@ public final class Agent {
         guard let spec = worker?.order.spec else { return }
         let mostNs = spec.hangTimeoutNs + spec.fault.lengthNs + HostFrame.silenceMarginNs
         if MonotonicClock.nowNs() - heardNs > mostNs {
-            throw TrialFault.harness("the trial has said nothing for \(mostNs / 1_000_000) ms: the way to it is gone")
+            throw TrialFault.harness(
+                "the trial has sent nothing for \(mostNs / 1_000_000) ms: the connection is lost")
         }
     }
 
@@ -140,7 +141,7 @@ public final class Agent {
             case .observed: try channel.send(frame)
             case .done: return try end(try frame.decoded(HostReport.self))
             case .hello, .ping, .pong, .order, .start, .progress, .fault, .stop, .records, .settle:
-                throw TrialFault.harness("a worker said '\(frame.kind)', which only agents say")
+                throw TrialFault.harness("a worker sent '\(frame.kind)', which only agents send")
             }
         }
         guard let exit = worker?.process.exit else { return }

@@ -72,7 +72,7 @@ final class HostLink {
     /// Waits for output of the agent.
     private func advance(untilNs deadlineNs: Int64) throws {
         if let exit = process.exit {
-            throw fault("its agent is gone (\(exit))\(lastWords); see 'run' in the hosts file, and the host's log")
+            throw fault("its agent has ended (\(exit))\(lastWords); see 'run' in the hosts file, and the host's log")
         }
         process.advance(untilNs: deadlineNs) { stream, bytes in hear(stream, bytes) }
     }
@@ -110,7 +110,7 @@ final class HostLink {
     /// Returns the next frame. Throws if it has another kind or does not arrive in time.
     func expect(_ kind: HostFrame.Kind, withinNs timeoutNs: Int64) throws -> HostFrame {
         guard let frame = try next(untilNs: MonotonicClock.nowNs() + timeoutNs) else {
-            throw fault("it has not said '\(kind)' for \(timeoutNs / 1_000_000) ms\(lastWords)")
+            throw fault("it has not sent '\(kind)' for \(timeoutNs / 1_000_000) ms\(lastWords)")
         }
         if frame.kind == .done, let failure = try decoded(frame, HostReport.self).failure {
             throw failure.fault(on: host)

@@ -113,7 +113,7 @@ final class HostStation {
             self.report = report
             commits = shownRecords.reduce(0) { $0 + $1.count }
         case .hello, .ping, .pong, .order, .ready, .start, .stop, .settle:
-            throw link.fault("it said '\(frame.kind)' in the middle of the load")
+            throw link.fault("it sent '\(frame.kind)' during the load")
         }
         return nil
     }

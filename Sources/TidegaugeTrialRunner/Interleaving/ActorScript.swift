@@ -93,7 +93,8 @@ struct ActorScript: Sendable {
 
     private func here(_ site: String?) throws -> DeliverySite {
         guard let site else {
-            throw DriverUnavailable("'\(actor)' is no site: give it 'runs_on: run-loop' or 'runs_on: queue'")
+            throw DriverUnavailable(
+                "'\(actor)' is no delivery context: write 'runs_on: run-loop' or 'runs_on: queue'")
         }
         return test.site(site).deliverySite
     }

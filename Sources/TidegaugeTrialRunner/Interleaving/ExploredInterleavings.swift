@@ -20,7 +20,7 @@ public struct ExploredInterleavings: Sendable {
         guard let play = spec.interleaving else { throw TrialFault.refused("a load has no schedules to explore") }
         if let actor = play.actors.first(where: { $0.place == .queue }) {
             throw TrialFault.refused(
-                "'\(actor.name)' is on a queue, of which no schedule can be chosen: give it 'runs_on: run-loop'")
+                "'\(actor.name)' runs on a queue, whose schedule cannot be chosen: write 'runs_on: run-loop'")
         }
         if let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) { throw TrialFault.refused(obstacle) }
         (self.spec, self.driver, self.play, self.folder) = (spec, driver, play, folder)

@@ -276,5 +276,5 @@ final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
         }
     }
 
-    func fail(_ error: any Error) { test.complain("the engine gave up on a subscription: \(error)") }
+    func fail(_ error: any Error) { test.complain("a subscription failed: \(error)") }
 }

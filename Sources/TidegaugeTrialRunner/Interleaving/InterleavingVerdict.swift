@@ -23,7 +23,7 @@ extension InterleavingTrial {
             if let hang {
                 judge(hang, into: &result)
             } else if expected != .completes {
-                violate("it was to end in a \(expected.rawValue), and it completed", &result)
+                violate("expected a \(expected.rawValue), but it completed", &result)
             }
             result.figures = figures(hang: hang, elapsedNs: elapsedNs)
             return result
@@ -51,7 +51,8 @@ extension InterleavingTrial {
             } else if hang.kind == .deadlock, !isAsSaid {
                 hang.isExpected = false
                 violate(
-                    "it deadlocked otherwise than the scenario says: \(hang.cycle.joined(separator: ", ")) instead of "
+                    "it deadlocked in another cycle than the scenario says: \(hang.cycle.joined(separator: ", ")) "
+                        + "instead of "
                         + play.cycle.joined(separator: ", "), &result)
             }
             result.hangs.insert(hang, at: 0)

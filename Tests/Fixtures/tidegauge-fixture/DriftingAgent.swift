@@ -6,7 +6,7 @@ struct DriftingAgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drifting-agent", abstract: "Serve a trial by a clock that gains 50 µs per second.")
 
-    @Flag(help: "Say which binary and which machine this is.")
+    @Flag(help: "Print the identity of the binary and of the machine.")
     var describe = false
 
     func run() throws { try Agent(describes: describe, fasterPPM: 50).run() }

@@ -52,7 +52,7 @@ import TidegaugeTemplateDriver
 
     /// Such a trial is skipped with a reason, and does not fail halfway. The same holds inside a callback.
     @Test(arguments: [
-        (InterleavingSpec.Step.read([]), "it has no way to read in steps"),
+        (InterleavingSpec.Step.read([]), "it cannot read in steps of an interleaving test"),
         (.writeLater([.commit(1)]), "it has no asynchronous writes"),
         (.refresh, "it cannot be called on an observing thread"),
         (.beginWrite, "it cannot be called on an observing thread"),

@@ -132,7 +132,7 @@ import TidegaugeSpec
         _ = try link.expect(.ready, withinNs: HostLink.readyNs)
         link.send(HostFrame(.start, integers: [MonotonicClock.nowNs()]))
         let error = #expect(throws: TrialFault.self) { while try link.next(untilNs: .max) != nil {} }
-        #expect(error?.description.contains("the trial has said nothing for 6000 ms") == true, "\(error as Any)")
+        #expect(error?.description.contains("the trial has sent nothing for 6000 ms") == true, "\(error as Any)")
     }
 
     /// Sending takes CPU time and bandwidth, so nothing is sent during the measurement.

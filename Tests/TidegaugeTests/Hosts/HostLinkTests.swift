@@ -34,7 +34,7 @@ import TidegaugeSpec
         let greeting = try refusal("echo Welcome to b; read line")
         #expect(greeting.hasPrefix("host: 'b': it said a frame of") && greeting.contains("ssh -T"), "\(greeting)")
         let gone = try refusal("echo 'Permission denied (publickey).' >&2; exit 255")
-        #expect(gone.contains("its agent is gone (exit status 255)") && gone.contains("Permission denied"), "\(gone)")
+        #expect(gone.contains("its agent has ended (exit status 255)") && gone.contains("Permission denied"), "\(gone)")
         let cut = try refusal("printf '\\012\\000\\000\\000\\001{'")
         #expect(cut.contains("'b'") && cut.contains("a frame was cut"), "\(cut)")
         let unreadable = try refusal(saying(HostFrame(kind: .hello, payload: Array("{}".utf8))))
@@ -60,7 +60,7 @@ import TidegaugeSpec
         let link = try HostLink(host("read line"))
         defer { link.end() }
         let error = #expect(throws: TrialFault.self) { try link.expect(.hello, withinNs: 10_000_000) }
-        #expect(error?.description == "host: 'b': it has not said 'hello' for 10 ms")
+        #expect(error?.description == "host: 'b': it has not sent 'hello' for 10 ms")
     }
 
     @Test func whoFallsSilentIsNamedWithTheTime() throws {
