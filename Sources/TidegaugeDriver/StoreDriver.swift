@@ -44,6 +44,31 @@ public protocol StoreWriter: AnyObject {
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64?
 }
 
+/// A writer whose engine runs in another process and takes the times of its commits itself. They replace those that the
+/// harness takes around `commit`, which contain the way to that process and back.
+public protocol SelfTimedWriter: StoreWriter {
+    /// Encodes the changes of the next `commit`, which gets the same ones. Called before the commit is due, so that
+    /// encoding is not measured. A commit may come without it.
+    /// - Throws: if the changes cannot be encoded.
+    func prepare(_ changes: UnsafeBufferPointer<Change>) throws
+    /// Times of the last commit that returned; nil before the first.
+    var lastTimes: CommitTimes? { get }
+}
+
+/// Times of a commit on the monotonic clock, in ns.
+public struct CommitTimes: Sendable, Equatable {
+    /// The request was sent to the engine.
+    public var sentNs: Int64
+    /// The engine had the write lock, or had begun if it does not know.
+    public var lockedNs: Int64
+    /// The commit had ended in the engine.
+    public var doneNs: Int64
+
+    public init(sentNs: Int64, lockedNs: Int64, doneNs: Int64) {
+        (self.sentNs, self.lockedNs, self.doneNs) = (sentNs, lockedNs, doneNs)
+    }
+}
+
 /// A writer of a store whose commits are a closure.
 public final class CommittingWriter: StoreWriter {
     private let body: (_ changes: UnsafeBufferPointer<Change>, _ locked: () -> Void) throws -> Int64?
@@ -102,13 +127,17 @@ public struct Delivery {
     public var modifications: [Int]
     /// Number of moved rows. Each is counted in both `deletions` and `insertions`.
     public var moveCount: Int
+    /// Time in ns on the monotonic clock at which an application in the engine's process could use the data. Nil if the
+    /// engine runs in this process: then the time of the call counts.
+    public var atNs: Int64?
 
     public init(
         version: Int64?, isInitial: Bool, count: Int, deletions: [Int] = [], insertions: [Int] = [],
-        modifications: [Int] = [], moveCount: Int = 0
+        modifications: [Int] = [], moveCount: Int = 0, atNs: Int64? = nil
     ) {
         (self.version, self.isInitial, self.count, self.deletions) = (version, isInitial, count, deletions)
         (self.insertions, self.modifications, self.moveCount) = (insertions, modifications, moveCount)
+        self.atNs = atNs
     }
 }
 
@@ -119,6 +148,12 @@ public struct DriverUnavailable: Error, CustomStringConvertible, Sendable {
     public var description: String
 
     public init(_ description: String) { self.description = description }
+}
+
+/// An error of an engine that has a name of its own in reports.
+public protocol NamedEngineError: Error, CustomStringConvertible {
+    /// One word, such as `engine_died`.
+    var reportName: String { get }
 }
 
 /// Thrown by a writer that was asked to change a missing item.

@@ -158,6 +158,8 @@ public struct StoreConfiguration: Sendable {
     public var secret: String?
     /// Whether instructions are counted. The engine then leaves out optional work that depends on the clock.
     public var isCounted: Bool
+    /// Time in ns without an answer after which an engine in another process counts as hung.
+    public var silenceLimitNs: Int64 = 10_000_000_000
 
     public init(
         directory: String, durability: DurabilityLevel, keys: KeyKind = .ascending, links: Int = 0,

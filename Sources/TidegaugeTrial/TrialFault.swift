@@ -15,6 +15,8 @@ package enum TrialFault: Error, CustomStringConvertible {
     case harness(String)
     /// A host was lost, did not answer, or sent an invalid message.
     case host(String)
+    /// The engine failed in a way that has a name of its own.
+    case engine(name: String, String)
 
     private var parts: (flag: String, words: String, reason: String) {
         switch self {
@@ -24,6 +26,7 @@ package enum TrialFault: Error, CustomStringConvertible {
         case .unavailable(let reason): ("unavailable", "unavailable", reason)
         case .harness(let reason): ("harness", "harness fault", reason)
         case .host(let reason): ("host", "host", reason)
+        case .engine(let name, let reason): (name, "engine", reason)
         }
     }
 
@@ -37,7 +40,16 @@ package enum TrialFault: Error, CustomStringConvertible {
         switch error {
         case let fault as TrialFault: self = fault
         case let fault as DriverUnavailable: self = .unavailable(fault.description)
+        case let fault as any NamedEngineError: self = .engine(name: fault.reportName, fault.description)
         default: self = .store("\(error)")
         }
+    }
+
+    /// Returns the fault for an error that the engine reported in `place`, such as the name of a writer.
+    package static func store(_ place: String, _ error: any Error) -> TrialFault {
+        if let fault = error as? any NamedEngineError {
+            return .engine(name: fault.reportName, "\(place): \(fault.description)")
+        }
+        return .store("\(place): \(error)")
     }
 }

@@ -86,7 +86,8 @@ struct HostReport: Codable, Sendable {
             switch TrialFault(error) {
             case .hang(let reason): self = .hang(reason)
             case .harness(let reason): self = .harness(reason)
-            case .store(let reason), .refused(let reason), .unavailable(let reason), .host(let reason):
+            case .store(let reason), .refused(let reason), .unavailable(let reason), .host(let reason),
+                .engine(_, let reason):
                 self = .store(reason)
             }
         }
@@ -122,6 +123,8 @@ extension StoreConfiguration {
             readsFirst: spec.observers.subscribe == .readFirst,
             mapBytes: spec.count == nil ? nil : Self.countedMapBytes, isCounted: spec.count != nil)
         server = ServerConfiguration(spec)
+        // The engine is named before the trial itself counts as hung.
+        silenceLimitNs = min(silenceLimitNs, spec.hangTimeoutNs / 2)
     }
 }
 

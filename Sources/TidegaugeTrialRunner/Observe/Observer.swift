@@ -56,10 +56,11 @@ final class Observer: DeliverySink {
     }
 
     func deliver(_ delivery: borrowing Delivery) {
-        let enterNs = MonotonicClock.nowNs()
+        let enterNs = delivery.atNs ?? MonotonicClock.nowNs()
         note(delivery, enterNs: enterNs)
         if let reader, let subscription { reader.read(subscription, callback: recorder.records.count - 1) }
-        finish(exitNs: MonotonicClock.nowNs())
+        // An engine in another process has called its application there, at that time.
+        finish(exitNs: delivery.atNs ?? MonotonicClock.nowNs())
         if let sampler, let subscription { sampler.look(delivery, callback: recorder.records.count - 1, subscription) }
     }
 
@@ -95,7 +96,7 @@ final class Observer: DeliverySink {
 
     func throwIfFailed() throws {
         if let failure = failure.withLock({ $0 }) {
-            throw TrialFault.store("\(name): the engine gave up on the subscription: \(failure)")
+            throw TrialFault.store("\(name): the engine gave up on the subscription", failure)
         }
     }
 }

@@ -43,6 +43,8 @@ final class Writer: @unchecked Sendable {
     private let changes: UnsafeMutableBufferPointer<Change>
     /// The next commit; a part of `changes`.
     private var next = UnsafeBufferPointer<Change>(start: nil, count: 0)
+    /// The writer of the store if it takes the times of its commits itself; otherwise nil.
+    private var selfTimed: (any SelfTimedWriter)?
     /// Whether the thread spins. Spinning on the last free core would take it from the store.
     private let spins: Bool
     private let hooks: Hooks
@@ -92,6 +94,7 @@ final class Writer: @unchecked Sendable {
         allocations = ThreadAllocations()
         do {
             let writer = try store.makeWriter()
+            selfTimed = writer as? any SelfTimedWriter
             // Pinned only after the store has started its threads, because they would inherit the core.
             if let turns = spec.turns, case let code = cp_pin_to_core(Int32(turns.core + index)), code != 0 {
                 throw TrialFault.harness("cannot stay on a core (errno \(code)): compare where affinity may be set")
@@ -104,9 +107,15 @@ final class Writer: @unchecked Sendable {
         } catch TrialFault.hang(let reason) {
             fault = .hang(reason)
         } catch {
-            fault = .store("\(name): \(error)")
+            fault = .store(name, error)
         }
         end.arriveAndWait()
+    }
+
+    /// Draws the next commit.
+    private func fillNext() throws {
+        next = generator.fill(changes)
+        try selfTimed?.prepare(next)
     }
 
     private func follow(_ writer: any StoreWriter, windowNs: Int64) throws {
@@ -122,7 +131,7 @@ final class Writer: @unchecked Sendable {
                 floor.wake(isMeasured: lastNs >= 0)
             }
             lastNs = offsetNs
-            next = generator.fill(changes)
+            try fillNext()
             dueNs.store(windowNs + offsetNs, ordering: .relaxed)
             let spunNs = Pacing.wait(untilNs: windowNs + offsetNs, spin: spins)
             if offsetNs >= 0 { self.spunNs += spunNs }
@@ -136,7 +145,7 @@ final class Writer: @unchecked Sendable {
         Pacing.sleep(untilNs: beginNs)
         let endNs = windowNs + spec.wallNs(spec.durationNs)
         while awaitTurn(before: endNs) < endNs {
-            next = generator.fill(changes)
+            try fillNext()
             try commit(writer, dueNs: nil)
             if spec.writers.load == .lockstep { try awaitObservers(windowNs) }
         }
@@ -193,10 +202,13 @@ final class Writer: @unchecked Sendable {
     }
 
     private func commit(_ writer: any StoreWriter, dueNs: Int64?) throws {
-        let beginNs = MonotonicClock.nowNs()
+        var beginNs = MonotonicClock.nowNs()
         var lockedNs = beginNs
         let version = try attempt(writer) { lockedNs = MonotonicClock.nowNs() }
-        let committedNs = MonotonicClock.nowNs()
+        var committedNs = MonotonicClock.nowNs()
+        if let times = selfTimed?.lastTimes {
+            (beginNs, lockedNs, committedNs) = (times.sentNs, times.lockedNs, times.doneNs)
+        }
         guard let version else { throw TrialFault.refused("the engine gave commit \(commits) no version") }
         recorder.record(
             CommitRecord(
