@@ -69,6 +69,15 @@ void *cp_thread_end_context(void (*ended)(void *context)) {
     return NULL;
 }
 
+void cp_adopt_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+int64_t cp_process_cpu_ns(int32_t pid) {
+    clockid_t clock;
+    struct timespec time;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return -1;
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
 void cp_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, 9 /* SIGKILL */, 0, 0, 0); }
 
 int cp_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -160,6 +160,13 @@ public final class Subprocess {
         writeInput()
     }
 
+    /// Hands over this process's end of the child's standard input, which does not block and must have been kept open. The
+    /// caller writes to it and closes it.
+    public func takeInput() -> Int32 {
+        defer { input = -1 }
+        return input
+    }
+
     /// Signals the child and its descendants.
     public func signal(_ number: Int32) {
         if exit == nil, Glibc.kill(-pid, number) != 0 { _ = Glibc.kill(pid, number) }

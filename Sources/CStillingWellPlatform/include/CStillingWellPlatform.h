@@ -147,6 +147,11 @@ int cp_pidfd(int32_t pid);
 /// Same as `write`, without SIGPIPE if the reader is gone: returns -1 with `errno` EPIPE.
 long cp_write_unsignalled(int descriptor, const void *bytes, unsigned long count);
 
+/// Makes orphans among the descendants of this process its children, which it can then reap.
+void cp_adopt_orphans(void);
+/// Returns the CPU time of process `pid` in ns, ended threads included, or -1 if there is none.
+int64_t cp_process_cpu_ns(int32_t pid);
+
 /// Makes the kernel kill this process when the thread that started it ends.
 void cp_die_with_parent(void);
 
