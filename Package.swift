@@ -44,6 +44,8 @@ struct DriverFolder {
 
 let drivers = [
     DriverFolder("Noop", in: nil, []),
+    // Engines in processes of their own, which the command line makes drivers of.
+    DriverFolder("Process", in: nil, ["CStillingWellPlatform", "TidegaugeMeasure"]),
     DriverFolder(
         "StillingWell", in: "TidegaugeShipped",
         ["StillingWell", "StillingWellCombine", "TidegaugeStatistics", openCombine]),
@@ -188,8 +190,10 @@ let package = Package(
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "StillingWellBasis", "TidegaugeCompare", "TidegaugeMeasure", "TidegaugeNoopDriver", "TidegaugeProfiles",
-                "TidegaugeReport", "TidegaugeRun", "TidegaugeScenario", "TidegaugeSpec", "TidegaugeStatistics",
+                "StillingWellBasis", "CStillingWellPlatform", "TidegaugeCompare", "TidegaugeMeasure",
+                "TidegaugeNoopDriver",
+                "TidegaugeProcessDriver", "TidegaugeProfiles", "TidegaugeReport", "TidegaugeRun", "TidegaugeScenario",
+                "TidegaugeSpec", "TidegaugeStatistics",
                 "TidegaugeDriver", "TidegaugeHangs", "StillingWellSync", "TidegaugeTrialRunner", "TidegaugeTrial",
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
@@ -302,7 +306,8 @@ let package = Package(
             name: "TidegaugeFuzzTests",
             dependencies: [
                 "CStillingWellLMDB", "StillingWell", "StillingWellFixtures", "TidegaugeCompare",
-                "TidegaugeDriver", "TidegaugeMeasure", "TidegaugeProfiles", "TidegaugeReport", "TidegaugeRun",
+                "TidegaugeDriver", "TidegaugeMeasure", "TidegaugeProcessDriver", "TidegaugeProfiles", "TidegaugeReport",
+                "TidegaugeRun",
                 "TidegaugeScenario", "TidegaugeSpec", "StillingWellSeededRandom",
                 "StillingWellTestThreads",
                 "TidegaugeTrial", "TidegaugeTrialRunner",

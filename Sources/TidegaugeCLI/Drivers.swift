@@ -8,9 +8,9 @@ enum Drivers {
     /// Set before anything is parsed.
     private static let given = SetOnce<(all: [any StoreDriver], unjudged: Set<String>)>()
 
-    static var all: [any StoreDriver] { given.known?.all ?? [] }
+    static var all: [any StoreDriver] { (given.known?.all ?? []) + Engines.all.map(\.driver) }
     /// Names of unjudged drivers, which run only where they are named.
-    static var unjudged: Set<String> { given.known?.unjudged ?? [] }
+    static var unjudged: Set<String> { (given.known?.unjudged ?? []).union(Engines.all.map(\.name)) }
 
     static var names: [String] { all.map(\.name) }
 
@@ -27,6 +27,9 @@ enum Drivers {
     /// - Throws: an exit that names an unknown driver.
     static func check(_ asked: [String]) throws {
         for name in asked where !names.contains(name) {
+            if Engines.isCommand(name) {
+                throw ValidationError("--driver '\(name)': only `tidegauge run` starts an engine by a command")
+            }
             if let remedy = ShippedDrivers.remedy(name) { throw ValidationError(remedy) }
             throw ValidationError("unknown driver '\(name)' \(Nearest.hints(for: name, among: known))")
         }

@@ -24,7 +24,10 @@ struct RunCommand: ParsableCommand {
     var profile: Profile = .ci
 
     @Option(
-        help: "Driver to run on; repeatable. The first is the reference (default: all but noop and peers).",
+        help: """
+            Driver to run on; repeatable. The first is the reference (default: all but noop and peers). A command such as \
+            'python3 engine.py', or a file engine.yaml, starts an engine in a process of its own (Docs/engines.md).
+            """,
         completion: Completions.drivers)
     var driver: [String] = []
 
@@ -95,7 +98,7 @@ struct RunCommand: ParsableCommand {
         completion: .directory) var resume: String?
 
     func validate() throws {
-        try Drivers.check(driver)
+        try Drivers.check(driver.filter { !Engines.isCommand($0) })
         _ = try RunPlan.overrides(set)
         if count { _ = try counter() }
         if let commits {
@@ -235,7 +238,9 @@ struct RunCommand: ParsableCommand {
         let console = RunConsole(report, Progress(isQuiet: quiet), resumption)
         let runner = Runner(
             drivers: Drivers.all,
-            executor: ChildProcess(directory: trials, interruption: interruption, hosts: plan.header.hosts ?? []),
+            executor: ChildProcess(
+                directory: trials, interruption: interruption, hosts: plan.header.hosts ?? [],
+                engines: try Engines.json()),
             interruption: interruption, delegate: console,
             noiseLimits: NoiseLimits(
                 calibratedHiccupNs: plan.jobs.contains(where: \.repeatsVoid) ? Self.hiccupP99AtRestNs() : nil),

@@ -22,6 +22,7 @@ struct RunPlan {
     /// - Parameter header: request; its `binary` and `scenarios` are filled in.
     init(_ header: RunHeader) throws {
         let overrides = try Self.overrides(header.overrides)
+        let asked = try Engines.names(header.drivers)
         // A resumed run uses the hosts that it began with.
         let hosts = try header.hosts ?? header.hostsFile.map { path in try refusing(try HostsFile.read(path: path)) }
         let trace = try header.traceFile.map { (name: $0, bytes: try Self.contents($0)) }
@@ -36,7 +37,7 @@ struct RunPlan {
         }
         var warnings: [ScenarioProblem] = []
         jobs = try wanted.map { scenario in
-            let drivers = Self.drivers(of: scenario, asked: header.drivers)
+            let drivers = Self.drivers(of: scenario, asked: asked)
             var overrides = overrides
             if header.traceFile != nil { try Self.cover(scenario, header.profile, &overrides) }
             if header.counter == nil {
@@ -45,7 +46,7 @@ struct RunPlan {
             var trials = try refusing(
                 try scenario.trials(profile: header.profile, drivers: drivers, seed: header.seed, overrides: overrides))
             // An unjudged driver needs only one repetition.
-            let unjudged = Self.unjudged(of: scenario, asked: header.drivers)
+            let unjudged = Self.unjudged(of: scenario, asked: asked)
             trials.removeAll { unjudged.contains($0.driver) && $0.trial > 0 }
             if header.trace {
                 for index in trials.indices { trials[index].traceEvents = Self.traceEvents }
@@ -67,10 +68,11 @@ struct RunPlan {
                 repeatsVoid: Self.judges(header.profile))
         }
         self.warnings = warnings
-        if let objection = Self.objection(jobs, wanted, asked: header.drivers) { throw ValidationError(objection) }
+        if let objection = Self.objection(jobs, wanted, asked: asked) { throw ValidationError(objection) }
         if let hosts { try Self.check(hosts, header.hostsFile ?? "", jobs) }
         var header = header
         header.hosts = hosts
+        header.engines = Engines.arguments
         header.binary = Fingerprint.ofThisBinary()
         header.scenarios = wanted.map { ScenarioRecord($0) }
         header.emptyDrivers = Drivers.all.filter(\.isEmpty).map(\.name)

@@ -1,5 +1,6 @@
 // `tidegauge trial`: the child process of a trial. Not shown in the help.
 import ArgumentParser
+import CStillingWellPlatform
 import Foundation
 import TidegaugeRun
 import TidegaugeSpec
@@ -55,12 +56,20 @@ struct TrialCommandLine: ParsableCommand {
     @Option(help: "The hosts, as JSON.")
     var hosts: String?
 
+    @Option(help: "Engines that run in processes of their own, as JSON.")
+    var engines: String?
+
     @Flag(help: "Only print the spec versions that this binary reads, and its drivers.")
     var protocols = false
 
     func run() throws {
         if protocols { return print(String(decoding: try TrialProtocol(Drivers.all).json(), as: UTF8.self)) }
         try asChild {
+            if let engines {
+                // Processes that an engine leaves behind are then killed and reaped here.
+                cp_adopt_orphans()
+                try Engines.add(engines)
+            }
             try TrialCommand.run(
                 spec: FileHandle.standardInput.readToEnd() ?? Data(), drivers: Drivers.all,
                 resultDirectory: resultDir, storeDirectory: storeDir,

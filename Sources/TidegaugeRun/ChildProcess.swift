@@ -12,6 +12,8 @@ public final class ChildProcess: TrialExecutor {
     private let interruption: Interruption
     private let other: OtherBinary?
     private let hosts: [HostEntry]
+    /// Engines that run in processes of their own, as JSON for the trial; nil if there are none.
+    private let engines: String?
     private var number = 0
     /// Copy of the program for valgrind, made on first use.
     private var stripped: String?
@@ -26,10 +28,13 @@ public final class ChildProcess: TrialExecutor {
     ///   - directory: parent of the trials' folders. Only folders of failed trials are kept.
     ///   - other: binary to run instead of this one.
     ///   - hosts: hosts for trials that need several; empty: processes on this machine.
+    ///   - engines: engines that run in processes of their own, as JSON for the trial.
     public init(
-        directory: String, interruption: Interruption, other: OtherBinary? = nil, hosts: [HostEntry] = []
+        directory: String, interruption: Interruption, other: OtherBinary? = nil, hosts: [HostEntry] = [],
+        engines: String? = nil
     ) {
         (self.directory, self.interruption, self.other, self.hosts) = (directory, interruption, other, hosts)
+        self.engines = engines
     }
 
     public func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {
@@ -45,12 +50,20 @@ public final class ChildProcess: TrialExecutor {
             if !hosts.isEmpty {
                 arguments += ["--hosts", String(decoding: try JSONEncoder().encode(hosts), as: UTF8.self)]
             }
+            // An engine may outlive a trial that was killed, and leave processes behind.
+            let family = engines.map { _ in
+                ProcessFamily("TIDEGAUGE_TRIAL", "\(getpid())-\(number)-\(UInt32.random(in: 0 ... .max))")
+            }
+            defer { family?.kill() }
+            if let engines { arguments += ["--engines", engines] }
             let command =
                 isUnderCallgrind
                 ? try CallgrindChild.command(
                     try strippedCopy(of: program), arguments, results: folder.results, callPaths: profilesCallPaths)
                 : (program, arguments)
-            var result = try Child(spec, folder, other, command, paddingBytes, report).result(interruption)
+            let child = try Child(
+                spec, folder, other, command, family?.environment ?? [:], paddingBytes, report)
+            var result = child.result(interruption)
             if isUnderCallgrind, result.fate == .completed {
                 let counts = try CallgrindChild.counts(in: folder.results)
                 result.count?.add(inCommits: counts.inCommits, atRest: counts.atRest)
@@ -89,10 +102,10 @@ private final class Child {
 
     init(
         _ spec: TrialSpec, _ folder: TrialFolder, _ other: OtherBinary?, _ command: (path: String, arguments: [String]),
-        _ paddingBytes: Int, _ report: @escaping (TrialProgress) -> Void
+        _ variables: [String: String], _ paddingBytes: Int, _ report: @escaping (TrialProgress) -> Void
     ) throws {
         (self.spec, self.folder, self.other, self.report) = (spec, folder, other, report)
-        var environment: [String: String] = [:]
+        var environment = variables
         if paddingBytes > 0 { environment["TIDEGAUGE_PADDING"] = String(repeating: "x", count: paddingBytes) }
         // The runtime's backtrace takes seconds on a busy machine, so that a crash would be reported as a hang. It
         // can be enabled by setting the variable.

@@ -20,7 +20,7 @@ struct SubjectFigures {
     private static func subject(_ record: RunRecord) -> String {
         let drivers = record.trials.map(\.spec.driver)
         // Named drivers are compared with the first of them.
-        if let named = record.header.drivers.first(where: drivers.contains), !record.header.isEmpty(named) {
+        if let named = record.header.driverNames.first(where: drivers.contains), !record.header.isEmpty(named) {
             return named
         }
         let counts = Dictionary(grouping: drivers) { $0 }.mapValues(\.count)

@@ -8,7 +8,10 @@ public struct RunHeader: Codable, Sendable, Equatable {
     public var profile = Profile.ci
     /// Scenario paths as given on the command line.
     public var paths: [String] = []
+    /// Drivers as given on the command line: names, commands and files of engines.
     public var drivers: [String] = []
+    /// Names of the drivers that the commands and files stand for. Nil if there are none.
+    public var engines: [String: String]?
     public var seed: UInt64?
     public var overrides: [String] = []
     public var filter: String?
@@ -37,6 +40,9 @@ public struct RunHeader: Codable, Sendable, Equatable {
 extension RunHeader {
     /// Whether a driver does nothing, so that it measures only the harness.
     func isEmpty(_ driver: String) -> Bool { (emptyDrivers ?? Self.formerEmptyDrivers).contains(driver) }
+
+    /// Names of the drivers of the command line.
+    var driverNames: [String] { drivers.map { engines?[$0] ?? $0 } }
 
     /// Drivers of this kind in runs that do not name them.
     private static let formerEmptyDrivers = ["noop", "null-server"]

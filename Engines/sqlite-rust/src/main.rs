@@ -1,0 +1,166 @@
+//! SQLite in Rust. A thread with a connection of its own fetches every observed query again after a commit. Commits
+//! in between are coalesced. A query whose rows are the same is not delivered. SQLite reads the JSON of requests.
+
+mod sqlite;
+
+use sqlite::Connection;
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+use std::sync::{Mutex, OnceLock};
+use std::thread::{park, spawn, Thread};
+
+const FACTS: &str = r#"{"durabilities":["memory","relaxed","full"],"persists":true,"shows":"keys","advancesTogether":true,"remarks":["fetches every observed query again after a commit","'memory' is a WAL file on tmpfs"]}"#;
+const SCHEMA: &str = r#"
+    CREATE TABLE item (key INTEGER PRIMARY KEY, "group" INTEGER, score INTEGER, stamp INTEGER);
+    CREATE INDEX item_score ON item (score);
+    CREATE INDEX item_group ON item ("group");
+    CREATE TABLE clock (version INTEGER);
+    INSERT INTO clock VALUES (1);"#;
+const LOAD: &str = "INSERT INTO item SELECT value->>0, value->>1, value->>2, value->>3 FROM json_each(?, '$.rows')";
+/// The statement of each change, and its key.
+const CHANGES: &str = r#"SELECT CASE value->>0
+        WHEN 'insert' THEN printf('INSERT INTO item VALUES (%d, %d, %d, %d)',
+            value->>1, value->>'$[2].group', value->>'$[2].score', value->>'$[2].stamp')
+        WHEN 'update' THEN printf('UPDATE item SET %s WHERE key = %d',
+            (SELECT group_concat(printf('"%w" = %d', key, value)) FROM json_each(c.value, '$[2]')), value->>1)
+        ELSE printf('DELETE FROM item WHERE key = %d', value->>1) END, value->>1
+    FROM json_each(?, '$.changes') c"#;
+/// The query as a statement.
+const SELECT: &str = r#"SELECT printf('SELECT key, "group", score, stamp FROM item%s ORDER BY %s%s',
+        (SELECT coalesce(' WHERE ' || group_concat(printf('"%w" %s %d', value->>0, value->>1, value->>2), ' AND '), '')
+            FROM json_each(r.text, '$.query.match')),
+        coalesce(ltrim(r.text->>'$.query.sort', '-'), 'rowid'), iif(r.text->>'$.query.sort' LIKE '-%', ' DESC', ''))
+    FROM (SELECT ? AS text) r"#;
+
+extern "C" {
+    fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
+}
+
+/// Nanoseconds of CLOCK_MONOTONIC.
+fn now() -> i64 {
+    let mut time = [0; 2];
+    unsafe { clock_gettime(1, &mut time) };
+    time[0] * 1_000_000_000 + time[1]
+}
+
+/// Writes a line by one call, under the lock of standard output.
+fn send(line: String) {
+    let mut output = std::io::stdout().lock();
+    output.write_all((line + "\n").as_bytes()).and_then(|_| output.flush()).unwrap_or_else(|_| std::process::exit(0));
+}
+
+type Row = [i64; 4];
+
+/// The query of each subscription, and the rows that it has shown. Held during a delivery: none follows a cancellation.
+static SUBS: Mutex<BTreeMap<i64, (String, Option<Vec<Row>>)>> = Mutex::new(BTreeMap::new());
+static OBSERVER: OnceLock<Thread> = OnceLock::new();
+
+fn fetch(connection: &mut Connection, query: &str) -> Vec<Row> {
+    connection.rows(query, "", |row| [0, 1, 2, 3].map(|column| row.number(column)))
+}
+
+fn select(connection: &mut Connection, request: &str) -> String {
+    connection.rows(SELECT, request, |row| row.text(0)).remove(0)
+}
+
+fn number(connection: &mut Connection, sql: &str) -> i64 {
+    connection.rows(sql, "", |row| row.number(0))[0]
+}
+
+fn observe(mut connection: Connection) {
+    loop {
+        // Returns at once if there was a commit meanwhile.
+        park();
+        let mut subs = SUBS.lock().unwrap();
+        connection.run("BEGIN");
+        let version = number(&mut connection, "SELECT version FROM clock");
+        let mut found = vec![];
+        for (sub, (query, shown)) in subs.iter() {
+            let rows = fetch(&mut connection, query);
+            if shown.as_ref() != Some(&rows) {
+                found.push((*sub, rows, now()));
+            }
+        }
+        connection.run("COMMIT");
+        for (sub, rows, at) in found {
+            let shown = &mut subs.get_mut(&sub).unwrap().1;
+            let keys: Vec<String> = rows.iter().map(|row| row[0].to_string()).collect();
+            send(format!(
+                r#"{{"event":"delivery","sub":{sub},"at":{at},"version":{version},"initial":{},"count":{},"keys":[{}]}}"#,
+                shown.is_none(), rows.len(), keys.join(",")
+            ));
+            *shown = Some(rows);
+        }
+    }
+}
+
+/// Returns the reply without its beginning.
+fn commit(connection: &mut Connection, request: &str) -> String {
+    let begun = now();
+    connection.run("BEGIN IMMEDIATE");
+    let locked = now();
+    for (statement, key) in connection.rows(CHANGES, request, |row| (row.text(0), row.number(1))) {
+        connection.run(&statement);
+        if number(connection, "SELECT changes()") != 1 {
+            connection.run("ROLLBACK");
+            return format!(r#","error":{{"code":"missing_row","key":{key},"text":"no row {key}","definite":true}}"#);
+        }
+    }
+    connection.run("UPDATE clock SET version = version + 1");
+    let version = number(connection, "SELECT version FROM clock");
+    connection.run("COMMIT");
+    let done = now();
+    OBSERVER.get().unwrap().unpark();
+    format!(r#","version":{version},"begun":{begun},"locked":{locked},"done":{done}"#)
+}
+
+fn open(directory: &str, durability: &str) -> Connection {
+    let synchronous = ["memory", "relaxed", "full"].iter().position(|name| *name == durability).unwrap();
+    let connect = || {
+        let mut connection = Connection::open(&format!("{directory}/store.db"));
+        connection.run(&format!("PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}"));
+        connection
+    };
+    let mut connection = connect();
+    connection.run(SCHEMA);
+    let observing = connect();
+    OBSERVER.set(spawn(move || observe(observing)).thread().clone()).unwrap();
+    connection
+}
+
+fn main() {
+    let mut connection = Connection::open(":memory:");
+    for line in std::io::stdin().lock().lines() {
+        let request = line.unwrap();
+        let parts = "SELECT r->>'id', r->>'op', r->>'directory', r->>'durability', r->>'sub' FROM (SELECT ? AS r)";
+        let read = |row: sqlite::Row| (row.number(0), row.text(1), row.text(2), row.text(3), row.number(4));
+        let (id, op, directory, durability, sub) = connection.rows(parts, &request, read).remove(0);
+        let mut reply = String::new();
+        match op.as_str() {
+            "hello" => {
+                let version = connection.rows("SELECT sqlite_version()", "", |row| row.text(0)).remove(0);
+                reply = format!(r#","name":"sqlite-rust","engineVersion":"SQLite {version}","runtime":"Rust","facts":{FACTS}"#);
+            }
+            "open" => connection = open(&directory, &durability),
+            "load" => drop(connection.rows(LOAD, &request, |_| ())),
+            "commit" => reply = commit(&mut connection, &request),
+            "subscribe" => {
+                let query = select(&mut connection, &request);
+                SUBS.lock().unwrap().insert(sub, (query, None));
+            }
+            "cancel" => drop(SUBS.lock().unwrap().remove(&sub)),
+            "contents" => {
+                let query = select(&mut connection, &request);
+                let rows: Vec<String> = fetch(&mut connection, &query).iter().map(|row| format!("{row:?}")).collect();
+                reply = format!(r#","rows":[{}]"#, rows.join(","));
+            }
+            "close" => return send(format!(r#"{{"re":{id}}}"#)),
+            _ => {}
+        }
+        send(format!(r#"{{"re":{id}{reply}}}"#));
+        // Not before the reply, which precedes the initial delivery.
+        if op == "subscribe" {
+            OBSERVER.get().unwrap().unpark();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// The program of an engine, and what it has said of itself. Both cross the pipe to the process of a trial as JSON.
+import Foundation
+import TidegaugeDriver
+
+/// How an engine is started.
+public struct EngineProgram: Codable, Sendable, Equatable {
+    /// Name in place of the engine's own, to tell two versions apart; nil: its own.
+    public var name: String?
+    /// A command of the shell, such as `node engine.mjs`.
+    public var command: String
+    /// Variables that are added to the environment.
+    public var environment: [String: String]
+    /// Folder that it is started in; nil: that of this process.
+    public var folder: String?
+
+    public init(command: String, name: String? = nil, environment: [String: String] = [:], folder: String? = nil) {
+        (self.name, self.command, self.environment, self.folder) = (name, command, environment, folder)
+    }
+}
+
+/// The reply to `hello`.
+struct EngineIntroduction: Codable, Sendable, Equatable {
+    enum Versions: String, Codable { case number, none }
+    enum Shown: String, Codable { case rows, keys, none }
+
+    /// The engine's `facts` (Docs/engines.md).
+    struct Facts: Codable, Sendable, Equatable {
+        var durabilities: [String]
+        var changeSets: Bool?
+        var versions: Versions?
+        var shows: Shown?
+        var contents: Bool?
+        var advancesTogether: Bool?
+        var persists: Bool?
+        var remarks: [String]?
+    }
+
+    var name: String
+    var engineVersion: String
+    var runtime: String
+    var facts: Facts
+
+    init(_ reply: EngineMessage) throws {
+        guard let line = reply.introduction else { throw ProcessFailure(.facts, "its reply to 'hello' has no 'facts'") }
+        do {
+            self = try JSONDecoder().decode(Self.self, from: Data(line))
+        } catch let error as DecodingError {
+            throw ProcessFailure(.facts, "its reply to 'hello' cannot be used: \(Self.words(error))")
+        }
+        let unknown = facts.durabilities.filter { DurabilityLevel(rawValue: $0) == nil }
+        if !unknown.isEmpty || facts.durabilities.isEmpty {
+            throw ProcessFailure(
+                .facts, "'durabilities' must be some of memory, relaxed and full, found \(facts.durabilities)")
+        }
+        if facts.contents == false, facts.shows ?? .none != .none {
+            throw ProcessFailure(
+                .facts, "it has no contents, and says that it shows \(facts.shows!.rawValue): say 'none'")
+        }
+    }
+
+    private static func words(_ error: DecodingError) -> String {
+        func path(_ context: DecodingError.Context, _ last: [any CodingKey] = []) -> String {
+            (context.codingPath + last).map(\.stringValue).joined(separator: ".")
+        }
+        return switch error {
+        case .keyNotFound(let key, let context): "'\(path(context, [key]))' is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            "'\(path(context))': \(context.debugDescription)"
+        @unknown default: "\(error)"
+        }
+    }
+
+    /// The facts in the words of the harness. Of what they do not say, an engine in another process can do nothing.
+    var engineFacts: EngineFacts {
+        EngineFacts(
+            durabilities: Set(facts.durabilities.compactMap(DurabilityLevel.init)), persists: facts.persists ?? false,
+            hasChangeSets: facts.changeSets ?? false
+        ) {
+            $0.hasVersions = facts.versions ?? .number == .number
+            $0.shows =
+                switch facts.shows ?? .none {
+                case .rows: .rows
+                case .keys: .keys
+                case .none: .nothing
+                }
+            $0.advancesTogether = facts.advancesTogether ?? false
+            // The write lock is in another process, and the harness hears of it when it has been released.
+            $0.readsBesideWriter = false
+            $0.remarks = ["\(engineVersion), \(runtime), in a process of its own"] + (facts.remarks ?? [])
+        }
+    }
+}

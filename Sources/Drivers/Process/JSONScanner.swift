@@ -1,0 +1,173 @@
+// Reads JSON from bytes without a general decoder: lists of numbers are read straight into arrays. A message with 5,000
+// indices would take a decoder longer than the engine's own work.
+import Foundation
+
+/// A position in a JSON text. Reads whole numbers, texts, truth values, lists and maps, or skips a value.
+struct JSONScanner {
+    /// Error: the text is no JSON of the expected form.
+    struct Problem: Error {
+        /// What was expected, such as "a whole number".
+        let expected: String
+        /// Position in bytes, from 0.
+        let place: Int
+    }
+
+    /// Greatest depth of lists and maps.
+    private static let deepest = 64
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private(set) var place = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    private func problem(_ expected: String) -> Problem { Problem(expected: expected, place: place) }
+
+    /// Returns the next byte that is not blank, without consuming it; nil at the end.
+    private mutating func peek() -> UInt8? {
+        while place < bytes.count {
+            let byte = bytes[place]
+            if byte > 0x20 { return byte }
+            place += 1
+        }
+        return nil
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard peek() == byte else { return false }
+        place += 1
+        return true
+    }
+
+    /// - Throws: `Problem` unless only blanks are left.
+    mutating func end() throws(Problem) { if peek() != nil { throw problem("the end of the line") } }
+
+    /// Reads a map and calls `member` with each key. `member` reads the value.
+    mutating func map(_ member: (inout JSONScanner, String) throws(Problem) -> Void) throws(Problem) {
+        guard take(UInt8(ascii: "{")) else { throw problem("a map") }
+        if take(UInt8(ascii: "}")) { return }
+        repeat {
+            let key = try text()
+            guard take(UInt8(ascii: ":")) else { throw problem("':'") }
+            try member(&self, key)
+        } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "}")) else { throw problem("',' or '}'") }
+    }
+
+    /// Reads a list and calls `element` for each element, which it reads.
+    mutating func list(_ element: (inout JSONScanner) throws(Problem) -> Void) throws(Problem) {
+        guard take(UInt8(ascii: "[")) else { throw problem("a list") }
+        if take(UInt8(ascii: "]")) { return }
+        repeat { try element(&self) } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "]")) else { throw problem("',' or ']'") }
+    }
+
+    /// Reads a list of whole numbers and appends them.
+    mutating func numbers<Number: FixedWidthInteger>(into numbers: inout [Number]) throws(Problem) {
+        try list { scanner throws(Problem) in
+            guard let number = Number(exactly: try scanner.number()) else { throw scanner.problem("a smaller number") }
+            numbers.append(number)
+        }
+    }
+
+    /// Reads a whole number, written without point and exponent.
+    mutating func number() throws(Problem) -> Int64 {
+        let isNegative = take(UInt8(ascii: "-"))
+        let start = place
+        var value: Int64 = 0
+        while let digit = digit() {
+            let (tenfold, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+            let (sum, isTooLargeThen) = tenfold.addingReportingOverflow(Int64(digit))
+            guard !isTooLarge, !isTooLargeThen else { throw problem("a number of at most 63 bits") }
+            value = sum
+        }
+        let isWhole = place == bytes.count || !".eE".utf8.contains(bytes[place])
+        guard isWhole, !hasLeadingZero(from: start), place > start else { throw problem("a whole number") }
+        return isNegative ? -value : value
+    }
+
+    /// Consumes a digit, if there is one next.
+    private mutating func digit() -> UInt8? {
+        guard place < bytes.count, case let digit = bytes[place] &- UInt8(ascii: "0"), digit < 10 else { return nil }
+        place += 1
+        return digit
+    }
+
+    private func hasLeadingZero(from start: Int) -> Bool { place > start + 1 && bytes[start] == UInt8(ascii: "0") }
+
+    /// Skips a number of any kind.
+    private mutating func skipNumber() throws(Problem) {
+        _ = take(UInt8(ascii: "-"))
+        let start = place
+        try skipDigits()
+        if hasLeadingZero(from: start) { throw problem("a number without leading zeros") }
+        if place < bytes.count, bytes[place] == UInt8(ascii: ".") {
+            place += 1
+            try skipDigits()
+        }
+        guard place < bytes.count, "eE".utf8.contains(bytes[place]) else { return }
+        place += 1
+        if place < bytes.count, "+-".utf8.contains(bytes[place]) { place += 1 }
+        try skipDigits()
+    }
+
+    private mutating func skipDigits() throws(Problem) {
+        let start = place
+        while digit() != nil {}
+        if place == start { throw problem("a value") }
+    }
+
+    mutating func flag() throws(Problem) -> Bool {
+        if try word("true") { return true }
+        if try word("false") { return false }
+        throw problem("true or false")
+    }
+
+    private mutating func word(_ word: StaticString) throws(Problem) -> Bool {
+        guard peek() == word.utf8Start[0] else { return false }
+        let end = place + word.utf8CodeUnitCount
+        guard end <= bytes.count, (0..<word.utf8CodeUnitCount).allSatisfy({ bytes[place + $0] == word.utf8Start[$0] })
+        else { throw problem("'\(word)'") }
+        place = end
+        return true
+    }
+
+    /// Reads a text in quotes.
+    mutating func text() throws(Problem) -> String {
+        guard take(UInt8(ascii: "\"")) else { throw problem("a text in quotes") }
+        let start = place
+        var hasEscapes = false
+        while place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
+            if bytes[place] == UInt8(ascii: "\\") {
+                hasEscapes = true
+                place += 1
+            }
+            place += 1
+        }
+        guard place < bytes.count else { throw problem("the end of a text") }
+        let inside = bytes[start..<place]
+        place += 1
+        if !hasEscapes { return String(decoding: inside, as: UTF8.self) }
+        let quoted = Data([UInt8(ascii: "\"")] + inside + [UInt8(ascii: "\"")])
+        guard let text = try? JSONDecoder().decode(String.self, from: quoted) else {
+            throw Problem(expected: "a text with escapes of JSON", place: start)
+        }
+        return text
+    }
+
+    /// Skips a value of any kind and returns its bytes.
+    @discardableResult
+    mutating func skip(depth: Int = 0) throws(Problem) -> Slice<UnsafeBufferPointer<UInt8>> {
+        guard depth < Self.deepest else { throw problem("at most \(Self.deepest) levels") }
+        let first = peek()
+        let start = place
+        switch first {
+        case UInt8(ascii: "{"): try map { scanner, _ throws(Problem) in try scanner.skip(depth: depth + 1) }
+        case UInt8(ascii: "["): try list { scanner throws(Problem) in try scanner.skip(depth: depth + 1) }
+        case UInt8(ascii: "\""): _ = try text()
+        default:
+            for name: StaticString in ["true", "false", "null"] where try word(name) { return bytes[start..<place] }
+            try skipNumber()
+        }
+        return bytes[start..<place]
+    }
+}

@@ -1,0 +1,83 @@
+// Errors of engines in other processes. Each ends the trial as a row with a name of its own.
+import TidegaugeDriver
+
+/// An engine that died, fell silent or broke the protocol. No request succeeds afterwards.
+struct ProcessFailure: NamedEngineError {
+    enum Kind: String, Sendable {
+        case cannotStart = "engine_not_started"
+        case died = "engine_died"
+        case silent = "engine_silent"
+        case garbage = "engine_garbage"
+        case lineTooLong = "engine_line_too_long"
+        /// A time that cannot be.
+        case time = "engine_time"
+        /// A message that may not come at that moment, or lacks a field.
+        case order = "engine_order"
+        /// Facts that contradict what the engine does or has said before.
+        case facts = "engine_facts"
+        /// The process does not end after `close`.
+        case stays = "engine_stays"
+    }
+
+    let kind: Kind
+    let sentence: String
+    /// Last lines that the engine wrote to standard error.
+    var lastLines: [String] = []
+
+    init(_ kind: Kind, _ sentence: String) { (self.kind, self.sentence) = (kind, sentence) }
+
+    var reportName: String { kind.rawValue }
+
+    var description: String {
+        if lastLines.isEmpty { return "\(sentence); it wrote nothing to standard error" }
+        return "\(sentence); its last lines on standard error:\n" + lastLines.map { "  \($0)" }.joined(separator: "\n")
+    }
+}
+
+/// An error that the engine has reported in a reply. The engine goes on.
+struct EngineRefusal: NamedEngineError {
+    let operation: String
+    let refusal: EngineMessage.Refusal
+    let lastLines: [String]
+
+    var reportName: String { refusal.isDefinite ? "engine_error" : "engine_indefinite_error" }
+
+    var description: String {
+        let outcome = refusal.isDefinite ? "nothing happened" : "it may have happened"
+        let tail =
+            lastLines.isEmpty
+            ? "" : "; last lines on standard error:\n" + lastLines.map { "  \($0)" }.joined(separator: "\n")
+        return "'\(operation)' failed: \(refusal.code): \(refusal.text) (\(outcome))\(tail)"
+    }
+}
+
+/// The last lines of a stream.
+struct LastLines: Sendable {
+    private static let most = 20
+    private static let longest = 500
+
+    private var lines: [String] = []
+    private var pending: [UInt8] = []
+
+    mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+        for byte in bytes {
+            if byte == UInt8(ascii: "\n") {
+                end()
+            } else if pending.count < Self.longest {
+                pending.append(byte)
+            }
+        }
+    }
+
+    private mutating func end() {
+        lines.append(String(decoding: pending, as: UTF8.self))
+        if lines.count > Self.most { lines.removeFirst() }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    /// The lines, and the last one even if it has not ended.
+    var all: [String] {
+        let last = pending.isEmpty ? [] : [String(decoding: pending, as: UTF8.self)]
+        return Array((lines + last).suffix(Self.most))
+    }
+}

@@ -1,0 +1,89 @@
+// Tests of `run --driver` with a command or a file: engines in processes of their own, like a user has them.
+import Foundation
+import Testing
+
+@testable import TidegaugeMeasure
+
+@Suite struct EngineTests {
+    private static let dictionary = "python3 \(repository)/Tests/Fixtures/Engines/dictionary.py"
+    private static let echo = "python3 \(repository)/Engines/echo-python/engine.py"
+    private static let load = ["--profile", "smoke", "--set", "writers.rate=100/s", "--set", "dataset.items=100"]
+
+    @Test func enginesRunBesideADriver() throws {
+        let folder = try Folder()
+        let file = """
+            name: second
+            command: python3 dictionary.py $FAULT
+            env: { FAULT: split }
+            cwd: \(repository)/Tests/Fixtures/Engines
+            """
+        try folder.write("engine.yaml", Data(file.utf8))
+        let drivers = ["--driver", "noop", "--driver", Self.dictionary, "--driver", "./engine.yaml"]
+        let ran = try Binary.tidegauge.run(["run", "commit-latency"] + Self.load + drivers, in: folder)
+        #expect(ran.status == 0, "\(ran.errors)\(ran.output)")
+        #expect(Set(folder.metrics().compactMap { $0["driver"] }) == ["noop", "dictionary", "second"])
+        let outcomes = folder.metrics().filter { $0["metric"] == "trial_outcome" }
+        #expect(outcomes.allSatisfy { $0["value"] == "0" }, "\(outcomes)")
+    }
+
+    /// The row names the kind of failure, the message the engine's last words.
+    @Test func anEngineThatDiesIsARow() throws {
+        let folder = try Folder()
+        let ran = try Binary.tidegauge.run(
+            ["run", "commit-latency", "--driver", "\(Self.dictionary) die"] + Self.load, in: folder)
+        #expect(ran.status == 70, "\(ran.errors)")
+        #expect((ran.errors + ran.output).contains("a last word"), "\(ran.errors)\(ran.output)")
+        #expect(folder.metrics().contains { $0["flags"]?.contains("harness_fault:engine_died") == true })
+    }
+
+    /// The engine does not end with its input, and the trial that started it is killed.
+    @Test func anInterruptedRunLeavesNothing() throws {
+        let folder = try Folder()
+        let family = ProcessFamily("TIDEGAUGE_TEST", UUID().uuidString)
+        let file = "command: \(Self.dictionary) fork\nenv: { TIDEGAUGE_TEST: \(family.value) }\n"
+        try folder.write("engine.yaml", Data(file.utf8))
+        let arguments = ["run", "commit-latency", "--driver", "./engine.yaml", "--set", "duration=10min"] + Self.load
+        let ran = try Binary.tidegauge.interrupt(arguments, in: folder) {
+            folder.read("stderr").contains("measuring") || folder.read("stdout").contains("measuring")
+                || !family.members().isEmpty && FileManager.default.fileExists(atPath: "\(folder.path)/Reports")
+        }
+        #expect(ran.status == 130, "\(ran.errors)")
+        #expect(family.members().isEmpty)
+    }
+
+    @Test(arguments: [
+        ("name: x\n", "the file has no 'command'"), ("command: a\ncomand: b\n", "did you mean 'command'?"),
+        ("command: []\n", "'command' expects a text"), ("command: a\nenv: 1\n", "'env' expects"),
+        ("", "names no engine"),
+    ])
+    func aFileThatCannotBeUsedIsRefused(_ text: String, _ words: String) throws {
+        let folder = try Folder()
+        try folder.write("engine.yaml", Data(text.utf8))
+        let ran = try Binary.tidegauge.run(["run", "commit-latency", "--driver", "./engine.yaml"], in: folder)
+        #expect(ran.status == 65 && ran.errors.contains(words), "\(ran.status) \(ran.errors)")
+    }
+
+    @Test(arguments: [
+        (
+            ["run", "commit-latency", "--driver", dictionary, "--driver", "\(dictionary) split"],
+            "has the name 'dictionary'"
+        ),
+        (["run", "commit-latency", "--driver", "no-such-program x"], "no-such-program"),
+        (["run", "commit-latency", "--driver", "\(dictionary) bad-name"], "its name 'Dictionary One'"),
+        (["compare", "HEAD", "--driver", "./engine"], "only `tidegauge run` starts an engine"),
+        (["run", "commit-latency", "--driver", "./missing.yaml"], "./missing.yaml"),
+    ])
+    func anArgumentThatCannotBeUsedIsRefused(_ arguments: [String], _ words: String) throws {
+        let ran = try Binary.tidegauge.run(arguments, in: try Folder())
+        #expect([64, 65].contains(ran.status) && ran.errors.contains(words), "\(ran.status) \(ran.errors)")
+    }
+
+    /// An echo keeps no rows. It is measured and not asked for them.
+    @Test func anEchoRuns() throws {
+        let folder = try Folder()
+        let ran = try Binary.tidegauge.run(
+            ["run", "commit-latency", "--driver", Self.echo] + Self.load, in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        #expect(Set(folder.metrics().compactMap { $0["driver"] }) == ["echo-python"])
+    }
+}

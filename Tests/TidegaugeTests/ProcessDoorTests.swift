@@ -1,0 +1,152 @@
+// Tests of engines in processes of their own: engines that are right, and one that is wrong in each way that an engine
+// can be. Of none of them is a process left.
+import Foundation
+import StillingWellTestThreads
+import Testing
+import TidegaugeDriver
+import TidegaugeMeasure
+import TidegaugeProcessDriver
+import TidegaugeTrial
+
+@testable import TidegaugeSpec
+@testable import TidegaugeTrialRunner
+
+@Suite(.serialized, .onThreads) struct ProcessDoorTests {
+    private static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL.path
+
+    /// An engine, and all processes that it starts.
+    private struct Subject {
+        let driver: any StoreDriver
+        let family: ProcessFamily
+
+        init(_ command: String) throws {
+            family = ProcessFamily("TIDEGAUGE_TEST", UUID().uuidString)
+            let program = EngineProgram(
+                command: command, environment: family.environment, folder: ProcessDoorTests.root)
+            driver = try KnownEngine(meeting: program).driver
+        }
+
+        init(fault: String) throws { try self.init("python3 Tests/Fixtures/Engines/dictionary.py \(fault)") }
+
+        /// Returns once no process of the engine runs. A trial may end before the last one has been killed.
+        func awaitEnd() {
+            while !family.members().isEmpty { Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000) }
+        }
+    }
+
+    /// A spec of a load that a slow engine on a busy machine keeps up with.
+    private func spec(_ driver: any StoreDriver) -> TrialSpec {
+        var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
+        spec.writers.rateHz = 200
+        spec.hangTimeoutNs = 600_000_000_000
+        return spec
+    }
+
+    @Test(arguments: ["none", "split", "errors", "float"]) func anEngineIsMeasured(_ variety: String) throws {
+        let subject = try Subject(fault: variety)
+        #expect(subject.driver.name == "dictionary")
+        let result = try runTrial(spec(subject.driver), on: subject.driver) { ($0.counts["commits"] ?? 0) > 10 }
+        #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+        #expect(result.value(.missedFinal) == 0)
+        #expect((result.counts["server_cpu_ns.engine"] ?? 0) > 0)
+        subject.awaitEnd()
+    }
+
+    /// A process that the engine has left behind, in a session of its own, is killed.
+    @Test func whatAnEngineLeavesBehindIsKilled() throws {
+        let subject = try Subject(fault: "fork")
+        let result = try runTrial(spec(subject.driver), on: subject.driver)
+        #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+        #expect(subject.family.members().isEmpty)
+    }
+
+    /// Each fault ends the trial as a row of its own, and the engine's last words are told.
+    @Test(arguments: [
+        ("die", "engine_died", "a last word"), ("killed", "engine_died", "signal 9"),
+        ("fork-dies", "engine_died", "exit status 3"),
+        ("half-line-dies", "engine_died", "after half a line: '{\"re\":'"),
+        ("garbage", "engine_garbage", "'hello, world'"), ("no-message", "engine_garbage", "neither 're' nor 'event'"),
+        ("long-line", "engine_line_too_long", "8388608 bytes"), ("future", "engine_time", "was read before"),
+        ("backwards", "engine_time", "the delivery before it"), ("past", "engine_time", "not in order"),
+        ("early", "engine_order", "before the reply to 'subscribe'"),
+        ("late", "engine_order", "after that to 'cancel'"),
+        ("wrong-id", "engine_order", "which does not wait"), ("no-version", "engine_facts", "no 'version'"),
+        ("no-rows", "engine_facts", "no 'rows'"), ("wrong-count", "engine_facts", "states 'count'"),
+        ("error", "engine_error", "busy: the store is busy (nothing happened)"),
+        ("indefinite-error", "engine_indefinite_error", "(it may have happened)"),
+    ])
+    func eachFaultHasARow(_ fault: String, _ name: String, _ words: String) throws {
+        let subject = try Subject(fault: fault)
+        let result = try runTrial(spec(subject.driver), on: subject.driver)
+        #expect(result.fate == .harnessFault(reason: name), "\(result.fate) \(result.notes) \(result.violations)")
+        #expect(result.notes.contains { $0.contains(words) }, "\(result.notes)")
+        if name != "engine_error", name != "engine_indefinite_error" { subject.awaitEnd() }
+        subject.family.kill()
+    }
+
+    /// Waits end after the time limit, whatever else runs on the machine.
+    @Test(arguments: [
+        ("silent", "engine_silent"), ("half-line", "engine_silent"), ("closes-input", "engine_silent"),
+        ("stays", "engine_stays"),
+    ])
+    func silenceHasARow(_ fault: String, _ name: String) throws {
+        let subject = try Subject(fault: fault)
+        let folder = try PrivateFolder()
+        var configuration = StoreConfiguration(directory: folder.path, durability: .memory)
+        // Longer than an answer takes on a busy machine: an answer that comes too late has the same name.
+        configuration.silenceLimitNs = 3_000_000_000
+        var found: (any NamedEngineError)?
+        do {
+            let store = try subject.driver.open(configuration)
+            try store.load(count: 5) { Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0) }
+            let writer = try store.makeWriter()
+            for stamp in 1...(fault == "stays" ? 2 : 4) {
+                let changes = [Change(.touch, Item(key: 1, group: 0, score: 0, stamp: Int64(stamp)))]
+                _ = try changes.withUnsafeBufferPointer { try writer.commit($0, locked: {}) }
+            }
+            try store.close()
+        } catch let error as any NamedEngineError {
+            found = error
+        }
+        #expect(found?.reportName == name, "\(found?.description ?? "no error")")
+        subject.awaitEnd()
+    }
+
+    @Test(arguments: [
+        ("python3 Tests/Fixtures/Engines/dictionary.py no-facts", "has no 'facts'"),
+        ("python3 Tests/Fixtures/Engines/dictionary.py no-durability", "'durabilities' must be some of"),
+        ("python3 Tests/Fixtures/Engines/dictionary.py bad-name", "its name 'Dictionary One'"),
+        ("no-such-program --here", "no-such-program"),
+        ("echo hello", "'hello'"),
+    ])
+    func anEngineThatCannotBeUsedIsRefused(_ command: String, _ words: String) {
+        #expect { _ = try Subject(command) } throws: { "\($0)".contains(words) }
+    }
+
+    @Test func aServerIsNotAskedFor() throws {
+        let subject = try Subject(fault: "none")
+        var spec = spec(subject.driver)
+        spec.serverListeners = 3
+        #expect(try runTrial(spec, on: subject.driver).isUnavailable)
+    }
+
+    /// Engines of this repository that need nothing but Python.
+    @Test(
+        arguments: cases(
+            Conformance.checks.map(\.name),
+            atEveryCommit: ["many threads", "a commit that fails", "cancel", "close", "oracle"]))
+    func sqliteInPythonConforms(_ check: String) throws {
+        let subject = try Subject("python3 Engines/sqlite-python/engine.py")
+        let complaints = Conformance(driver: subject.driver).complaints(Conformance.checks.filter { $0.name == check })
+        #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
+        subject.awaitEnd()
+    }
+
+    @Test func anEchoConforms() throws {
+        let subject = try Subject("python3 Engines/echo-python/engine.py 10")
+        #expect(!subject.driver.capabilities.hasContents)
+        let result = try runTrial(spec(subject.driver), on: subject.driver)
+        #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+        subject.awaitEnd()
+    }
+}
