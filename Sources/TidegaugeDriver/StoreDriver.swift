@@ -141,6 +141,12 @@ public struct Delivery {
     }
 }
 
+/// Threads of drivers whose work belongs to the harness, by name. Their CPU time is in no figure.
+public enum HarnessThread {
+    /// Reads what an engine in another process writes.
+    public static let engineReader = "engine-reader"
+}
+
 /// Thrown by `StoreDriver.open` if the engine cannot run on this machine: a missing library, kernel feature or
 /// permission. The scenario is then reported as unavailable, not as failed.
 public struct DriverUnavailable: Error, CustomStringConvertible, Sendable {

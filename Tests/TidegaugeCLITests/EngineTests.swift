@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidegaugeMeasure
 
-@Suite struct EngineTests {
+@Suite(.enabled(if: Python.has("json"), "no python3 here")) struct EngineTests {
     private static let dictionary = "python3 \(repository)/Tests/Fixtures/Engines/dictionary.py"
     private static let echo = "python3 \(repository)/Engines/echo-python/engine.py"
     private static let load = ["--profile", "smoke", "--set", "writers.rate=100/s", "--set", "dataset.items=100"]
@@ -26,14 +26,27 @@ import Testing
         #expect(outcomes.allSatisfy { $0["value"] == "0" }, "\(outcomes)")
     }
 
-    /// The row names the kind of failure, the message the engine's last words.
-    @Test func anEngineThatDiesIsARow() throws {
+    /// The row names the kind of failure, the message what the engine did last. Nothing is left, and the exit code is that of
+    /// a failure.
+    @Test(arguments: [
+        ("die", "engine_died", "a last word"), ("silent", "engine_silent", "has not answered"),
+        ("garbage", "engine_garbage", "'hello, world'"), ("long-line", "engine_line_too_long", "split the lists"),
+        ("future", "engine_time", "was read before"), ("stays", "engine_stays", "has not ended within"),
+        ("fork-dies", "engine_died", "exit status 3"),
+    ])
+    func anEngineThatFailsIsARow(_ fault: String, _ name: String, _ words: String) throws {
         let folder = try Folder()
-        let ran = try Binary.tidegauge.run(
-            ["run", "commit-latency", "--driver", "\(Self.dictionary) die"] + Self.load, in: folder)
+        let family = ProcessFamily("TIDEGAUGE_TEST", UUID().uuidString)
+        let file = "command: \(Self.dictionary) \(fault)\nenv: { TIDEGAUGE_TEST: \(family.value) }\n"
+        try folder.write("engine.yaml", Data(file.utf8))
+        // The others must not take longer than the limit on a busy machine.
+        let limit = ["silent", "stays"].contains(fault) ? "10s" : "1h"
+        let arguments = ["run", "commit-latency", "--driver", "./engine.yaml", "--set", "hang_timeout=\(limit)"]
+        let ran = try Binary.tidegauge.run(arguments + Self.load, in: folder)
         #expect(ran.status == 70, "\(ran.errors)")
-        #expect((ran.errors + ran.output).contains("a last word"), "\(ran.errors)\(ran.output)")
-        #expect(folder.metrics().contains { $0["flags"]?.contains("harness_fault:engine_died") == true })
+        #expect((ran.errors + ran.output).contains(words), "\(ran.errors)\(ran.output)")
+        #expect(folder.metrics().contains { $0["flags"]?.contains("harness_fault:\(name)") == true })
+        #expect(family.members().isEmpty)
     }
 
     /// The engine does not end with its input, and the trial that started it is killed.

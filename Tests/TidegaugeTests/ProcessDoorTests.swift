@@ -11,7 +11,9 @@ import TidegaugeTrial
 @testable import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
-@Suite(.serialized, .onThreads) struct ProcessDoorTests {
+private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v python3"]).isSuccess) ?? false
+
+@Suite(.serialized, .onThreads, .enabled(if: hasPython, "no python3 here")) struct ProcessDoorTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL.path
 
     /// An engine, and all processes that it starts.

@@ -91,7 +91,7 @@ final class EngineLink: Sendable {
         input = Guarded("engine input", process.takeInput())
         let read = DeliveryBound(process)
         reader.set(
-            TracedThread("engine-reader") { [self] in
+            TracedThread(HarnessThread.engineReader) { [self] in
                 read.claim()
                 self.read(read.value, logs: logs)
             })

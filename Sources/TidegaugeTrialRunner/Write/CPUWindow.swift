@@ -22,9 +22,10 @@ final class CPUWindow: Companion {
         self.writing = writing
     }
 
-    /// Whether a thread belongs to the harness: it waits for the trial or measures beside it.
+    /// Whether a thread belongs to the harness: it waits for the trial, measures beside it, or reads for a driver.
     private static func isHarness(_ tid: Int32, _ name: String, _ conductor: Int32) -> Bool {
-        tid == conductor || name == "hiccup" || name.hasPrefix(LivenessProbe.wakeFloorPrefix)
+        tid == conductor || name == "hiccup" || name == HarnessThread.engineReader
+            || name.hasPrefix(LivenessProbe.wakeFloorPrefix)
     }
 
     /// Returns the running and waiting times of all threads except the harness's. Call it on the conducting thread.
