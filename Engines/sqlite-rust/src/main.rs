@@ -6,7 +6,7 @@ mod sqlite;
 use sqlite::Connection;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::thread::{park, spawn, Thread};
 
 const FACTS: &str = r#"{"durabilities":["memory","relaxed","full"],"persists":true,"shows":"keys","advancesTogether":true,"remarks":["fetches every observed query again after a commit","'memory' is a WAL file on tmpfs"]}"#;
@@ -52,8 +52,7 @@ fn send(line: String) {
 type Row = [i64; 4];
 
 /// The query of each subscription, and the rows that it has shown. Held during a delivery: none follows a cancellation.
-static SUBS: Mutex<BTreeMap<i64, (String, Option<Vec<Row>>)>> = Mutex::new(BTreeMap::new());
-static OBSERVER: OnceLock<Thread> = OnceLock::new();
+type Subs = Arc<Mutex<BTreeMap<i64, (String, Option<Vec<Row>>)>>>;
 
 fn fetch(connection: &mut Connection, query: &str) -> Vec<Row> {
     connection.rows(query, "", |row| [0, 1, 2, 3].map(|column| row.number(column)))
@@ -67,11 +66,11 @@ fn number(connection: &mut Connection, sql: &str) -> i64 {
     connection.rows(sql, "", |row| row.number(0))[0]
 }
 
-fn observe(mut connection: Connection) {
+fn observe(mut connection: Connection, subs: Subs) {
     loop {
         // Returns at once if there was a commit meanwhile.
         park();
-        let mut subs = SUBS.lock().unwrap();
+        let mut subs = subs.lock().unwrap();
         connection.run("BEGIN");
         let version = number(&mut connection, "SELECT version FROM clock");
         let mut found = vec![];
@@ -95,7 +94,7 @@ fn observe(mut connection: Connection) {
 }
 
 /// Returns the reply without its beginning.
-fn commit(connection: &mut Connection, request: &str) -> String {
+fn commit(connection: &mut Connection, observer: &Thread, request: &str) -> String {
     let begun = now();
     connection.run("BEGIN IMMEDIATE");
     let locked = now();
@@ -110,11 +109,11 @@ fn commit(connection: &mut Connection, request: &str) -> String {
     let version = number(connection, "SELECT version FROM clock");
     connection.run("COMMIT");
     let done = now();
-    OBSERVER.get().unwrap().unpark();
+    observer.unpark();
     format!(r#","version":{version},"begun":{begun},"locked":{locked},"done":{done}"#)
 }
 
-fn open(directory: &str, durability: &str) -> Connection {
+fn open(directory: &str, durability: &str, subs: Subs) -> (Connection, Thread) {
     let synchronous = ["memory", "relaxed", "full"].iter().position(|name| *name == durability).unwrap();
     let connect = || {
         let mut connection = Connection::open(&format!("{directory}/store.db"));
@@ -124,12 +123,11 @@ fn open(directory: &str, durability: &str) -> Connection {
     let mut connection = connect();
     connection.run(SCHEMA);
     let observing = connect();
-    OBSERVER.set(spawn(move || observe(observing)).thread().clone()).unwrap();
-    connection
+    (connection, spawn(move || observe(observing, subs)).thread().clone())
 }
 
 fn main() {
-    let mut connection = Connection::open(":memory:");
+    let (mut connection, mut observer, subs) = (Connection::open(":memory:"), std::thread::current(), Subs::default());
     for line in std::io::stdin().lock().lines() {
         let request = line.unwrap();
         let parts = "SELECT r->>'id', r->>'op', r->>'directory', r->>'durability', r->>'sub' FROM (SELECT ? AS r)";
@@ -141,14 +139,14 @@ fn main() {
                 let version = connection.rows("SELECT sqlite_version()", "", |row| row.text(0)).remove(0);
                 reply = format!(r#","name":"sqlite-rust","engineVersion":"SQLite {version}","runtime":"Rust","facts":{FACTS}"#);
             }
-            "open" => connection = open(&directory, &durability),
+            "open" => (connection, observer) = open(&directory, &durability, subs.clone()),
             "load" => drop(connection.rows(LOAD, &request, |_| ())),
-            "commit" => reply = commit(&mut connection, &request),
+            "commit" => reply = commit(&mut connection, &observer, &request),
             "subscribe" => {
                 let query = select(&mut connection, &request);
-                SUBS.lock().unwrap().insert(sub, (query, None));
+                subs.lock().unwrap().insert(sub, (query, None));
             }
-            "cancel" => drop(SUBS.lock().unwrap().remove(&sub)),
+            "cancel" => drop(subs.lock().unwrap().remove(&sub)),
             "contents" => {
                 let query = select(&mut connection, &request);
                 let rows: Vec<String> = fetch(&mut connection, &query).iter().map(|row| format!("{row:?}")).collect();
@@ -160,7 +158,7 @@ fn main() {
         send(format!(r#"{{"re":{id}{reply}}}"#));
         // Not before the reply, which precedes the initial delivery.
         if op == "subscribe" {
-            OBSERVER.get().unwrap().unpark();
+            observer.unpark();
         }
     }
 }

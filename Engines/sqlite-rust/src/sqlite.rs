@@ -1,7 +1,8 @@
 //! The few functions of libsqlite3 that the engine calls. An error ends the process with its text.
 
 use std::collections::HashMap;
-use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::ffi::{CStr, CString};
+use std::os::raw::{c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
 #[link(name = "sqlite3")]
