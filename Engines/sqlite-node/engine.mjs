@@ -22,6 +22,15 @@ const schema = `
 const now = () => Number(process.hrtime.bigint());
 const send = (message) => process.stdout.write(JSON.stringify(message) + "\n");
 
+// Splits a long list, because a line may have 8 MiB.
+function sendList(message, name, values) {
+  const part = 100_000;
+  for (let start = 0; start === 0 || start < values.length; start += part) {
+    const more = start + part < values.length || undefined;
+    send({ ...message, [name]: values.slice(start, start + part), more });
+  }
+}
+
 class Refused extends Error {
   constructor(error) {
     super(error.text);
@@ -60,7 +69,7 @@ function deliver() {
     const at = now();
     subs.get(sub).shown = rows;
     const keys = rows.map((row) => row.key);
-    send({ event: "delivery", sub, at, version, initial: !shown, count: rows.length, keys });
+    sendList({ event: "delivery", sub, at, version, initial: !shown, count: rows.length }, "keys", keys);
   }
 }
 
@@ -135,9 +144,10 @@ const operations = {
     subs.delete(sub);
     return {};
   },
-  contents: ({ query }) => ({
-    rows: statement(select(query)).all().map((row) => [row.key, row.group, row.score, row.stamp]),
-  }),
+  contents({ id, query }) {
+    const rows = statement(select(query)).all().map((row) => [row.key, row.group, row.score, row.stamp]);
+    sendList({ re: id }, "rows", rows);
+  },
   close() {
     subs.clear();
     // The process ends by itself once its output is written.
@@ -148,7 +158,8 @@ const operations = {
 
 function answer(request) {
   try {
-    send({ re: request.id, ...operations[request.op](request) });
+    const reply = operations[request.op](request);
+    if (reply) send({ re: request.id, ...reply });
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     send({ re: request.id, error: error.error });

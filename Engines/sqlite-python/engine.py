@@ -42,6 +42,14 @@ def send(message):
         sys.stdout.buffer.flush()
 
 
+def send_list(message, name, values):
+    """Splits a long list, because a line may have 8 MiB."""
+    part = 100_000
+    for start in range(0, max(1, len(values)), part):
+        more = {"more": True} if start + part < len(values) else {}
+        send(message | {name: values[start : start + part]} | more)
+
+
 def connect(path, durability):
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -89,10 +97,8 @@ class Observer(threading.Thread):
         self.connection.execute("COMMIT")
         for sub, statement, shown, rows, at in found:
             self.subs[sub] = (statement, rows)
-            send(
-                {"event": "delivery", "sub": sub, "at": at, "version": version, "initial": shown is None}
-                | {"count": len(rows), "keys": [row[0] for row in rows]}
-            )
+            delivery = {"event": "delivery", "sub": sub, "at": at, "version": version, "initial": shown is None}
+            send_list(delivery | {"count": len(rows)}, "keys", [row[0] for row in rows])
 
 
 class Engine:
@@ -165,7 +171,7 @@ class Engine:
         return {}
 
     def contents(self, request):
-        return {"rows": self.writing.execute(select(request["query"])).fetchall()}
+        send_list({"re": request["id"]}, "rows", self.writing.execute(select(request["query"])).fetchall())
 
     def close(self, request):
         if self.observer:  # A run begins with an engine that answers `hello` and is closed.
@@ -178,7 +184,9 @@ engine = Engine()
 for line in sys.stdin.buffer:
     request = json.loads(line)
     try:
-        send({"re": request["id"]} | getattr(engine, request["op"])(request))
+        reply = getattr(engine, request["op"])(request)
+        if reply is not None:
+            send({"re": request["id"]} | reply)
     except Refused as refusal:
         send({"re": request["id"], "error": refusal.args[0]})
     if request["op"] == "subscribe":

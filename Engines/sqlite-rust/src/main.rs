@@ -4,10 +4,7 @@
 mod sqlite;
 
 use sqlite::Connection;
-use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
-use std::sync::{Arc, Mutex};
-use std::thread::{park, spawn, Thread};
+use std::{collections::BTreeMap, io::BufRead, io::Write, sync::Arc, sync::Mutex, thread::park, thread::spawn, thread::Thread};
 
 const FACTS: &str = r#"{"durabilities":["memory","relaxed","full"],"persists":true,"shows":"keys","advancesTogether":true,"remarks":["fetches every observed query again after a commit","'memory' is a WAL file on tmpfs"]}"#;
 const SCHEMA: &str = r#"
@@ -49,6 +46,14 @@ fn send(line: String) {
     output.write_all((line + "\n").as_bytes()).and_then(|_| output.flush()).unwrap_or_else(|_| std::process::exit(0));
 }
 
+/// Splits a long list, because a line may have 8 MiB. `head` is the line without its end.
+fn send_list(head: &str, name: &str, values: &[String]) {
+    let parts: Vec<&[String]> = if values.is_empty() { vec![values] } else { values.chunks(100_000).collect() };
+    for (index, part) in parts.iter().enumerate() {
+        send(format!(r#"{head},"{name}":[{}],"more":{}}}"#, part.join(","), index + 1 < parts.len()));
+    }
+}
+
 type Row = [i64; 4];
 
 /// The query of each subscription, and the rows that it has shown. Held during a delivery: none follows a cancellation.
@@ -84,10 +89,11 @@ fn observe(mut connection: Connection, subs: Subs) {
         for (sub, rows, at) in found {
             let shown = &mut subs.get_mut(&sub).unwrap().1;
             let keys: Vec<String> = rows.iter().map(|row| row[0].to_string()).collect();
-            send(format!(
-                r#"{{"event":"delivery","sub":{sub},"at":{at},"version":{version},"initial":{},"count":{},"keys":[{}]}}"#,
-                shown.is_none(), rows.len(), keys.join(",")
-            ));
+            let head = format!(
+                r#"{{"event":"delivery","sub":{sub},"at":{at},"version":{version},"initial":{},"count":{}"#,
+                shown.is_none(), rows.len()
+            );
+            send_list(&head, "keys", &keys);
             *shown = Some(rows);
         }
     }
@@ -135,10 +141,7 @@ fn main() {
         let (id, op, directory, durability, sub) = connection.rows(parts, &request, read).remove(0);
         let mut reply = String::new();
         match op.as_str() {
-            "hello" => {
-                let version = connection.rows("SELECT sqlite_version()", "", |row| row.text(0)).remove(0);
-                reply = format!(r#","name":"sqlite-rust","engineVersion":"SQLite {version}","runtime":"Rust","facts":{FACTS}"#);
-            }
+            "hello" => reply = format!(r#","name":"sqlite-rust","engineVersion":"SQLite","runtime":"Rust","facts":{FACTS}"#),
             "open" => (connection, observer) = open(&directory, &durability, subs.clone()),
             "load" => drop(connection.rows(LOAD, &request, |_| ())),
             "commit" => reply = commit(&mut connection, &observer, &request),
@@ -150,7 +153,8 @@ fn main() {
             "contents" => {
                 let query = select(&mut connection, &request);
                 let rows: Vec<String> = fetch(&mut connection, &query).iter().map(|row| format!("{row:?}")).collect();
-                reply = format!(r#","rows":[{}]"#, rows.join(","));
+                send_list(&format!(r#"{{"re":{id}"#), "rows", &rows);
+                continue;
             }
             "close" => return send(format!(r#"{{"re":{id}}}"#)),
             _ => {}

@@ -1,9 +1,6 @@
 //! The few functions of libsqlite3 that the engine calls. An error ends the process with its text.
 
-use std::collections::HashMap;
-use std::ffi::{CStr, CString};
-use std::os::raw::{c_char, c_int, c_void};
-use std::ptr::{null, null_mut};
+use std::{collections::HashMap, ffi::CStr, ffi::CString, os::raw::*, ptr::null, ptr::null_mut};
 
 #[link(name = "sqlite3")]
 extern "C" {
