@@ -35,7 +35,7 @@ struct EngineFuzzTests {
                         do throws(JSONScanner.Problem) {
                             let message = try EngineMessage(line).after(before)
                             for row in message.rows ?? [] { _ = NarrowNumber.wideItem(row) }
-                            for key in message.keys ?? [] { _ = NarrowNumber.wideKey(key) }
+                            for key in message.keys ?? [] { _ = NarrowNumber.wideKey(Int64(key)) }
                             if message.introduction != nil { _ = try? EngineIntroduction(message).engineFacts }
                             kinds.insert(message.isDelivery ? "delivery" : message.refusal == nil ? "reply" : "error")
                             before = message.hasMore ? message : nil

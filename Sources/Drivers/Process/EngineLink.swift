@@ -354,9 +354,11 @@ final class EngineLink: Sendable {
             after: replied, untilNs: MonotonicClock.nowNs() + silenceLimitNs, once: { $0.exit != nil }
         ) { ($0.exit, $0.failure) }
         if let failure { throw failure }
-        if exit == nil {
+        guard let exit else {
             throw fail(.stays, "its process has not ended within \(silenceLimitNs / 1_000_000) ms of 'close'")
         }
+        // The reading thread may not have noted it yet.
+        if !exit.isSuccess { throw fail(.died, "its process ended (\(exit)) after 'close'") }
     }
 
     /// CPU time in ns of the engine and the processes that it has started.

@@ -32,7 +32,7 @@ struct EngineMessage: Sendable {
     var deletions: [Int] = []
     var insertions: [Int] = []
     var modifications: [Int] = []
-    var keys: [Int64]?
+    var keys: [Int]?
 
     // MARK: Both
     var version: Int64?
@@ -60,7 +60,7 @@ struct EngineMessage: Sendable {
             case "insertions": try scanner.numbers(into: &message.insertions)
             case "modifications": try scanner.numbers(into: &message.modifications)
             case "keys":
-                var keys: [Int64] = []
+                var keys: [Int] = []
                 try scanner.numbers(into: &keys)
                 message.keys = keys
             case "rows": message.rows = try Self.rows(&scanner)
@@ -84,14 +84,17 @@ struct EngineMessage: Sendable {
 
     private static func rows(_ scanner: inout JSONScanner) throws(JSONScanner.Problem) -> [Item] {
         var rows: [Item] = []
-        var columns: [Int64] = []
+        var columns: [Int] = []
         try scanner.list { scanner throws(JSONScanner.Problem) in
             columns.removeAll(keepingCapacity: true)
             try scanner.numbers(into: &columns)
             guard columns.count == 4 else {
                 throw JSONScanner.Problem(expected: "a row of key, group, score and stamp", place: scanner.place)
             }
-            rows.append(Item(key: columns[0], group: columns[1], score: columns[2], stamp: columns[3]))
+            rows.append(
+                Item(
+                    key: Int64(columns[0]), group: Int64(columns[1]), score: Int64(columns[2]), stamp: Int64(columns[3])
+                ))
         }
         return rows
     }

@@ -23,13 +23,15 @@ struct JSONScanner {
     private func problem(_ expected: String) -> Problem { Problem(expected: expected, place: place) }
 
     /// Returns the next byte that is not blank, without consuming it; nil at the end.
+    @inline(__always)
     private mutating func peek() -> UInt8? {
-        while place < bytes.count {
-            let byte = bytes[place]
-            if byte > 0x20 { return byte }
-            place += 1
-        }
-        return nil
+        if place < bytes.count, bytes[place] > 0x20 { return bytes[place] }
+        return skipBlanks()
+    }
+
+    private mutating func skipBlanks() -> UInt8? {
+        while place < bytes.count, bytes[place] <= 0x20 { place += 1 }
+        return place < bytes.count ? bytes[place] : nil
     }
 
     private mutating func take(_ byte: UInt8) -> Bool {
@@ -62,27 +64,40 @@ struct JSONScanner {
     }
 
     /// Reads a list of whole numbers and appends them.
-    mutating func numbers<Number: FixedWidthInteger>(into numbers: inout [Number]) throws(Problem) {
-        try list { scanner throws(Problem) in
-            guard let number = Number(exactly: try scanner.number()) else { throw scanner.problem("a smaller number") }
-            numbers.append(number)
-        }
+    mutating func numbers(into numbers: inout [Int]) throws(Problem) {
+        guard take(UInt8(ascii: "[")) else { throw problem("a list") }
+        if take(UInt8(ascii: "]")) { return }
+        repeat {
+            numbers.append(Int(try number()))
+        } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "]")) else { throw problem("',' or ']'") }
     }
 
     /// Reads a whole number, written without point and exponent.
     mutating func number() throws(Problem) -> Int64 {
         let isNegative = take(UInt8(ascii: "-"))
-        let start = place
-        var value: Int64 = 0
-        while let digit = digit() {
-            let (tenfold, isTooLarge) = value.multipliedReportingOverflow(by: 10)
-            let (sum, isTooLargeThen) = tenfold.addingReportingOverflow(Int64(digit))
-            guard !isTooLarge, !isTooLargeThen else { throw problem("a number of at most 63 bits") }
-            value = sum
+        let (start, end) = (place, bytes.count)
+        var (at, value): (Int, Int64) = (start, 0)
+        while at < end, case let digit = bytes[at] &- UInt8(ascii: "0"), digit < 10 {
+            value = value &* 10 &+ Int64(digit)
+            at += 1
         }
-        let isWhole = place == bytes.count || !".eE".utf8.contains(bytes[place])
-        guard isWhole, !hasLeadingZero(from: start), place > start else { throw problem("a whole number") }
+        place = at
+        // 18 digits fit into 63 bits.
+        if at - start > 18 {
+            guard let exact = Int64(String(decoding: bytes[start..<at], as: UTF8.self)) else {
+                throw problem("a number of at most 63 bits")
+            }
+            value = exact
+        }
+        if at == start || hasLeadingZero(from: start) || isAt(".") || isAt("e") || isAt("E") {
+            throw problem("a whole number")
+        }
         return isNegative ? -value : value
+    }
+
+    private func isAt(_ character: Unicode.Scalar) -> Bool {
+        place < bytes.count && bytes[place] == UInt8(ascii: character)
     }
 
     /// Consumes a digit, if there is one next.
@@ -100,13 +115,13 @@ struct JSONScanner {
         let start = place
         try skipDigits()
         if hasLeadingZero(from: start) { throw problem("a number without leading zeros") }
-        if place < bytes.count, bytes[place] == UInt8(ascii: ".") {
+        if isAt(".") {
             place += 1
             try skipDigits()
         }
-        guard place < bytes.count, "eE".utf8.contains(bytes[place]) else { return }
+        guard isAt("e") || isAt("E") else { return }
         place += 1
-        if place < bytes.count, "+-".utf8.contains(bytes[place]) { place += 1 }
+        if isAt("+") || isAt("-") { place += 1 }
         try skipDigits()
     }
 

@@ -90,7 +90,7 @@ final class ProcessSubscription: DriverSubscription, EngineSubscriber {
         if let rows = delivery.rows {
             shown.value = .rows(rows.map(NarrowNumber.wideItem))
         } else if let keys = delivery.keys {
-            shown.value = .keys(keys.map(NarrowNumber.wideKey))
+            shown.value = .keys(keys.map { NarrowNumber.wideKey(Int64($0)) })
         }
         sink.deliver(
             Delivery(
