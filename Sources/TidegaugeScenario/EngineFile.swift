@@ -18,7 +18,7 @@ public struct EngineFile: Sendable, Equatable {
     /// - Throws: all problems of the file.
     public static func read(path: String) throws(ScenarioErrors) -> EngineFile {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw ScenarioErrors([ScenarioProblem(.path(path), "cannot be read; name a file such as '\(example)'")])
+            throw ScenarioErrors([ScenarioProblem(.path(path), "cannot be read; write a file with '\(example)'")])
         }
         return try read(Array(data), path: path)
     }

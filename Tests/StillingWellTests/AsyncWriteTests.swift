@@ -112,17 +112,23 @@ struct AsyncWriteTests {
         }
     }
 
-    @Test("a cancelled task stops waiting for the lock and writes nothing", arguments: Durability.allCases)
-    func cancelled(_ durability: Durability) async throws {
-        let test = try TestStore(durability: durability)
+    /// Starts a thread that holds the write lock until `mayEnd` is true, and returns once it has the lock.
+    private func holdLock(of store: Store) async throws -> (holder: TracedThread, mayEnd: Watched<Bool>) {
         let (isHeld, mayEnd) = (Watched(false), Watched(false))
-        let holder = TracedThread("holder") { [store = test.store] in
+        let holder = TracedThread("holder") {
             try? store.write { _ in
                 isHeld.update { $0 = true }
                 try mayEnd.wait("the end") { $0 }
             }
         }
         try await isHeld.reached("the lock") { $0 }
+        return (holder, mayEnd)
+    }
+
+    @Test("a cancelled task stops waiting for the lock and writes nothing", arguments: Durability.allCases)
+    func cancelled(_ durability: Durability) async throws {
+        let test = try TestStore(durability: durability)
+        let (holder, mayEnd) = try await holdLock(of: test.store)
         let tasks = (0..<4).map { index in task(test.store) { try $0.add(Note(id: index)) } }
         for index in [0, 2] {
             tasks[index].cancel()
@@ -198,14 +204,7 @@ struct AsyncWriteTests {
     @Test("a write with a timeout gives up behind the lock and behind other writes", arguments: Durability.allCases)
     func timedOut(_ durability: Durability) async throws {
         let test = try TestStore(durability: durability)
-        let (isHeld, mayEnd) = (Watched(false), Watched(false))
-        let holder = TracedThread("holder") { [store = test.store] in
-            try? store.write { _ in
-                isHeld.update { $0 = true }
-                try mayEnd.wait("the end") { $0 }
-            }
-        }
-        try await isHeld.reached("the lock") { $0 }
+        let (holder, mayEnd) = try await holdLock(of: test.store)
         for limit in [Duration.zero, .seconds(-1), .milliseconds(5)] {
             await #expect(throws: StoreError.writeTimedOut(after: max(limit, .zero))) {
                 try await test.store.write(timeout: limit) { try $0.add(Note(id: 1)) }

@@ -114,6 +114,10 @@ import TidegaugeDriver
         #expect(heard == ["ab", "c", ""] && lines.half == "d")
         #expect(add(String(repeating: "x", count: EngineLines.longest - 1)) == nil)
         #expect(add("y")?.reportName == "engine_line_too_long")
+        // A line that is too long in the piece in which it ends is one too.
+        let long = String(repeating: "y", count: EngineLines.longest)
+        #expect(add(long + "\n") == nil)
+        #expect(add("z" + long + "\n")?.kind == .lineTooLong)
     }
 
     @Test func lastLinesAreKept() {

@@ -19,7 +19,10 @@ final class EngineLines {
             let part = UnsafeBufferPointer(rebasing: rest[..<end])
             rest = rest[(end + 1)...]
             let failure: ProcessFailure?
-            if pending.isEmpty {
+            if pending.count + part.count > Self.longest {
+                pending += part
+                failure = tooLong()
+            } else if pending.isEmpty {
                 failure = line(part)
             } else {
                 pending += part
@@ -29,11 +32,13 @@ final class EngineLines {
             if let failure { return failure }
         }
         pending += rest
-        guard pending.count > Self.longest else { return nil }
-        let failure = ProcessFailure(
+        return pending.count > Self.longest ? tooLong() : nil
+    }
+
+    private func tooLong() -> ProcessFailure {
+        defer { pending = [] }
+        return ProcessFailure(
             .lineTooLong, "it wrote a line of more than \(Self.longest) bytes: split the lists ('more'): '\(half)'")
-        pending = []
-        return failure
     }
 
     /// Beginning of the line that has not ended.

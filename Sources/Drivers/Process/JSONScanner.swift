@@ -6,7 +6,7 @@ import Foundation
 struct JSONScanner {
     /// Error: the text is no JSON of the expected form.
     struct Problem: Error {
-        /// What was expected, such as "a whole number".
+        /// Expected text, such as "a whole number".
         let expected: String
         /// Position in bytes, from 0.
         let place: Int
@@ -63,7 +63,7 @@ struct JSONScanner {
         guard take(UInt8(ascii: "]")) else { throw problem("',' or ']'") }
     }
 
-    /// Reads a list of whole numbers and appends them.
+    /// Reads a list of whole numbers and appends them. A loop of its own, because `list` calls a closure for each element.
     mutating func numbers(into numbers: inout [Int]) throws(Problem) {
         guard take(UInt8(ascii: "[")) else { throw problem("a list") }
         if take(UInt8(ascii: "]")) { return }

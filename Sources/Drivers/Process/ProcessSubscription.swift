@@ -35,7 +35,7 @@ final class ProcessSite: Sendable {
 }
 
 final class ProcessSubscription: DriverSubscription, EngineSubscriber {
-    /// What the last delivery has shown.
+    /// Content of the last delivery.
     private enum Shown {
         case nothing
         case keys([Int64])
