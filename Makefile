@@ -18,7 +18,7 @@ FIRST = make: the first build takes three to four minutes on two quiet cores, la
 # Folders of scenarios, without those that have targets of their own.
 SCENARIOS = $(filter-out Scenarios/peers Scenarios/reading Scenarios/servers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
-.PHONY: bench peers reading servers engines smoke compare calibrate test page-test data-test external stress powercut damage fuzz explore check lint docs tsan asan faults setup build build-peers clean help
+.PHONY: bench peers reading servers engines reference smoke compare calibrate test page-test data-test external stress powercut damage fuzz explore check lint docs tsan asan faults setup build build-peers clean help
 
 help:  ## list the targets (also: make without a target)
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -39,6 +39,9 @@ servers: build-peers  ## run the scenarios of live queries over PostgreSQL; inst
 
 engines: build  ## run commit-latency on each engine of Engines whose language is installed; names those that are missing (PROFILE=)
 	PROFILE=$(PROFILE) Tools/engines.sh $(TIDEGAUGE)
+
+reference: build-peers  ## make Reports/reference anew at the commit that is checked out, in about 20 minutes
+	Tools/reference.sh $(PEERS)
 
 smoke: build-peers  ## run all scenarios briefly, in under two minutes, to check that they run
 	$(PEERS) run $(SCENARIOS) Scenarios/peers --profile smoke

@@ -162,12 +162,12 @@ struct WholeRunTests {
         }
     }
 
-    /// The reference run has the former words of metrics and settings.
+    /// One trial, and figures of two others, of a run from before the words were renamed.
     @Test("A run of an older version is read with the present words")
     func formerWords() throws {
-        let reference = "\(Interpreter.repository)/Reports/reference"
-        #expect(try RunRecord.load(reference).trials.count > 0)
-        let text = try String(contentsOfFile: "\(reference)/bench/metrics.csv", encoding: .utf8)
+        let former = "\(Interpreter.repository)/Tests/TidegaugeReportTests/Golden/former-words"
+        #expect(try RunRecord.load(former).trials.count == 1)
+        let text = try String(contentsOfFile: "\(former)/metrics.csv", encoding: .utf8)
         #expect(text.contains("observers.bystanders=") && text.contains("choreography_time"))
         let rows = try CSV.records(text).dropFirst().map { try #require(MetricsCSV.row($0)) }
         #expect(rows.contains { $0.variant.contains("observers.idle_queries=") })
