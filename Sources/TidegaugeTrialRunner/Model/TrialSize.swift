@@ -42,8 +42,12 @@ enum TrialSize {
 
     private static let idleQueries = 1 << 26
 
-    /// Returns the maximum number of indices of one observer: three for each row of each commit.
+    /// Returns the maximum number of indices of one observer: three for each row of each commit, and more if there are few
+    /// observers, because an engine may report more rows than were changed.
     static func indices(_ spec: TrialSpec) -> Int {
-        min(callbacks(spec) * spec.writers.rowsPerCommit * 3, 1 << 27) + 1024
+        let changed = callbacks(spec) * spec.writers.rowsPerCommit * 3
+        return min(max(changed, manyIndices / max(spec.observers.count, 1)), 1 << 27) + 1024
     }
+
+    private static let manyIndices = 1 << 25
 }
