@@ -17,6 +17,7 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
         case void, noisy
         case noReference = "no_reference"
         case notSteady = "not_steady"
+        case saturated
         case noBaseline = "no_baseline"
         case notCounted = "not_counted"
         case over, at, dropped, counted, crashed, killed, hang
@@ -52,6 +53,8 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
     public static func noisy(reason: String) -> FigureFlag { .init(.noisy, reason) }
     public static let noReference = FigureFlag(.noReference)
     public static let notSteady = FigureFlag(.notSteady)
+    /// The rate is rounded to a whole number.
+    public static func saturated(rateHz: Double) -> FigureFlag { .init(.saturated, "\(Int(rateHz.rounded()))/s") }
     public static let noBaseline = FigureFlag(.noBaseline)
     public static let notCounted = FigureFlag(.notCounted)
     public static func over(key: String) -> FigureFlag { .init(.over, key) }
@@ -123,6 +126,9 @@ extension FigureFlag.Word {
         case .notSteady:
             "figures still drifted within the measured window; use a longer `warm_up`, or a lower `writers.rate` if "
                 + "the store falls behind"
+        case .saturated:
+            "of `trial_outcome`: the engine did not keep up with the rate asked for and reached N commits per second, so "
+                + "commits were given up; latencies show the backlog: lower `writers.rate`"
         case .noBaseline: "the trial without subscriptions, which the figure is compared with, did not complete"
         case .notCounted:
             "this machine cannot count instructions (`make setup` installs valgrind), or the counted trial did not "

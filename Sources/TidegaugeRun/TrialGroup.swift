@@ -109,6 +109,9 @@ struct GroupFigures {
 
     private var trialOutcome: Figure {
         var figure = measured.fate.figure
+        if measured.fate == .completed, let rateHz = measured.saturationHz {
+            figure.flags.append(.saturated(rateHz: rateHz))
+        }
         if let disturbance { figure.flags.append(.noisy(reason: disturbance)) }
         return figure
     }

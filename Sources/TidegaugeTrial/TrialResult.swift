@@ -28,6 +28,8 @@ public struct TrialResult: Codable, Sendable {
     public var count: CountAccount?
     /// Plain counts by name: commits, callbacks, pairs, …
     public var counts: [String: Int] = [:]
+    /// Commits per second that the engine reached; nil if it kept up with its schedule, or had none.
+    public var saturationHz: Double?
     /// Distributions, series and spans.
     public var recordings = TrialRecordings()
     /// Hangs and possible deadlocks.

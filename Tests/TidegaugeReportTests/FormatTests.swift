@@ -32,6 +32,14 @@ struct FormatTests {
         }
     }
 
+    @Test("The console says at which rate an engine was saturated")
+    func saturated() throws {
+        var row = try #require(Fixture.rows.first { $0.figure.metric == .trialOutcome })
+        row.figure = Figure(.trialOutcome, .value, 0, n: 1, flags: [.saturated(rateHz: 134.6)])
+        let summary = ConsoleSummary.render([row], gates: [:])
+        #expect(summary.contains("1 of 1 trials: saturated at 135/s, below the rate asked for\n"), "\(summary)")
+    }
+
     @Test("The console summary is as agreed, byte for byte")
     func consoleSummary() throws {
         var printed = ""

@@ -105,6 +105,7 @@ import TidegaugeStillingWellDriver
         let missed = try #require(result.counts["missed_commits"])
         #expect(missed > 50)
         #expect(result.notes.contains { $0.contains("\(missed) of ") && $0.contains("gave up 1000 ms after") })
+        #expect(try #require(result.saturationHz) < spec.writers.rateHz)
         let measured = Double(result.counts["measured_commits"]!)
         let response = try #require(result.figures.first { $0.metric == .writeResponseTime && $0.statistic == .p50 })
         // The commits of the warm-up were made.

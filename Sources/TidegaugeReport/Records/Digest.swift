@@ -104,7 +104,8 @@ enum Digest {
         return "not measurable, noise ± \(Humanised.text(-value, unit: entry.unit.rawValue))"
     }
 
-    /// Returns a line per kind of failure of a point's trials, and one if they were not steady.
+    /// Returns a line per kind of failure of a point's trials, one for trials that did not keep up with their rate, and one if
+    /// they were not steady.
     static func notes(_ point: Point, _ rows: [RunRow]) -> [String] {
         let outcomes = rows.map(\.figure).filter { $0.metric == .trialOutcome }
         let place = [point.driver, point.variant].filter { !$0.isEmpty }.joined(separator: " ")
@@ -114,6 +115,11 @@ enum Digest {
             let count = failed.count { $0.flags == flags }
             let fate = flags.map(\.text).joined(separator: ", ")
             notes.append("\(place): \(count) of \(outcomes.count) trials: \(fate)")
+        }
+        let saturated = outcomes.flatMap(\.flags).filter { $0.word == .saturated }
+        if let first = saturated.first {
+            let text = first.text.replacing(":", with: " at ")
+            notes.append("\(place): \(saturated.count) of \(outcomes.count) trials: \(text), below the rate asked for")
         }
         if rows.contains(where: { $0.figure.flags.contains(.notSteady) }) {
             notes.append("\(place): \(FigureFlag.notSteady.text): \(FigureFlag.Word.notSteady.meaning)")

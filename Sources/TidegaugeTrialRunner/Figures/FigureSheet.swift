@@ -73,6 +73,9 @@ struct FigureSheet {
         result.counts.merge(findings.counts) { _, own in own }
         if !history.missed.isEmpty {
             result.counts["missed_commits"] = history.missed.count
+            if spec.fault.kind == .none {
+                result.saturationHz = Double(history.commits.count) * 1e9 / Double(spec.warmUpNs + spec.givesUpNs)
+            }
             result.notes.append(
                 "\(history.missed.count) of \(history.missed.count + history.commits.count) commits that were due are not "
                     + "made: the writers were late, and gave up \(spec.overrunNs / 1_000_000) ms after the window")
