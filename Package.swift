@@ -45,7 +45,7 @@ struct DriverFolder {
 let drivers = [
     DriverFolder("Noop", in: nil, []),
     // Engines in processes of their own, which the command line makes drivers of.
-    DriverFolder("Process", in: nil, ["CStillingWellPlatform", "TidegaugeMeasure"]),
+    DriverFolder("Process", in: nil, ["CStillingWellPlatform", "TidegaugeMeasure", "TidegaugeSpec"]),
     DriverFolder(
         "StillingWell", in: "TidegaugeShipped",
         ["StillingWell", "StillingWellCombine", "TidegaugeStatistics", openCombine]),

@@ -18,6 +18,7 @@ FACTS = {
     "persists": True,
     "shows": "keys",
     "advancesTogether": True,
+    "counters": ["queries_evaluated", "rows_read"],
     "remarks": ["fetches every observed query again after a commit", "'memory' is a WAL file on tmpfs"],
 }
 SYNCHRONOUS = {"memory": "OFF", "relaxed": "NORMAL", "full": "FULL"}
@@ -66,7 +67,7 @@ def select(query):
 
 
 class Observer(threading.Thread):
-    """Fetches and delivers. `lock` guards `subs`, and is held during a delivery."""
+    """Fetches and delivers. `lock` guards `subs` and `counters`, and is held during a delivery."""
 
     def __init__(self, connection):
         super().__init__(daemon=True)
@@ -74,6 +75,7 @@ class Observer(threading.Thread):
         self.lock = threading.Lock()
         self.changed = threading.Event()
         self.subs = {}
+        self.counters = dict.fromkeys(FACTS["counters"], 0)
 
     def run(self):
         try:
@@ -92,6 +94,8 @@ class Observer(threading.Thread):
         found = []
         for sub, (statement, shown) in self.subs.items():
             rows = self.connection.execute(statement).fetchall()
+            self.counters["queries_evaluated"] += 1
+            self.counters["rows_read"] += len(rows)
             if rows != shown:
                 found.append((sub, statement, shown, rows, time.monotonic_ns()))
         self.connection.execute("COMMIT")
@@ -169,6 +173,10 @@ class Engine:
         with self.observer.lock:
             del self.observer.subs[request["sub"]]
         return {}
+
+    def counters(self, request):
+        with self.observer.lock:
+            return {"counters": dict(self.observer.counters)}
 
     def contents(self, request):
         send_list({"re": request["id"]}, "rows", self.writing.execute(select(request["query"])).fetchall())

@@ -59,7 +59,12 @@ struct ListCommand: ParsableCommand {
             )
         case .keys: (ScenarioReference.columns, ScenarioReference.settings)
         case .metrics:
-            (["name", "unit", "definition"], Metric.allCases.map { [$0.rawValue, $0.unit, $0.entry.definition] })
+            (
+                ["name", "unit", "definition"],
+                (Metric.allCases.map { ($0.rawValue, $0.entry) } + Metric.families).map { name, entry in
+                    [name, entry.unit.rawValue, entry.definition]
+                }
+            )
         }
     }
 

@@ -119,6 +119,20 @@ public protocol ServedStore: DrivenStore {
     func serverCPU() -> [String: Int64]?
 }
 
+/// The engine counts its own work.
+public protocol WorkCounting: DrivenStore {
+    /// Returns the counts since the store was opened, by name. They never decrease, and the names stay the same. A name has
+    /// at most 40 lower-case letters, digits and underscores, a letter first. Empty: nothing is counted. Any thread.
+    func counters() throws -> [String: Int]
+    /// Returns the CPU time in ns so far of the engine's other processes if all their threads sleep, or nil if one runs. 0
+    /// for an engine within this process, which is the default. Any thread.
+    func asleepElsewhereNs() -> Int64?
+}
+
+extension WorkCounting {
+    public func asleepElsewhereNs() -> Int64? { 0 }
+}
+
 /// Processes on other hosts, which share no file system, can open the store.
 public protocol ReachableStore: DrivenStore {
     /// Value of `StoreConfiguration.address` with which another process opens this store. Without a password.
@@ -175,6 +189,7 @@ public enum Ability: CaseIterable, Sendable {
     case answering
     case lateVersions
     case served
+    case workCounting
     case reachable
     case harmableServer
     case rowless
@@ -192,6 +207,7 @@ public enum Ability: CaseIterable, Sendable {
         case .answering: store is any AnsweringStore.Type
         case .lateVersions: store is any LateVersions.Type
         case .served: store is any ServedStore.Type
+        case .workCounting: store is any WorkCounting.Type
         case .reachable: store is any ReachableStore.Type
         case .harmableServer: store is any HarmableServer.Type
         case .rowless: store is any RowlessStore.Type

@@ -80,6 +80,11 @@ extension ForwardingStore: ServedStore where Base: ServedStore {
     public func serverCPU() -> [String: Int64]? { base.serverCPU() }
 }
 
+extension ForwardingStore: WorkCounting where Base: WorkCounting {
+    public func counters() throws -> [String: Int] { try base.counters() }
+    public func asleepElsewhereNs() -> Int64? { base.asleepElsewhereNs() }
+}
+
 extension ForwardingStore: HarmableServer where Base: HarmableServer {
     public func restartServer() throws { try base.restartServer() }
     public func cutObservers() throws { try base.cutObservers() }

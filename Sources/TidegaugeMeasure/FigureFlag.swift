@@ -139,8 +139,8 @@ extension FigureFlag.Word {
             "N points of the sweep were left out of a fit, because noise made them zero or negative; use a longer "
                 + "`duration` or a higher `repeat`"
         case .counted:
-            "counter of the instructions: the processor (`hardware`) or valgrind (`callgrind`); their figures are "
-                + "never compared with each other"
+            "of a counted trial: counter of the instructions, which is the processor (`hardware`) or valgrind "
+                + "(`callgrind`), or the engine's own counters (`engine`); their figures are never compared with each other"
         case .crashed: "the trial, on `trial_outcome`: its process crashed"
         case .killed: "the trial, on `trial_outcome`: its process was killed by another one"
         case .hang: "the trial, on `trial_outcome`: it made no progress; `tidegauge replay` repeats it"

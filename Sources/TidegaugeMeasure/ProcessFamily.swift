@@ -36,12 +36,18 @@ public struct ProcessFamily: Sendable {
         return found.sorted()
     }
 
-    /// Returns the parent of a process, or nil if it has ended. The name in parentheses may contain any byte.
+    /// Returns the parent of a process, or nil if it has ended.
     private static func parentOfRunning(_ pid: pid_t) -> pid_t? {
-        guard let text = ProcFile.text("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-        let fields = text[text.index(after: end)...].split(separator: " ")
-        guard fields.count > 1, fields[0] != "Z", fields[0] != "X" else { return nil }
+        guard let fields = fields("/proc/\(pid)"), fields.count > 1 else { return nil }
         return pid_t(fields[1])
+    }
+
+    /// Returns the state and the following fields of a process or thread, or nil if it has ended. The name in parentheses
+    /// may contain any byte.
+    private static func fields(_ path: String) -> [Substring]? {
+        guard let text = ProcFile.text("\(path)/stat"), let end = text.lastIndex(of: ")") else { return nil }
+        let fields = text[text.index(after: end)...].split(separator: " ")
+        return fields.first == "Z" || fields.first == "X" ? nil : fields
     }
 
     /// Kills the family and waits until none of it runs.
@@ -62,4 +68,18 @@ public struct ProcessFamily: Sendable {
 
     /// CPU time of the family in ns, without that of processes that have ended.
     public func cpuNs() -> Int64 { members().reduce(0) { $0 + max(0, cp_process_cpu_ns($1)) } }
+
+    /// CPU time of the family in ns if all of its threads sleep, or nil if one runs, can run, or waits for a disk. The threads
+    /// are read one after the other, so that only two equal results in a row show that none has run.
+    public func asleepNs() -> Int64? {
+        var sum: Int64 = 0
+        for pid in members() {
+            let folder = "/proc/\(pid)/task"
+            for thread in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+                if let state = Self.fields("\(folder)/\(thread)")?.first, state != "S" { return nil }
+            }
+            sum += max(0, cp_process_cpu_ns(pid))
+        }
+        return sum
+    }
 }

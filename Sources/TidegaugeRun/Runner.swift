@@ -38,7 +38,7 @@ public final class Runner {
         public var reference: String?
         /// Number of additional trials per driver that narrow the bracket of the sustainable rate.
         public var searchSteps: Int
-        /// Drivers that are run besides the scenario's own. Limits do not apply to them.
+        /// Drivers that are run besides the scenario's own. Only limits on the engine's own counters apply to them.
         public var unjudged: Set<String>
         /// Drivers of the scenario that are not available, with the reason. Each is reported as skipped.
         public var leftOut: [(name: String, reason: String)]
@@ -286,7 +286,10 @@ public final class Runner {
     private func overSweep(_ job: Job, _ driver: String, _ points: [SweepFigures.Point]) throws -> [Figure] {
         guard var spec = job.trials.first(where: { $0.driver == driver }) else { return [] }
         let sweep = SweepFigures(points: points)
-        let figures = spec.metrics.flatMap { sweep.figures($0) }
+        // Exponents of the engine's counters need not be asked for.
+        let exponents = Set(points.flatMap { $0.figures.compactMap(\.metric.exponent) })
+        let asked = spec.metrics.filter { !$0.isOfEngine } + Metric.ordered(exponents)
+        let figures = asked.flatMap { sweep.figures($0) }
         spec.variant = "*"
         spec.trial = 0
         if !figures.isEmpty { try delegate.measured(figures, of: spec, nil) }
@@ -296,7 +299,8 @@ public final class Runner {
     private func judge(
         _ job: Job, _ entries: [LimitCheck.Entry], _ yardsticks: [Yardstick: YardstickReading]
     ) throws {
-        let own = entries.filter { !job.unjudged.contains($0.driver) }
+        // A limit on a counter of an engine is meant for engines that have it.
+        let own = entries.filter { !job.unjudged.contains($0.driver) || $0.figure.metric.isOfEngine }
         let check = LimitCheck(scenario: job.scenario, limits: job.limits, entries: own, yardsticks: yardsticks)
         for judgement in check.judgements() {
             try delegate.judged(judgement)

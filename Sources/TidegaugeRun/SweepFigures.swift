@@ -49,9 +49,14 @@ struct SweepFigures {
 
     /// Returns the figures over each setting that the metric's entry names and the sweep varies.
     func figures(_ metric: Metric) -> [Figure] {
-        guard case .sweep(let settings) = metric.entry.source, let provider = Self.providers[metric] else { return [] }
+        guard case .sweep(let settings) = metric.entry.source, let provider = Self.provider(metric) else { return [] }
         return settings.flatMap { setting in Self.axes[setting].map { over(setting.rawValue, $0, provider(self)) } ?? []
         }
+    }
+
+    private static func provider(_ metric: Metric) -> Provider? {
+        guard case .engineExponent(let counter) = metric else { return providers[metric] }
+        return { $0.exponent(metric, of: .engine(counter: counter)) }
     }
 
     static let axes: [Setting: @Sendable (Point) -> Double] = [

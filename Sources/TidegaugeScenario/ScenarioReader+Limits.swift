@@ -19,8 +19,11 @@ extension ScenarioReader {
     private static let maximumLimits = 1_000
 
     private mutating func readLimit(_ entry: YAMLNode.Entry, measured: [Metric]) -> [Limit] {
-        let parts = entry.key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard let metric = metric(parts[0], at: entry.position, measured: measured) else { return [] }
+        // The name of a counter of an engine contains a dot.
+        let prefix = Metric.openPrefixes.first(where: entry.key.hasPrefix) ?? ""
+        let parts = entry.key.dropFirst(prefix.count)
+            .split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let metric = metric(prefix + parts[0], at: entry.position, measured: measured) else { return [] }
         if parts.count == 2, !Limit.statistics.contains(parts[1]) {
             refuse("statistic", parts[1], at: entry.position, among: Limit.statistics)
             return []

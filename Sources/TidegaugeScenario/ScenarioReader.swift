@@ -55,10 +55,13 @@ struct ScenarioReader {
         let profiles = isPlay ? [:] : entry(.profiles).map { readProfiles($0.value) } ?? [:]
         let limits = entry(.limits).map { readLimits($0.value, measured: measure) } ?? []
 
+        let counters = measurePositions.filter { $0.key.isOfEngine && !measure.contains($0.key) }
+        let measured = measure + counters.sorted { $0.value < $1.value }.map(\.key)
+
         guard let gate = gate ?? measure.first ?? Metric.allCases.first else { return nil }
         return Scenario(
             name: Self.stem(of: problems.paths[0]), path: problems.paths[0], sha256: sha256, purpose: purpose,
-            represents: represents, drivers: drivers, measure: measure, limits: limits, gate: gate,
+            represents: represents, drivers: drivers, measure: measured, limits: limits, gate: gate,
             namesGate: isPlay || entry(.gate) != nil, answers: answers.compactMap { SummaryQuestion(rawValue: $0) },
             interleaving: isPlay ? readInterleavingTest(entries, drivers: drivers, root.position) : nil,
             knownDrivers: knownDrivers, start: start,
@@ -179,7 +182,7 @@ struct ScenarioReader {
                 self.expected("'\(entry.key)' expects the name of a \(kind)", at: node)
                 continue
             }
-            if !known.contains(name) {
+            if !known.contains(name), kind != "metric" || Metric(rawValue: name) == nil {
                 let hint = kind == "metric" ? Self.metricHint(name) : Nearest.hint(for: name, among: known)
                 problems.add(node.position, "unknown \(kind) '\(Quantity.clipped(name))' \(hint)")
             } else if result.contains(where: { $0.name == name }) {
@@ -226,6 +229,11 @@ struct ScenarioReader {
         guard let metric = Metric(rawValue: name) else {
             problems.add(position, "unknown metric '\(Quantity.clipped(name))' \(Self.metricHint(name))")
             return nil
+        }
+        // The counters of an engine are always measured.
+        if metric.isOfEngine, !measured.contains(metric) {
+            measurePositions[metric] = measurePositions[metric] ?? position
+            return metric
         }
         guard measured.contains(metric) else {
             problems.add(position, "'\(name)' is not measured (add it to 'measure')")

@@ -8,7 +8,9 @@ public enum ScenarioSchema {
     public static func json(drivers: [String]) -> String { root(drivers).rendered() + "\n" }
 
     private static func root(_ drivers: [String]) -> JSONText {
-        let metrics = words(Metric.allCases.map(\.rawValue))
+        let metrics = anyOf([
+            words(Metric.allCases.map(\.rawValue)), ["type": "string", "pattern": .text("^\(openMetrics)$")],
+        ])
         let text: JSONText = ["type": "string", "pattern": "\\S"]
         let kinds: [(key: FileKey, value: JSONText)] = [
             (.extends, text), (.without, names(words(ExtendedFile.removable))), (.purpose, text), (.represents, text),
@@ -156,11 +158,21 @@ public enum ScenarioSchema {
         }
         let metrics = Metric.allCases.map(\.rawValue).joined(separator: "|")
         let ofStatistic = described(["$ref": "#/$defs/conditions"], "One statistic of a metric, as `staleness.p99`.")
+        let ofCounter = described(
+            ["$ref": "#/$defs/conditions"], "A counter of the engine per commit, as `engine.rows_read`.")
         return [
             "type": "object", "additionalProperties": false, "properties": .object(properties),
-            "patternProperties": .object([("^(\(metrics))\\.(\(statistics))$", ofStatistic)]),
+            "patternProperties": .object([
+                ("^(\(metrics))\\.(\(statistics))$", ofStatistic),
+                ("^\(openMetrics)(\\.(\(statistics)))?$", ofCounter),
+            ]),
         ]
     }
+
+    /// Regular expression of the metrics of an engine's counters.
+    private static let openMetrics =
+        "(" + Metric.openPrefixes.map { $0.replacing(".", with: "\\.") }.joined(separator: "|") + ")"
+        + Metric.counterPattern
 
     // MARK: Interleaving tests
 

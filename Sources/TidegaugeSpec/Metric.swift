@@ -1,10 +1,10 @@
-// Metrics. A metric is a case and its entry, both in this file, and a provider in the table of its source
-// (`TrialProvider`, `GroupFigures`, `SweepFigures`, `PeerFigures`, `InterleavingTrial`). A case without an entry does
-// not compile. A metric without a provider fails `ProviderTests`. `DocumentationTests` compares the entries with the
+// Metrics. A metric is a case and its entry, both in this file, its constant in MetricNames.swift, and a provider in the
+// table of its source (`TrialProvider`, `GroupFigures`, `SweepFigures`, `PeerFigures`, `InterleavingTrial`). A case
+// without an entry does not compile. A metric without a provider fails `ProviderTests`. `DocumentationTests` compares the entries with the
 // table of Docs/metrics.md.
 
-/// A metric, by its name in files and reports. Scenario files accept no other names.
-public enum Metric: String, CaseIterable, Sendable, Codable {
+/// A metric with a fixed name. Code names it by the constant of `Metric`.
+public enum FixedMetric: String, CaseIterable, Sendable {
     case scheduleDelay = "schedule_delay"
     case scheduleStarted = "schedule_started"
     case missedCommits = "missed_commits"
@@ -233,7 +233,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .writerInstructions, .upkeepInstructions, .observerInstructions, .engineInstructions, .writerAllocations,
             .observerAllocations, .writerSystemCalls, .upkeepSystemCalls, .observerSystemCalls, .writerReads,
             .upkeepReads, .observerReads:
-            countedEntry
+            Metric.fixed(self).countedEntry
         case .unsubscribedCost:
             .init(
                 .nsPerCommit, .processor, from: .companions,

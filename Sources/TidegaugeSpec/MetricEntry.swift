@@ -14,6 +14,7 @@ public struct MetricEntry: Sendable {
         case instructionsPerCommit = "instructions/commit"
         case systemCallsPerCommit = "calls/commit"
         case readsPerCommit = "reads/commit"
+        case countsPerCommit = "counts/commit"
         case commitsPerSecond = "commits/s"
         case objectsPerSecond = "objects/s"
         /// A ratio without a unit.
@@ -33,7 +34,7 @@ public struct MetricEntry: Sendable {
         case allocation
         /// Instructions per commit of a counted trial.
         case instruction
-        /// System calls or storage reads per commit of a counted trial.
+        /// System calls or storage reads per commit of a counted trial, and counters of an engine.
         case access
         /// Bytes, versions and descriptors that are held.
         case holding
@@ -167,6 +168,22 @@ extension Metric {
 
     /// Whether the metric is computed over the points of a sweep (variant `*`) instead of from one trial.
     public var isOverSweep: Bool { !neededSweep.isEmpty }
+}
+
+// Requirements, and the use of a metric.
+extension Metric {
+    public var needsObservers: Bool { entry.needs.contains(.observers) }
+    public var needsBaseline: Bool { entry.needs.contains(.baseline) }
+    public var needsNoop: Bool { entry.needs.contains(.noop) }
+    public var needsWakeProbe: Bool { entry.needs.contains(.wakeProbe) }
+    public var countsAllocations: Bool { entry.needs.contains(.allocationCounters) }
+
+    /// Whether the metric can compare two commits: a figure of the store from a single trial, with a better and a
+    /// worse direction. Events that a store promises are judged in every trial instead.
+    package var tellsCommitsApart: Bool {
+        entry.subject == .store && !isOverSweep && entry.source != .peers && entry.worse != .neither
+            && entry.kind != .event
+    }
 }
 
 extension TrialSpec {

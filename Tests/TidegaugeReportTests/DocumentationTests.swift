@@ -68,6 +68,12 @@ struct DocumentationTests {
         #expect(try document("metrics").contains(row))
     }
 
+    @Test("Open names have their lines", arguments: Metric.families.map(\.name))
+    func families(name: String) throws {
+        let entry = try #require(Metric.families.first { $0.name == name }).entry
+        #expect(try document("metrics").contains("\n| `\(name)` | \(entry.unit.rawValue) | \(entry.definition) |\n"))
+    }
+
     @Test("Every flag has its line", arguments: FigureFlag.Word.allCases)
     func flags(word: FigureFlag.Word) throws {
         let rows = try document("metrics").split(separator: "\n").filter { $0.hasSuffix(" | \(word.meaning) |") }

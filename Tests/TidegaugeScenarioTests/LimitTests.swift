@@ -2,6 +2,7 @@
 import Foundation
 import Testing
 
+@testable import TidegaugeScenario
 @testable import TidegaugeSpec
 
 @Suite struct LimitTests {
@@ -33,6 +34,17 @@ import Testing
         #expect(try limits(#"{ delivery_latency: "< 1ms" }"#).map(\.statistic) == ["p50"])
         #expect(try limits(#"{ upkeep_cost: "< 1ms" }"#).map(\.statistic) == ["value"])
         #expect(try limits(#"{ delivery_latency.p99_9: "< 1ms" }"#).map(\.statistic) == ["p99_9"])
+    }
+
+    /// `measure` need not name it, and its own dot is not that before a statistic.
+    @Test func mayBeOnACounterOfTheEngine() throws {
+        let rows = Metric.engine(counter: "rows_read")
+        #expect(try limits(#"{ engine.rows_read: "<= 20" }"#) == [Limit(rows, .lessOrEqual, 20)])
+        #expect(try limits(#"{ engine.rows_read.value: "<= 20" }"#) == [Limit(rows, .lessOrEqual, 20)])
+        let exponent = Metric.engineExponent(counter: "rows_read")
+        #expect(try limits(#"{ engine_exponent.rows_read: "< 0.2" }"#) == [Limit(exponent, .less, 0.2)])
+        #expect(throws: ScenarioErrors.self) { try limits(#"{ engine.Rows: "< 1" }"#) }
+        #expect(throws: ScenarioErrors.self) { try limits(#"{ engine.rows_read.sum: "< 1" }"#) }
     }
 
     @Test func mayHoldAtOnePointOfASweep() throws {

@@ -61,7 +61,7 @@ import Testing
     /// Enums that grow with the benchmark or the query language, and switches over them with a `default:` that a new case would
     /// disappear in: at most so many, as far as a search in the text can tell.
     @Test(arguments: [
-        ("Metric", "Sources/TidegaugeSpec/Metric.swift", 0),
+        ("FixedMetric", "Sources/TidegaugeSpec/Metric.swift", 0),
         ("Setting", "Sources/TidegaugeSpec/TrialSpec.swift", 0),
         ("FilterExpression", "Sources/StillingWell/Engine/Query/FilterExpression.swift", 0),
         ("Kind", "Sources/TidegaugeSpec/FaultSpec.swift", 0),

@@ -120,6 +120,17 @@ private final class ServingStore: NotingStore, ServedStore, @unchecked Sendable 
     }
 }
 
+private final class CountedStore: NotingStore, WorkCounting, @unchecked Sendable {
+    func counters() -> [String: Int] {
+        asked.append("counters")
+        return ["rows": 1]
+    }
+    func asleepElsewhereNs() -> Int64? {
+        asked.append("asleep")
+        return 1
+    }
+}
+
 private final class ReachedStore: NotingStore, ReachableStore, @unchecked Sendable {
     var address: String {
         asked.append("address")
@@ -148,6 +159,7 @@ private final class NoSink: DeliverySink {
         (LateStore.self, .asynchronousWriting), (PinnedStore.self, .pinning), (CompactStore.self, .compacting),
         (ForgettingStore.self, .siteForgetting), (FullStore.self, .wholeRows),
         (AskedStore.self, .answering), (TokenStore.self, .lateVersions), (ServingStore.self, .served),
+        (CountedStore.self, .workCounting),
         (ReachedStore.self, .reachable), (HarmedStore.self, .harmableServer), (EmptyStore.self, .rowless),
     ]
 
@@ -211,6 +223,10 @@ private final class NoSink: DeliverySink {
             case .siteForgetting:
                 try wrapped.conforming(to: (any SiteForgetting).self).forget(.runLoop)
                 #expect(store.asked == ["forget"])
+            case .workCounting:
+                let counting = try wrapped.conforming(to: (any WorkCounting).self)
+                #expect(try counting.counters() == ["rows": 1] && counting.asleepElsewhereNs() == 1)
+                #expect(store.asked == ["counters", "asleep"])
             case .lateVersions:
                 let late = try wrapped.conforming(to: (any LateVersions).self)
                 #expect(try late.order(ofCommits: [], alsoShown: [Data()]).standing(3) == 3)

@@ -188,6 +188,26 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         #expect(told.figures.filter { $0.spec.variant == "*" }.allSatisfy { $0.spec.trial == 0 })
     }
 
+    /// Counters of an engine have an exponent, and limits on them are judged, also for an engine without limits of its own.
+    @Test func aCounterOfAnEngineHasAnExponentAndItsLimits() throws {
+        let rows = Metric.engine(counter: "rows_read")
+        let exponent = Metric.engineExponent(counter: "rows_read")
+        let trials = [100, 1_000].map { spec([.processCPU], variant: "dataset.items=\($0)", items: $0) }
+        let limits = [
+            Limit(rows, .lessOrEqual, 20), Limit(exponent, .less, 0.9), Limit(.processCPU, .less, 0),
+        ]
+        let (outcome, _, told) = try run(trials, limits: limits, unjudged: ["model"]) { spec in
+            var result = TrialResult(fate: .completed)
+            result.figures = [
+                Figure(rows, .value, Double(spec.dataset.items) / 10, n: 100), Figure(.processCPU, .value, 5, n: 100),
+            ]
+            return result
+        }
+        #expect(told.value(exponent, variant: "*").map { abs($0 - 1) < 0.001 } == true)
+        #expect(told.judgements.map(\.verdict) == [.kept, .broken, .broken])
+        #expect(outcome == .limitBroken)
+    }
+
     @Test func growthIsThatOfEachRepetition() throws {
         var trials: [TrialSpec] = []
         for trial in 0..<3 {

@@ -2,8 +2,10 @@
 // can be. Of none of them is a process left.
 import Foundation
 import StillingWellTestThreads
+import Synchronization
 import Testing
 import TidegaugeDriver
+import TidegaugeHarnessFixtures
 import TidegaugeMeasure
 import TidegaugeProcessDriver
 import TidegaugeTrial
@@ -57,7 +59,31 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
         #expect(result.value(.missedFinal) == 0)
         #expect((result.counts["server_cpu_ns.engine"] ?? 0) > 0)
+        #expect((result.value(.engine(counter: "queries_evaluated")) ?? 0) > 0)
+        #expect((result.value(.engine(counter: "rows_read")) ?? 0) > 0)
         subject.awaitEnd()
+    }
+
+    /// Both readings come when the engine has nothing to do, so the counts of one commit at a time are exact.
+    @Test func countersAreExactForOneCommitAtATime() throws {
+        let subject = try Subject(fault: "none")
+        var spec = spec(subject.driver)
+        (spec.writers.threads, spec.writers.load, spec.writers.keys) = (1, .lockstep, .matching)
+        spec.writers.changes = ["update-score": 1]
+        (spec.observers.queries, spec.observers.count, spec.observers.idleQueries) = (.same, 2, 0)
+        let result = try runTrial(spec, on: subject.driver)
+        #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+        #expect(result.value(.engine(counter: "queries_evaluated")) == 2)
+        #expect(result.value(.engine(counter: "rows_read")) == 60)
+        subject.awaitEnd()
+    }
+
+    /// An engine in this process counts by the same ability.
+    @Test func aSwiftDriverCounts() throws {
+        let result = try runTrial(.tiny(), on: CountingDriver(counter: "commits"))
+        #expect(result.fate == .completed && result.value(.engine(counter: "commits")) == 1, "\(result.notes)")
+        let other = try runTrial(.tiny(), on: CountingDriver(counter: "Commits"))
+        #expect(other.notes.contains { $0.contains("the counter 'Commits' must have") }, "\(other.notes)")
     }
 
     /// A process that the engine has left behind, in a session of its own, is killed.
@@ -79,6 +105,7 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         ("early", "engine_order", "before the reply to 'subscribe'"),
         ("late", "engine_order", "after that to 'cancel'"),
         ("wrong-id", "engine_order", "which does not wait"), ("no-version", "engine_facts", "no 'version'"),
+        ("counter-missing", "engine_facts", "its facts name"), ("counter-falls", "store_error", "counts since opening"),
         ("no-rows", "engine_facts", "no 'rows'"), ("wrong-count", "engine_facts", "states 'count'"),
         ("error", "engine_error", "busy: the store is busy (nothing happened)"),
         ("indefinite-error", "engine_indefinite_error", "(it may have happened)"),
@@ -88,7 +115,7 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         let result = try runTrial(spec(subject.driver), on: subject.driver)
         #expect(result.fate == .harnessFault(reason: name), "\(result.fate) \(result.notes) \(result.violations)")
         #expect(result.notes.contains { $0.contains(words) }, "\(result.notes)")
-        if name != "engine_error", name != "engine_indefinite_error" { subject.awaitEnd() }
+        if !["engine_error", "engine_indefinite_error", "store_error"].contains(name) { subject.awaitEnd() }
         subject.family.kill()
     }
 
@@ -124,6 +151,7 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         ("python3 Tests/Fixtures/Engines/dictionary.py no-facts", "has no 'facts'"),
         ("python3 Tests/Fixtures/Engines/dictionary.py no-durability", "'durabilities' must be some of"),
         ("python3 Tests/Fixtures/Engines/dictionary.py bad-name", "its name 'Dictionary One'"),
+        ("python3 Tests/Fixtures/Engines/dictionary.py bad-counter", "'counters' has 'Rows'"),
         ("no-such-program --here", "no-such-program"),
         ("echo hello", "'hello'"),
     ])
@@ -157,4 +185,38 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
         subject.awaitEnd()
     }
+}
+
+/// A driver whose store counts its commits.
+private struct CountingDriver: StoreDriver {
+    let counter: String
+    let name = "model"
+    var facts: EngineFacts { ModelDriver().facts }
+
+    func open(_ configuration: StoreConfiguration) -> CountingStore { CountingStore(counter) }
+}
+
+private final class CountingStore: WorkCounting {
+    private let base = ModelStore()
+    private let counter: String
+    private let commits = Atomic<Int>(0)
+
+    init(_ counter: String) { self.counter = counter }
+
+    func counters() -> [String: Int] { [counter: commits.load(ordering: .relaxed)] }
+    func load(count: Int, item: (Int) -> Item) { base.load(count: count, item: item) }
+    func makeWriter() -> any StoreWriter {
+        let writer = base.makeWriter()
+        return CommittingWriter { [self] changes, locked in
+            let version = try writer.commit(changes, locked: locked)
+            commits.add(1, ordering: .relaxed)
+            return version
+        }
+    }
+    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
+        base.subscribe(to: query, at: site, sink: sink)
+    }
+    func contents(of query: Query) -> [Item] { base.contents(of: query) }
+    func fileBytes() -> Int { base.fileBytes() }
+    func close() { base.close() }
 }

@@ -4,9 +4,10 @@
 mod sqlite;
 
 use sqlite::Connection;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::{collections::BTreeMap, io::BufRead, io::Write, sync::Arc, sync::Mutex, thread::park, thread::spawn, thread::Thread};
 
-const FACTS: &str = r#"{"durabilities":["memory","relaxed","full"],"persists":true,"shows":"keys","advancesTogether":true,"remarks":["fetches every observed query again after a commit","'memory' is a WAL file on tmpfs"]}"#;
+const FACTS: &str = r#"{"durabilities":["memory","relaxed","full"],"persists":true,"shows":"keys","advancesTogether":true,"counters":["queries_evaluated","rows_read"],"remarks":["fetches every observed query again after a commit","'memory' is a WAL file on tmpfs"]}"#;
 const SCHEMA: &str = r#"
     CREATE TABLE item (key INTEGER PRIMARY KEY, "group" INTEGER, score INTEGER, stamp INTEGER);
     CREATE INDEX item_score ON item (score);
@@ -28,6 +29,10 @@ const SELECT: &str = r#"SELECT printf('SELECT key, "group", score, stamp FROM it
             FROM json_each(r.text, '$.query.match')),
         coalesce(ltrim(r.text->>'$.query.sort', '-'), 'rowid'), iif(r.text->>'$.query.sort' LIKE '-%', ' DESC', ''))
     FROM (SELECT ? AS text) r"#;
+
+/// Counters of the observing thread.
+static QUERIES_EVALUATED: AtomicU64 = AtomicU64::new(0);
+static ROWS_READ: AtomicU64 = AtomicU64::new(0);
 
 extern "C" {
     fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
@@ -81,6 +86,8 @@ fn observe(mut connection: Connection, subs: Subs) {
         let mut found = vec![];
         for (sub, (query, shown)) in subs.iter() {
             let rows = fetch(&mut connection, query);
+            QUERIES_EVALUATED.fetch_add(1, Relaxed);
+            ROWS_READ.fetch_add(rows.len() as u64, Relaxed);
             if shown.as_ref() != Some(&rows) {
                 found.push((*sub, rows, now()));
             }
@@ -150,6 +157,12 @@ fn main() {
                 subs.lock().unwrap().insert(sub, (query, None));
             }
             "cancel" => drop(subs.lock().unwrap().remove(&sub)),
+            "counters" => {
+                reply = format!(
+                    r#","counters":{{"queries_evaluated":{},"rows_read":{}}}"#,
+                    QUERIES_EVALUATED.load(Relaxed), ROWS_READ.load(Relaxed)
+                )
+            }
             "contents" => {
                 let query = select(&mut connection, &request);
                 let rows: Vec<String> = fetch(&mut connection, &query).iter().map(|row| format!("{row:?}")).collect();

@@ -1,6 +1,7 @@
 // The program of an engine, and what it has said of itself. Both cross the pipe to the process of a trial as JSON.
 import Foundation
 import TidegaugeDriver
+import TidegaugeSpec
 
 /// How an engine is started.
 public struct EngineProgram: Codable, Sendable, Equatable {
@@ -32,6 +33,7 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
         var contents: Bool?
         var advancesTogether: Bool?
         var persists: Bool?
+        var counters: [String]?
         var remarks: [String]?
     }
 
@@ -51,6 +53,15 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
         if !unknown.isEmpty || facts.durabilities.isEmpty {
             throw ProcessFailure(
                 .facts, "'durabilities' must be some of memory, relaxed and full, found \(facts.durabilities)")
+        }
+        let counters = facts.counters ?? []
+        if let name = counters.first(where: { !Metric.isCounter($0) }) {
+            throw ProcessFailure(
+                .facts,
+                "'counters' has '\(name)': a name has at most 40 lower-case letters, digits and '_', a letter first")
+        }
+        if Set(counters).count < counters.count {
+            throw ProcessFailure(.facts, "'counters' has a name twice: \(counters)")
         }
         if facts.contents == false, facts.shows ?? .none != .none {
             throw ProcessFailure(

@@ -19,6 +19,7 @@ struct EngineMessage: Sendable {
     var begunNs: Int64?
     var lockedNs: Int64?
     var doneNs: Int64?
+    var counters: [String: Int]?
     /// The whole line of a reply with `facts`.
     var introduction: [UInt8]?
 
@@ -67,6 +68,7 @@ struct EngineMessage: Sendable {
             case "begun": message.begunNs = try scanner.number()
             case "locked": message.lockedNs = try scanner.number()
             case "done": message.doneNs = try scanner.number()
+            case "counters": message.counters = try Self.counters(&scanner)
             case "more": message.hasMore = try scanner.flag()
             case "error": message.refusal = try Self.refusal(&scanner)
             case "facts":
@@ -97,6 +99,12 @@ struct EngineMessage: Sendable {
                 ))
         }
         return rows
+    }
+
+    private static func counters(_ scanner: inout JSONScanner) throws(JSONScanner.Problem) -> [String: Int] {
+        var counters: [String: Int] = [:]
+        try scanner.map { scanner, name throws(JSONScanner.Problem) in counters[name] = Int(try scanner.number()) }
+        return counters
     }
 
     private static func refusal(_ scanner: inout JSONScanner) throws(JSONScanner.Problem) -> Refusal {

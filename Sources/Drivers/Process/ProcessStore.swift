@@ -8,7 +8,7 @@ import TidegaugeDriver
 import TidegaugeMeasure
 
 /// An open store of an engine in another process.
-final class ProcessStore: ServedStore {
+final class ProcessStore: ServedStore, WorkCounting {
     private let link: EngineLink
     private let directory: String
     private let facts: EngineIntroduction.Facts
@@ -121,6 +121,21 @@ final class ProcessStore: ServedStore {
 
     func serverCPU() -> [String: Int64]? { ["engine": link.cpuNs()] }
 
+    func counters() throws -> [String: Int] {
+        let names = facts.counters ?? []
+        if names.isEmpty { return [:] }
+        let counters = try link.call(RequestText("counters")).message.counters ?? [:]
+        guard Set(counters.keys) == Set(names) else {
+            throw link.fail(
+                ProcessFailure(
+                    .facts,
+                    "its reply to 'counters' has \(counters.keys.sorted()), and its facts name \(names.sorted())"))
+        }
+        return counters
+    }
+
+    func asleepElsewhereNs() -> Int64? { link.asleepNs() }
+
     func close() throws {
         for site in sites.removeAll() { site.end() }
         try link.close()
@@ -128,7 +143,7 @@ final class ProcessStore: ServedStore {
 }
 
 /// The store of an engine that keeps no rows.
-final class RowlessProcessStore: ServedStore, RowlessStore {
+final class RowlessProcessStore: ServedStore, WorkCounting, RowlessStore {
     private let base: ProcessStore
 
     init(_ base: ProcessStore) { self.base = base }
@@ -140,6 +155,8 @@ final class RowlessProcessStore: ServedStore, RowlessStore {
     }
     func fileBytes() throws -> Int { try base.fileBytes() }
     func serverCPU() -> [String: Int64]? { base.serverCPU() }
+    func counters() throws -> [String: Int] { try base.counters() }
+    func asleepElsewhereNs() -> Int64? { base.asleepElsewhereNs() }
     func close() throws { try base.close() }
 }
 

@@ -101,7 +101,7 @@ enum HTMLReport {
     /// Definitions of the metrics that a run has figures of, in the order of the table of metrics.
     static func definitions(_ record: RunRecord) -> [[String: Any]] {
         let measured = Set(record.rows.map(\.figure.metric))
-        return Metric.allCases.filter(measured.contains).map { metric in
+        return Metric.ordered(measured).map { metric in
             let entry = metric.entry
             let unit = entry.unit == .one ? "ratio" : entry.unit.rawValue
             return [

@@ -45,7 +45,7 @@ struct Headline {
     static func rest(_ rows: [RunRow], after columns: [Headline]) -> [Headline] {
         let known = Set((columns + all).map(\.metric))
         let measured = Set(rows.map(\.figure.metric)).subtracting(known)
-        return Metric.allCases.filter(measured.contains).filter { metric in
+        return Metric.ordered(measured).filter { metric in
             let entry = metric.entry
             return entry.subject == .store && entry.source != .interleavingTest && !entry.isOwed
         }.map { Headline($0) }

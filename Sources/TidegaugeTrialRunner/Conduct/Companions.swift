@@ -13,6 +13,8 @@ struct Companions {
     init(_ setup: TrialSetup) throws {
         self.setup = setup
         let spec = setup.spec
+        // First, because the engine may fail, and the wake probe's threads must not be abandoned.
+        let counters = try CounterWindow(setup.store)
         let audit = try Audit(setup)
         let churn = try Churn(setup)
         let floor = spec.metrics.contains(where: \.needsWakeProbe) ? try WakeProbe() : nil
@@ -30,6 +32,7 @@ struct Companions {
             floor,
             try Self.injected(setup),
             writing,
+            counters,
             NoiseMeter(),
             HoldingsMeter(setup, writing),
             churn,

@@ -55,7 +55,7 @@ struct FigureSheet {
 
     func result() -> TrialResult {
         var result = TrialResult(fate: verdict.violationCount == 0 ? .completed : .oracleViolation)
-        result.figures = Metric.allCases.filter { asked.contains($0) }.flatMap { figures($0) }
+        result.figures = Metric.allCases.filter { asked.contains($0) }.flatMap { figures($0) } + counters
         result.violations = verdict.violations
         result.violationCount = verdict.violationCount
         result.cpu = findings.cpu
@@ -89,6 +89,16 @@ struct FigureSheet {
         }
         if let harmed = findings.harmedDeliveries { result.expectCaught(spec, harmed: harmed) }
         return result
+    }
+
+    /// The engine's counters per commit, also if the spec does not ask for them.
+    private var counters: [Figure] {
+        let counter = spec.count.flatMap { InstructionCounter(rawValue: $0.counter) }
+        return findings.counters.sorted { $0.key < $1.key }.map { name, growth in
+            let (value, n) = each(Double(growth), of: counter == nil ? history.commits.count : findings.commits)
+            return Figure(
+                .engine(counter: name), .value, value, n: n, flags: counter.map { [.counted(by: $0)] } ?? [])
+        }
     }
 
     var window: Window { findings.window }

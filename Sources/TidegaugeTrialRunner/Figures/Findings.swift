@@ -32,6 +32,8 @@ struct Findings {
     var refusals = 0
     /// Counts by their names in the result.
     var counts: [String: Int] = [:]
+    /// Growth of the engine's counters by name: over all commits, or over those that a counted trial counts.
+    var counters: [String: Int] = [:]
     /// Logs of queries that were observed for a part of the load.
     var passing: [PassingLog] = []
     /// Violations of the store beside those that the oracle finds.

@@ -13,6 +13,7 @@ subs = {}
 version = 1
 commits = 0
 is_open = False
+counters = {"queries_evaluated": 0, "rows_read": 0}
 
 
 def write(text):
@@ -43,6 +44,8 @@ def evaluate(query):
     sort = query.get("sort")
     if sort:
         found.sort(key=lambda row: row[column[sort.lstrip("-")]], reverse=sort.startswith("-"))
+    counters["queries_evaluated"] += 1
+    counters["rows_read"] += len(found)
     return found
 
 
@@ -159,7 +162,16 @@ def leave_a_process_behind():
     subprocess.run([sys.executable, "-c", code])
 
 
+def counted():
+    if fault == "counter-falls":
+        counters["rows_read"] = -commits
+    return {name: count for name, count in counters.items() if fault != "counter-missing" or name != "rows_read"}
+
+
 FACTS = {"durabilities": ["memory"], "changeSets": True, "shows": "rows", "advancesTogether": True}
+FACTS["counters"] = ["Rows"] if fault == "bad-counter" else sorted(counters)
+if fault == "no-counters":
+    del FACTS["counters"]
 if fault == "no-durability":
     FACTS["durabilities"] = []
 if fault == "float":
@@ -197,6 +209,8 @@ while True:
         subs[request["sub"]] = (request["query"], [])
         if fault == "early":
             deliver(request["sub"], initial=True)
+    elif op == "counters":
+        reply = {"counters": counted()}
     elif op == "contents":
         reply = {"rows": evaluate(request["query"])}
     elif op == "cancel" and fault != "late":

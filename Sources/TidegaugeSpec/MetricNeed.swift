@@ -19,18 +19,3 @@ package enum SettingNeed: Sendable {
     case gapsToWakeIn, calls, severalWriters, closedLoad, schedule, cancelledObservers, harmedWriter, harmedDeliveries
     case evenStall, slowdown, countedForm, hosts
 }
-
-extension Metric {
-    public var needsObservers: Bool { entry.needs.contains(.observers) }
-    public var needsBaseline: Bool { entry.needs.contains(.baseline) }
-    public var needsNoop: Bool { entry.needs.contains(.noop) }
-    public var needsWakeProbe: Bool { entry.needs.contains(.wakeProbe) }
-    public var countsAllocations: Bool { entry.needs.contains(.allocationCounters) }
-
-    /// Whether the metric can compare two commits: a figure of the store from a single trial, with a better and a
-    /// worse direction. Events that a store promises are judged in every trial instead.
-    package var tellsCommitsApart: Bool {
-        entry.subject == .store && !isOverSweep && entry.source != .peers && entry.worse != .neither
-            && entry.kind != .event
-    }
-}

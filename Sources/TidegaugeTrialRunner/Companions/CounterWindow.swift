@@ -1,0 +1,19 @@
+// Counters of the engine over the load, warm-up included. They are read when the engine has nothing to do: before the first
+// commit and after the last delivery. At the start of the measured window, commits would be under way.
+import TidegaugeDriver
+import TidegaugeMeasure
+
+final class CounterWindow: Companion {
+    private let store: any WorkCounting
+    private let start: CounterReading
+
+    /// Reads the counters. No commit has been made yet. Returns nil if the engine counts nothing.
+    init?(_ store: any DrivenStore) throws {
+        guard let store = store as? any WorkCounting else { return nil }
+        (self.store, start) = (store, try CounterReading(store))
+    }
+
+    func end(into findings: inout Findings) throws {
+        findings.counters = try CounterReading(store).growth(since: start)
+    }
+}
