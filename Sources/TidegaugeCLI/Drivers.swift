@@ -28,7 +28,9 @@ enum Drivers {
     static func check(_ asked: [String]) throws {
         for name in asked where !names.contains(name) {
             if Engines.isCommand(name) {
-                throw ValidationError("--driver '\(name)': only `tidegauge run` starts an engine by a command")
+                throw ValidationError(
+                    "--driver '\(name)': an engine by a command runs in `tidegauge run`, or in `tidegauge compare` with --build, the "
+                        + "command that builds it")
             }
             if let remedy = ShippedDrivers.remedy(name) { throw ValidationError(remedy) }
             throw ValidationError("unknown driver '\(name)' \(Nearest.hints(for: name, among: known))")

@@ -6,6 +6,11 @@ import TidegaugeProcessDriver
 import TidegaugeScenario
 
 enum Engines {
+    /// Error of an engine that does not start or whose facts cannot be used.
+    struct Refusal: Error, CustomStringConvertible {
+        var description: String
+    }
+
     /// Engines that have been asked for, by the argument.
     private static let met = Mutex<[(argument: String, engine: KnownEngine)]>([])
 
@@ -20,7 +25,11 @@ enum Engines {
     /// The engines as an argument of the process of a trial; nil if there are none.
     static func json() throws -> String? {
         let all = all
-        return all.isEmpty ? nil : String(decoding: try JSONEncoder().encode(all), as: UTF8.self)
+        return all.isEmpty ? nil : try json(all)
+    }
+
+    static func json(_ engines: [KnownEngine]) throws -> String {
+        String(decoding: try JSONEncoder().encode(engines), as: UTF8.self)
     }
 
     /// Adds the engines of `json()` in the process of a trial.
@@ -47,21 +56,43 @@ enum Engines {
             } catch {
                 throw ValidationError("--driver '\(argument)': \(error)")
             }
-            guard !Drivers.names.contains(engine.name) else {
-                throw ValidationError(
-                    "--driver '\(argument)': another driver has the name '\(engine.name)' too: give it one of its own by a file (name: …, command: …)"
-                )
-            }
-            met.withLock { $0.append((argument, engine)) }
+            try add(engine, argument)
             return engine.name
         }
     }
 
-    private static func program(_ argument: String) throws -> EngineProgram {
-        guard argument.hasSuffix(".yaml") || argument.hasSuffix(".yml"), !argument.contains(" ") else {
-            return EngineProgram(command: argument)
+    /// Starts the engines of a commit once, in its folder, and asks them for their facts.
+    /// - Parameter names: names in place of the engines' own, so that both sides of a comparison have the same.
+    /// - Throws: a `Refusal` that says what is wrong with an engine, or an exit after the problems of a file.
+    static func meet(_ arguments: [String], in folder: String, names: [String]? = nil) throws -> [KnownEngine] {
+        try arguments.enumerated().map { index, argument in
+            var program = try program(argument, in: folder)
+            if let names { program.name = names[index] }
+            do {
+                return try KnownEngine(meeting: program)
+            } catch {
+                throw Refusal(description: "--driver '\(argument)' in \(folder): \(error)")
+            }
         }
-        let file = try refusing(try EngineFile.read(path: argument))
+    }
+
+    /// Adds an engine to the drivers.
+    static func add(_ engine: KnownEngine, _ argument: String) throws {
+        guard !Drivers.names.contains(engine.name) else {
+            throw ValidationError(
+                "--driver '\(argument)': another driver has the name '\(engine.name)' too: give it one of its own by a file (name: …, command: …)"
+            )
+        }
+        met.withLock { $0.append((argument, engine)) }
+    }
+
+    /// - Parameter folder: folder that a command starts in and a file is relative to; nil: that of this process.
+    private static func program(_ argument: String, in folder: String? = nil) throws -> EngineProgram {
+        guard argument.hasSuffix(".yaml") || argument.hasSuffix(".yml"), !argument.contains(" ") else {
+            return EngineProgram(command: argument, folder: folder)
+        }
+        let path = argument.hasPrefix("/") ? argument : folder.map { "\($0)/\(argument)" } ?? argument
+        let file = try refusing(try EngineFile.read(path: path))
         return EngineProgram(
             command: file.command, name: file.name, environment: file.environment, folder: file.folder)
     }

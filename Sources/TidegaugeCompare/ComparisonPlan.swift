@@ -41,6 +41,8 @@ public struct ComparedSide: Codable, Sendable, Equatable {
     public var isDirty: Bool
     /// Artificial cost of each trial; nil: none.
     public var shim: Shim?
+    /// Engines of the commit, which run in processes of their own, as JSON for a trial; nil: the binary is of the commit.
+    public var engines: String?
 
     public init(name: String, commit: String, executable: String, fingerprint: String, isDirty: Bool = false) {
         (self.name, self.commit, self.executable) = (name, commit, executable)

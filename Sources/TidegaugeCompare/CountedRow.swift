@@ -25,7 +25,7 @@ public struct CountedRow: Codable, Sendable, Equatable {
     public var driver: String
     public var variant: String
     public var metric: Metric
-    /// Counter as in the figures' flag: `hardware` or `callgrind`.
+    /// Counter as in the figures' flag: `hardware`, `callgrind` or `engine`.
     public var counter: String
     public var base: Double
     /// Second count of the base.
@@ -59,7 +59,11 @@ public struct CountedRow: Codable, Sendable, Equatable {
 
     /// Verdict. A change must exceed the threshold, and the noise in addition to be certain.
     public var verdict: Verdict {
-        guard let change, let noise else { return head == base ? .unchanged : .inconclusive }
+        guard let change, let noise else {
+            if head == base { return .unchanged }
+            // An engine counts exactly, so what it did not do before is new.
+            return metric.isOfEngine && again == base ? .regressed : .inconclusive
+        }
         let threshold = metric.entry.kind.threshold(statistic: Statistic.value.rawValue)
         if abs(change) <= threshold { return .unchanged }
         if abs(change) <= threshold + noise { return .inconclusive }

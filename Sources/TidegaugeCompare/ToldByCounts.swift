@@ -11,7 +11,10 @@ extension ComparedSubject {
             return false
         }
         return points.allSatisfy { point in
-            let rows = counted.filter { ($0.scenario, $0.driver, $0.variant) == (scenario, driver, point.variant) }
+            // Counters of an engine do not include its CPU time.
+            let rows = counted.filter {
+                ($0.scenario, $0.driver, $0.variant) == (scenario, driver, point.variant) && !$0.metric.isOfEngine
+            }
             return !rows.isEmpty && rows.allSatisfy { $0.verdict != .inconclusive }
         }
     }

@@ -9,6 +9,8 @@ public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
     case hardware
     /// valgrind, which executes the program itself, one thread at a time.
     case callgrind
+    /// The engine's own counters, for an engine in another process, whose instructions are not counted.
+    case engine
 
     /// Version of the counting method. It is raised when the same program would give other counts, because of the
     /// surroundings of a counted trial or of what is left out. Figures of different methods are never compared.

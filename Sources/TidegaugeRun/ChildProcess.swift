@@ -34,7 +34,7 @@ public final class ChildProcess: TrialExecutor {
         engines: String? = nil
     ) {
         (self.directory, self.interruption, self.other, self.hosts) = (directory, interruption, other, hosts)
-        self.engines = engines
+        self.engines = engines ?? other?.engines
     }
 
     public func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {

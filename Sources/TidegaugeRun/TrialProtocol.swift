@@ -53,6 +53,10 @@ extension TrialProtocol {
 public struct OtherBinary: Sendable {
     public var path: String
     public var talks: TrialProtocol
+    /// Engines that run in processes of their own, as JSON for the trial; nil if there are none.
+    public var engines: String?
 
-    public init(path: String, talks: TrialProtocol) { (self.path, self.talks) = (path, talks) }
+    public init(path: String, talks: TrialProtocol, engines: String? = nil) {
+        (self.path, self.talks, self.engines) = (path, talks, engines)
+    }
 }

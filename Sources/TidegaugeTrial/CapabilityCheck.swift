@@ -1,6 +1,7 @@
 // Checks whether a driver can run a trial. The parent skips trials that cannot run; the child checks again and refuses
 // them.
 import TidegaugeDriver
+import TidegaugeMeasure
 import TidegaugeSpec
 
 public enum CapabilityCheck {
@@ -15,7 +16,9 @@ public enum CapabilityCheck {
         guard let keys = KeyKind(rawValue: spec.dataset.keys.rawValue), capabilities.keyKinds.contains(keys) else {
             return "it has no '\(spec.dataset.keys.rawValue)' keys"
         }
-        if spec.count != nil, capabilities.can(.served) {
+        let isCountedByEngine = spec.count?.counter == InstructionCounter.engine.rawValue
+        if isCountedByEngine, !capabilities.can(.workCounting) { return "it does not count its own work" }
+        if spec.count != nil, !isCountedByEngine, capabilities.can(.served) {
             return "it has no counted form, because the work of a server is not counted"
         }
         if spec.count != nil, let obstacle = spec.countObstacle { return "it has no counted form: \(obstacle)" }

@@ -83,7 +83,9 @@ import Testing
         ),
         (["run", "commit-latency", "--driver", "no-such-program x"], "no-such-program"),
         (["run", "commit-latency", "--driver", "\(dictionary) bad-name"], "its name 'Dictionary One'"),
-        (["compare", "HEAD", "--driver", "./engine"], "only `tidegauge run` starts an engine"),
+        (["compare", "HEAD", "--driver", "./engine"], "or in `tidegauge compare` with --build"),
+        (["compare", "HEAD", "--build", "true"], "--build needs --driver"),
+        (["compare", "HEAD", "--build", "true", "--driver", "noop"], "with --build it is a command"),
         (["run", "commit-latency", "--driver", "./missing.yaml"], "./missing.yaml"),
     ])
     func anArgumentThatCannotBeUsedIsRefused(_ arguments: [String], _ words: String) throws {

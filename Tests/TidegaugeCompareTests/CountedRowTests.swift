@@ -22,6 +22,17 @@ struct CountedRowTests {
         #expect(verdict(0, 0, 10) == .inconclusive)
     }
 
+    @Test("are worse where an engine counts what it did not do before")
+    func new() {
+        func verdict(_ again: Double) -> Verdict {
+            CountedRow(
+                scenario: "a", driver: "d", variant: "", metric: .engine(counter: "rows_read"), counter: "engine",
+                base: 0, again: again, head: 3
+            ).verdict
+        }
+        #expect(verdict(0) == .regressed && verdict(1) == .inconclusive)
+    }
+
     @Test("do not move by what the base differs from itself")
     func noise() {
         #expect(verdict(50_000, 50_400, 50_800) == .inconclusive)

@@ -1,4 +1,4 @@
-// Builds a commit and keeps its binary and scenario files. Each commit is built once, in a worktree under
+// Builds a commit and keeps its binary and scenario files, or the worktree of an engine of another language. Each commit is built once, in a worktree under
 // `.build-compare`, with the same flags and a path of the same length as every other (the length changes the
 // environment and thus measurements).
 import Foundation
@@ -8,8 +8,6 @@ struct CommitBuild {
     static let folderName = ".build-compare"
 
     let repository: Repository
-    let product: String
-    let configuration: String
     let interruption: Interruption
     /// Reports long operations to people.
     let note: (String) -> Void
@@ -20,19 +18,15 @@ struct CommitBuild {
         var scenarios: String
     }
 
+    /// Builds a product of a Swift package.
     /// - Throws: `ShellFailure` if the build fails.
-    func build(_ revision: Revision) throws -> Built {
-        let folder = "\(repository.root)/\(Self.folderName)/\(revision.commit.prefix(12))-\(try key())"
+    func build(_ revision: Revision, product: String, configuration: String) throws -> Built {
+        let compiler = try Shell.output(["swift", "--version"], in: repository.root)
+        let folder = folder(revision, key: compiler + product + configuration)
         let built = Built(revision: revision, executable: "\(folder)/\(product)", scenarios: "\(folder)/Scenarios")
         if FileManager.default.isExecutableFile(atPath: built.executable) { return built }
         let startTime = Date()
-        note("building \(revision.title); the build is kept")
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let source = "\(folder)/src"
-        _ = try? repository.git(["worktree", "remove", "--force", source])
-        try? FileManager.default.removeItem(atPath: source)
-        try repository.git(["worktree", "prune"])
-        try repository.git(["worktree", "add", "--force", "--detach", source, revision.commit])
+        let source = try checkOut(revision, in: folder)
         defer { _ = try? repository.git(["worktree", "remove", "--force", source]) }
         try sameDependencies(source)
         let scratch = "\(folder)/build"
@@ -46,12 +40,47 @@ struct CommitBuild {
         return built
     }
 
-    /// Hash of everything that makes two builds of one commit differ.
-    private func key() throws -> String {
-        let compiler = try Shell.output(["swift", "--version"], in: repository.root)
+    /// Runs a command of the shell in a worktree of the commit, which is kept.
+    /// - Returns: the worktree.
+    /// - Throws: `ShellFailure` if the command fails.
+    func build(_ revision: Revision, by command: String) throws -> String {
+        let folder = folder(revision, key: command)
+        // Written last, so that a folder with it is complete.
+        let mark = "\(folder)/built"
+        let files = FileManager.default
+        if files.fileExists(atPath: mark), files.fileExists(atPath: "\(folder)/src") { return "\(folder)/src" }
+        let startTime = Date()
+        let source = try checkOut(revision, in: folder)
+        try Shell.run(
+            ["/bin/sh", "-c", command], in: source, log: "\(folder)/build.log", interruption,
+            named: "--build '\(command)' of \(revision.title)", lastLines: 10)
+        try Data().write(to: URL(fileURLWithPath: mark))
+        note("built \(revision.title) in \(Int(Date().timeIntervalSince(startTime))) s")
+        return source
+    }
+
+    /// - Parameter key: everything that makes two builds of one commit differ.
+    private func folder(_ revision: Revision, key: String) -> String {
         var hash: UInt32 = 2_166_136_261
-        for byte in (compiler + product + configuration).utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-        return String(format: "%08x", hash)
+        for byte in key.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        let name = "\(revision.commit.prefix(12))-\(String(format: "%08x", hash))"
+        return "\(repository.root)/\(Self.folderName)/\(name)"
+    }
+
+    /// Makes a new worktree of the commit.
+    private func checkOut(_ revision: Revision, in folder: String) throws -> String {
+        note("building \(revision.title); the build is kept")
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        // Builds are no changes of the working tree.
+        let ignored = "\(repository.root)/\(Self.folderName)/.gitignore"
+        if !files.fileExists(atPath: ignored) { try Data("*\n".utf8).write(to: URL(fileURLWithPath: ignored)) }
+        let source = "\(folder)/src"
+        _ = try? repository.git(["worktree", "remove", "--force", source])
+        try? files.removeItem(atPath: source)
+        try repository.git(["worktree", "prune"])
+        try repository.git(["worktree", "add", "--force", "--detach", source, revision.commit])
+        return source
     }
 
     /// Uses this working tree's resolved versions for both sides, unless the commit has its own, so that they do not

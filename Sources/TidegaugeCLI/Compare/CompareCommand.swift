@@ -9,7 +9,9 @@ struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare", abstract: "Decide whether one commit is slower than another, and with what confidence.",
         discussion: """
-            BASE and HEAD are commits, which are built; or binaries. `tidegauge report A B` makes a page of two finished runs.
+            BASE and HEAD are commits, which are built; or binaries. An engine in another language is compared in its own \
+            repository, with the command that builds a commit: compare main --build 'cargo build --release' --driver \
+            ./target/release/engine. `tidegauge report A B` makes a page of two finished runs.
             Exit codes: 0 no gate is worse, 1 a gate regressed, 2 a gate is inconclusive or suspected, 3 the head hangs, 4 it breaks a \
             promise, 64 and 65 the command or a scenario is wrong, 69 a driver cannot run here, 70 a build or the harness failed, \
             130 interrupted. With --count-only: 0 nothing counted is worse, 1 something is, 2 it cannot be told of all.
@@ -25,9 +27,17 @@ struct CompareCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Count instructions and run no timed pairs. Takes minutes, also on a busy machine. Waiting is not measured."
+            "Count instructions, or the engine's own counters with --build, and run no timed pairs. Takes minutes, also on a busy machine. Waiting is not measured."
     )
     var countOnly = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Command of the shell that builds an engine of another language, run in a worktree of each commit. Each --driver is \
+            then a command that starts in it. This binary measures both (default: build this Swift package).
+            """, valueName: "command"))
+    var build: String?
 
     @Option(
         help: ArgumentHelp(
@@ -39,7 +49,7 @@ struct CompareCommand: ParsableCommand {
             throw ValidationError(
                 "name BASE, or continue a comparison with --resume")
         }
-        try options.check()
+        try options.check(areEngines: build != nil)
         guard countOnly else { return }
         if !options.count { throw ValidationError("--count-only and --no-count leave nothing to do") }
         if options.budget != nil { throw ValidationError("--budget is for pairs, and --count-only runs none") }
@@ -58,7 +68,9 @@ struct CompareCommand: ParsableCommand {
         }
         try options.prepareOut()
         let run = CompareRun(isQuiet: options.quiet)
-        let sides = try ComparedSides(base: base, head: head, options, run)
+        let sides =
+            try build.map { try ComparedSides(base: base, head: head, build: $0, options, run) }
+            ?? ComparedSides(base: base, head: head, options, run)
         let plan = try sides.plan(options, isCountedOnly: countOnly)
         return try run.start(plan, sides.binaries, options)
     }

@@ -70,8 +70,18 @@ struct CompareOptions: ParsableArguments {
     @Flag(help: "No progress on standard error.")
     var quiet = false
 
-    func check() throws {
-        try Drivers.check(driver)
+    /// - Parameter areEngines: whether the drivers are engines that each commit has.
+    func check(areEngines: Bool = false) throws {
+        if areEngines {
+            if driver.isEmpty { throw ValidationError("--build needs --driver, the command that starts the engine") }
+            for name in driver where !Engines.isCommand(name) {
+                throw ValidationError(
+                    "--driver '\(name)': with --build it is a command, such as './engine' or 'node engine.mjs', or a file "
+                        + "'./engine.yaml'")
+            }
+        } else {
+            try Drivers.check(driver)
+        }
         _ = try RunPlan.overrides(set)
         _ = try budgetSeconds
         _ = try shims

@@ -40,7 +40,7 @@ final class CompareRun {
 
     func goOn(_ directory: String, _ record: ComparisonRecord, _ engine: ComparisonEngine) throws -> Outcome {
         func binary(_ side: ComparedSide) throws -> OtherBinary {
-            OtherBinary(path: side.executable, talks: try TrialProtocol.ask(side.executable))
+            OtherBinary(path: side.executable, talks: try TrialProtocol.ask(side.executable), engines: side.engines)
         }
         let binaries = (base: try binary(record.plan.base), head: try binary(record.plan.head))
         let report = try ComparisonReport(directory, record.plan, record.environment)
@@ -78,7 +78,7 @@ final class CompareRun {
         try report.add([], files: [:])
         let counter: InstructionCounter
         do {
-            counter = try .ofThisMachine()
+            counter = record.plan.head.engines == nil ? try .ofThisMachine() : .engine
         } catch {
             record.uncounted = [OneSided(what: "instructions", why: "\(error)")]
             return try report.add(uncounted: record.uncounted)

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
+import TidegaugeProcessDriver
 import TidegaugeReport
 import TidegaugeRun
 import TidegaugeScenario
@@ -18,12 +19,15 @@ struct ComparedSides {
 
     private let base: Side
     private let head: Side
+    /// Drivers to compare on; nil: those of the options.
+    private let engines: [String]?
 
     var binaries: (base: OtherBinary, head: OtherBinary) { (base.binary, head.binary) }
 
     /// Builds the sides if necessary.
     /// - Throws: an exit with the error message.
     init(base baseName: String, head headName: String?, _ options: CompareOptions, _ run: CompareRun) throws {
+        engines = nil
         if Self.isBinary(baseName), let headName, Self.isBinary(headName) {
             base = try Self.binary(baseName)
             head = try Self.binary(headName)
@@ -31,11 +35,10 @@ struct ComparedSides {
         }
         let (repository, revisions) = try Self.revisions(baseName, headName)
         do {
-            let build = CommitBuild(
-                repository: repository, product: options.product, configuration: options.configuration,
-                interruption: run.interruption, note: run.note)
+            let build = CommitBuild(repository: repository, interruption: run.interruption, note: run.note)
             func side(_ revision: Revision) throws -> Side {
-                let built = try build.build(revision)
+                let built = try build.build(
+                    revision, product: options.product, configuration: options.configuration)
                 var side = try Self.binary(built.executable)
                 side.compared.name = revision.name
                 side.compared.commit = revision.commit
@@ -46,10 +49,51 @@ struct ComparedSides {
             base = try side(revisions.base)
             head = try side(revisions.head)
         } catch let error as ShellFailure {
-            if run.interruption.isRaised { throw ExitCode(.interrupted) }
-            printError("\(error)")
-            throw ExitCode(.fault)
+            throw Self.exit(error, run)
         }
+    }
+
+    /// Builds engines of another language, which this binary measures on both sides.
+    /// - Parameter command: command of the shell that builds a commit.
+    /// - Throws: an exit with the error message.
+    init(
+        base baseName: String, head headName: String?, build command: String, _ options: CompareOptions,
+        _ run: CompareRun
+    ) throws {
+        let (repository, revisions) = try Self.revisions(baseName, headName)
+        do {
+            let build = CommitBuild(repository: repository, interruption: run.interruption, note: run.note)
+            let folders = (
+                base: try build.build(revisions.base, by: command), head: try build.build(revisions.head, by: command)
+            )
+            let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            let ofHead = try Engines.meet(options.driver, in: folders.head)
+            let names = ofHead.map(\.name)
+            let ofBase = try Engines.meet(options.driver, in: folders.base, names: names)
+            for (engine, argument) in zip(ofHead, options.driver) { try Engines.add(engine, argument) }
+            func side(_ revision: Revision, _ engines: [KnownEngine]) throws -> Side {
+                var side = try Self.binary(own)
+                (side.compared.name, side.compared.commit) = (revision.name, revision.commit)
+                side.compared.isDirty = revision.isDirty
+                side.compared.engines = try Engines.json(engines)
+                side.binary.talks.drivers += names
+                side.binary.engines = side.compared.engines
+                return side
+            }
+            base = try side(revisions.base, ofBase)
+            head = try side(revisions.head, ofHead)
+            engines = names
+        } catch let error as ShellFailure {
+            throw Self.exit(error, run)
+        } catch let error as Engines.Refusal {
+            throw Self.exit(error, run)
+        }
+    }
+
+    private static func exit(_ error: any Error, _ run: CompareRun) -> ExitCode {
+        if run.interruption.isRaised { return ExitCode(.interrupted) }
+        printError("\(error)")
+        return ExitCode(.fault)
     }
 
     private static func revisions(
@@ -99,7 +143,7 @@ struct ComparedSides {
             throw ValidationError("no scenario matches \(options.scenario.joined(separator: ", "))\(near)")
         }
         let all = try Subjects(
-            wanted, areNamed: !options.scenario.isEmpty, profile: options.profile, drivers: options.driver,
+            wanted, areNamed: !options.scenario.isEmpty, profile: options.profile, drivers: engines ?? options.driver,
             overrides: RunPlan.overrides(options.set))
         var oneSided = all.skipped + scenariosOfOneSide(loaded, options)
         let subjects = all.subjects.filter { subject in

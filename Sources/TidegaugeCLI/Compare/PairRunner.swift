@@ -53,7 +53,8 @@ final class PairRunner {
             spec.trial = assignment.number
             spec.seed = assignment.seed
             let sides = headFirst ? (head, base) : (base, head)
-            let takesTurns = spec.canTakeTurns
+            // Turns pause the writers, and not the process of an engine.
+            let takesTurns = spec.canTakeTurns && plan.head.engines == nil
             let (first, second) =
                 takesTurns
                 ? inTurns(spec, sides, assignment.paddingBytes) : oneByOne(spec, sides, assignment.paddingBytes)

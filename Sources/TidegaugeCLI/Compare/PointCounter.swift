@@ -85,6 +85,7 @@ final class PointCounter {
     func count(_ point: TrialSpec, _ title: String) -> CountedPoint {
         if let obstacle = point.countObstacle { return CountedPoint(obstacle: obstacle) }
         do {
+            if counter == .engine { return try engineCounts(point) }
             var counted = CountedPoint(rows: try rows(point))
             // The hardware counter has no profile.
             if counter == .callgrind, counted.rows.contains(where: { $0.verdict == .regressed }) {
@@ -111,6 +112,32 @@ final class PointCounter {
                 scenario: point.scenario, driver: point.driver, variant: point.variant, metric: metric,
                 counter: counter.rawValue, base: first, again: second, head: last)
         }
+    }
+
+    /// Counts an engine's own counters on both sides, and the base twice. It takes seconds, so nothing is cached.
+    private func engineCounts(_ point: TrialSpec) throws -> CountedPoint {
+        func counters(_ side: Side) throws -> [Metric: Double] {
+            var spec = point.counted(by: counter.rawValue)
+            spec.shim = side.shim
+            return try run(spec, side).figures.reduce(into: [:]) { counters, figure in
+                if figure.metric.isOfEngine { counters[figure.metric] = figure.value }
+            }
+        }
+        let (before, again, after) = (try counters(base), try counters(base), try counters(head))
+        var counted = CountedPoint()
+        var oneSided: [String] = []
+        for metric in Metric.ordered(Set(before.keys).union(after.keys)) {
+            guard let first = before[metric], let second = again[metric], let last = after[metric] else {
+                oneSided.append("only the \(after[metric] == nil ? "base" : "head") has '\(metric.rawValue)'")
+                continue
+            }
+            counted.rows.append(
+                CountedRow(
+                    scenario: point.scenario, driver: point.driver, variant: point.variant, metric: metric,
+                    counter: counter.rawValue, base: first, again: second, head: last))
+        }
+        if !oneSided.isEmpty { counted.obstacle = oneSided.joined(separator: ", ") }
+        return counted
     }
 
     /// Adds the causes of each regression. Verdicts stay valid without them.
@@ -158,11 +185,8 @@ final class PointCounter {
             return known
         }
         side.child.profilesCallPaths = purpose == .profile
-        let result = side.child.run(spec) { _ in }
-        guard result.fate == .completed, let account = result.count else {
-            let words = [result.fate.flag?.text ?? "no count"] + result.notes.prefix(2)
-            throw Failure(description: words.joined(separator: ": "))
-        }
+        let result = try run(spec, side)
+        guard let account = result.count else { throw Failure(description: "no count") }
         let profiles = purpose == .profile ? side.child.profiles : [:]
         let count = Count(
             account: account, profiles: Dictionary(uniqueKeysWithValues: profiles.map { ($0.key.rawValue, $0.value) }))
@@ -170,6 +194,13 @@ final class PointCounter {
         try? FileManager.default.createDirectory(atPath: side.kept, withIntermediateDirectories: true)
         try? JSONEncoder().encode(count).write(to: URL(fileURLWithPath: path), options: .atomic)
         return count
+    }
+
+    private func run(_ spec: TrialSpec, _ side: Side) throws -> TrialResult {
+        let result = side.child.run(spec) { _ in }
+        if result.fate == .completed { return result }
+        let words = [result.fate.flag?.text ?? "no count"] + result.notes.prefix(2)
+        throw Failure(description: words.joined(separator: ": "))
     }
 }
 

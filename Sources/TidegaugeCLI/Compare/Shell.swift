@@ -37,8 +37,14 @@ enum Shell {
     }
 
     /// Runs `command` with all output in the file `log`.
+    /// - Parameters:
+    ///   - name: text that errors call it by; nil: its first words.
+    ///   - count: number of last lines that errors show.
     /// - Throws: `ShellFailure` if it fails or `interruption` stops it.
-    static func run(_ command: [String], in folder: String, log: String, _ interruption: Interruption) throws {
+    static func run(
+        _ command: [String], in folder: String, log: String, _ interruption: Interruption, named name: String? = nil,
+        lastLines count: Int = 3
+    ) throws {
         try Data().write(to: URL(fileURLWithPath: log))
         let process: Subprocess
         do {
@@ -55,10 +61,10 @@ enum Shell {
         }
         guard process.exit!.isSuccess else {
             let lines = ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
-            let told = lines.filter { $0.contains("error:") }.prefix(5) + lines.suffix(3)
+            let told = lines.dropLast(count).filter { $0.contains("error:") }.prefix(5) + lines.suffix(count)
+            let title = name ?? command.prefix(4).joined(separator: " ")
             throw ShellFailure(
-                description: "\(command.prefix(4).joined(separator: " ")) failed, see \(log):\n  "
-                    + told.joined(separator: "\n  "))
+                description: "\(title) failed (\(process.exit!)), see \(log):\n  " + told.joined(separator: "\n  "))
         }
     }
 

@@ -1,7 +1,8 @@
-// Counters around the turns of a counted trial. The processor's counters are read here for each thread; callgrind
-// writes its counts to files, which the parent process reads.
+// Counters around the turns of a counted trial. The processor's counters are read here for each thread, and the
+// engine's own for all its work; callgrind writes its counts to files, which the parent process reads.
 import CStillingWellPlatform
 import Glibc
+import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
@@ -18,9 +19,18 @@ final class CountedSection {
     private var atRest: [String: CountAccount.Amounts] = [:]
     private var inCommits: [String: CountAccount.Amounts] = [:]
 
+    /// The engine whose own counters are read; otherwise nil.
+    private let engine: (any WorkCounting)?
+    private var engineAtRest = CounterReading()
+    /// Growth of the engine's counters in the commits.
+    private(set) var engineCounters: [String: Int] = [:]
+
     /// - Parameter roles: roles of all threads except this one. Threads that start later are counted only by callgrind.
-    init(_ counter: InstructionCounter, _ roles: [(tid: Int32, role: ThreadRole)]) throws {
+    init(
+        _ counter: InstructionCounter, _ roles: [(tid: Int32, role: ThreadRole)], _ store: any DrivenStore
+    ) throws {
         self.counter = counter
+        engine = counter == .engine ? store as? any WorkCounting : nil
         switch counter {
         case .hardware:
             for (tid, role) in roles {
@@ -43,16 +53,24 @@ final class CountedSection {
             }
             threads = roles.map { ($0.tid, $0.role, nil) }
             try dump(.roles)
+        case .engine:
+            guard let engine, try !engine.counters().isEmpty else {
+                throw TrialFault.refused("the engine counts nothing: its facts name no 'counters'")
+            }
         }
         _ = try take()
     }
 
     deinit { for thread in threads { if let descriptor = thread.descriptor { close(descriptor) } } }
 
-    func endRest() throws { atRest = try take(.rest) }
+    func endRest() throws {
+        atRest = try take(.rest)
+        if let engine { engineAtRest = try CounterReading(engine) }
+    }
 
     func endCommits() throws {
         inCommits = try take(.commits)
+        if let engine { engineCounters = try CounterReading(engine).growth(since: engineAtRest) }
         if counter == .callgrind { cp_callgrind_end() }
     }
 

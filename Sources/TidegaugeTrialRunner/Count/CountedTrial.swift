@@ -33,7 +33,8 @@ struct CountedTrial {
         let turns = try Turns(setup, most: count.warmUpCommits + count.commits)
         report(.init(.measuring))
         try repeating(count.warmUpCommits) { try turns.commit() }
-        let section = try CountedSection(counter, turns.roles(upkeep: driver.capabilities.upkeepThreadPrefixes))
+        let section = try CountedSection(
+            counter, turns.roles(upkeep: driver.capabilities.upkeepThreadPrefixes), setup.store)
         try repeating(Self.rests) { try turns.rest() }
         try section.endRest()
         let startNs = MonotonicClock.nowNs()
@@ -47,6 +48,7 @@ struct CountedTrial {
             spec: spec, dataset: setup.dataset, plan: setup.plan, writers: turns.records, missed: [])
         try setup.group.awaitQuiescence(history)
         var findings = Findings(history, setup.plan, window)
+        findings.counters = section.engineCounters
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
         let logs = try setup.group.logs()

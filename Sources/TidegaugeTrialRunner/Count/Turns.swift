@@ -17,12 +17,16 @@ final class Turns {
     private let writers: [CountedWriter]
     private let observers: [HeldContext]
     private let hangTimeoutNs: Int64
+    /// An engine that also runs in other processes and whose counters are read; otherwise nil.
+    private let engine: (any WorkCounting)?
     private var given = 0
 
     /// Returns when every thread sleeps. Observing threads then sleep in a block that holds back their deliveries.
     /// - Parameter most: maximum number of commits.
     init(_ setup: TrialSetup, most: Int) throws {
         hangTimeoutNs = setup.spec.hangTimeoutNs
+        let isCountedByEngine = setup.spec.count?.counter == InstructionCounter.engine.rawValue
+        engine = isCountedByEngine ? setup.store as? any WorkCounting : nil
         writers = try (0..<setup.spec.writers.threads).map { try CountedWriter($0, setup, most: most) }
         observers = setup.group.sites.map { HeldContext($0) }
         try awaitSleep()
@@ -54,7 +58,7 @@ final class Turns {
         let writer = writers[given % writers.count]
         given += 1
         write(writer)
-        try awaitSleep()
+        try awaitSleep(withEngine: true)
         if let fault = writer.fault { throw fault }
         for observer in observers {
             observer.release()
@@ -70,11 +74,12 @@ final class Turns {
 
     /// Waits until two consecutive checks see the same total CPU time of all other threads, all of them asleep, and
     /// no writer within a task. Then no thread has run in between or is about to run.
-    private func awaitSleep() throws {
+    /// - Parameter withEngine: whether the engine's other processes must sleep too. They work only after commits.
+    private func awaitSleep(withEngine: Bool = false) throws {
         var deadline = HangDeadline(timeoutNs: hangTimeoutNs)
         var beforeNs: Int64 = -1
         while true {
-            let nowNs = cp_others_asleep_ns()
+            let nowNs = asleepNs(withEngine ? engine : nil)
             if nowNs >= 0, nowNs == beforeNs, !writers.contains(where: \.isAtWork) { return }
             beforeNs = nowNs
             if deadline.hasPassed() {
@@ -82,6 +87,13 @@ final class Turns {
             }
             Pacing.sleep(untilNs: MonotonicClock.nowNs() + Self.lookEveryNs)
         }
+    }
+
+    /// Returns the CPU time of all other threads and of the engine's processes if all of them sleep, or -1.
+    private func asleepNs(_ engine: (any WorkCounting)?) -> Int64 {
+        let ownNs = cp_others_asleep_ns()
+        guard ownNs >= 0, let engine else { return ownNs }
+        return engine.asleepElsewhereNs().map { ownNs + $0 } ?? -1
     }
 
     /// Lets deliveries run freely and ends the writers.
