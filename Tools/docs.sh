@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the documentation of StillingWell into .build/docs/StillingWell.doccarchive with the toolchain alone, without
 # network. Fails on any warning, on any public symbol of the module or its re-exported modules without a doc comment,
-# and on any throwing function without a `- Throws:` line.
+# on any throwing function without a `- Throws:` line, and on more public declarations than the bound below.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,7 +24,11 @@ swift symbolgraph-extract -module-name StillingWell -target "$triple" -minimum-a
 # Finds symbols without documentation, and throwing functions without a `- Throws:` line. Requirements of protocols are
 # documented in the protocol, and the symbol graph names them. Underscored symbols are internal.
 python3 - "$docs/symbols/StillingWell.symbols.json" <<'PYTHON'
-import json, sys
+import glob, json, os, sys
+
+# Public declarations of the module and of its extensions of other types. Error codes do not count, and underscored
+# names are not in the graph.
+MOST_DECLARATIONS = 410
 
 graph = json.load(open(sys.argv[1]))
 asked_for = {one["source"] for one in graph["relationships"] if "sourceOrigin" in one}
@@ -56,6 +60,16 @@ for symbol in graph["symbols"]:
     if reason:
         file = place["uri"].split("/Sources/")[-1]
         faults.append(f"Sources/{file}:{place['position']['line'] + 1}: {'.'.join(path)} {reason}")
+
+count, codes = 0, 0
+for file in glob.glob(os.path.join(os.path.dirname(sys.argv[1]), "*.symbols.json")):
+    for symbol in json.load(open(file))["symbols"]:
+        isCode = symbol["kind"]["identifier"] == "swift.enum.case" and symbol["pathComponents"][0] == "StoreError"
+        codes, count = codes + isCode, count + (not isCode)
+print(f"public declarations: {count}, and {codes} error codes")
+if count > MOST_DECLARATIONS:
+    faults.append(f"{count} public declarations, at most {MOST_DECLARATIONS}: make plumbing internal, or remove a second spelling")
+
 for line in sorted(faults):
     print(line, file=sys.stderr)
 sys.exit(1 if faults else 0)

@@ -1,14 +1,16 @@
 // The change of a collection between two calls of an observer. A plain value.
 
 /// A row that changed its place because its sort key changed.
-public struct Move: Sendable, Equatable, Hashable {
-    /// Index in the old collection.
-    public let from: Int
-    /// Index in the new collection.
-    public let to: Int
+///
+/// Its position is an index, or a path of section and row in sectioned results.
+public struct Move<Position: Hashable & Sendable>: Sendable, Hashable {
+    /// Position in the old collection.
+    public let from: Position
+    /// Position in the new collection.
+    public let to: Position
 
-    /// Makes a move from an old index to a new one.
-    package init(from: Int, to: Int) {
+    /// Makes a move from an old position to a new one.
+    package init(from: Position, to: Position) {
         self.from = from
         self.to = to
     }
@@ -34,7 +36,7 @@ public struct ChangeSet: Sendable, Equatable {
     /// Indices in the new collection of the same rows, in the same order as `modifications`.
     public internal(set) var modificationsNew: [Int] = []
     /// Rows that were written and changed their place, ascending by `from`.
-    public internal(set) var moves: [Move] = []
+    public internal(set) var moves: [Move<Int>] = []
     /// The rows that left the collection, moved ones excluded, in the order of `deletions`.
     public internal(set) var deletedIDs: [ObjectID] = []
 

@@ -1,13 +1,5 @@
 // The change of a sectioned collection in paths of section and row. A plain value.
 
-/// A row of a sectioned collection that changed its place or its section.
-public struct SectionedMove: Sendable, Hashable {
-    /// Path in the old collection.
-    public let from: RowPath
-    /// Path in the new collection.
-    public let to: RowPath
-}
-
 /// The difference of two states of a sectioned collection.
 ///
 /// `deletedSections`, `deletions` and `modifications` count in the **old** collection; `insertedSections`, `insertions`
@@ -32,7 +24,7 @@ public struct SectionedChangeSet: Sendable, Equatable {
     /// New paths of the same rows, in the same order.
     public internal(set) var modificationsNew: [RowPath] = []
     /// Rows that were written and changed their place, ascending by `from`.
-    public internal(set) var moves: [SectionedMove] = []
+    public internal(set) var moves: [Move<RowPath>] = []
     /// Ids of the rows that left the collection, moved ones excluded, in the order of `deletions`.
     public internal(set) var deletedIDs: [ObjectID] = []
 
@@ -51,7 +43,7 @@ extension SectionedChangeSet {
         insertions = changes.insertions.map { new.path(ofIndex: $0) }
         modifications = changes.modifications.map { old.path(ofIndex: $0) }
         modificationsNew = changes.modificationsNew.map { new.path(ofIndex: $0) }
-        moves = changes.moves.map { SectionedMove(from: old.path(ofIndex: $0.from), to: new.path(ofIndex: $0.to)) }
+        moves = changes.moves.map { Move(from: old.path(ofIndex: $0.from), to: new.path(ofIndex: $0.to)) }
         deletedIDs = changes.deletedIDs
     }
 }

@@ -62,7 +62,7 @@ struct StoreHistoryTests {
     }
 }
 
-extension ResultsChange {
+extension CollectionChange where Changes == ChangeSet {
     /// The delivered changes. Nil for an initial callback or an error.
     var told: ToldChanges? {
         guard case .update(_, let changes) = self else { return nil }

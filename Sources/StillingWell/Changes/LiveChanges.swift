@@ -11,9 +11,6 @@
 /// The subscription begins when the sequence is made. It ends with the iterating task, with the sequence itself, or
 /// when the store is closed, which finishes the loop. One task iterates at a time; each loop needs its own sequence.
 public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
-    /// Error that ends the loop: the query cannot be evaluated, or the object cannot be read.
-    public typealias Failure = StoreError
-
     let source: any ChangeSource<Element>
 
     /// Returns an iterator that continues where the last one stopped.
@@ -23,12 +20,10 @@ public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let source: any ChangeSource<Element>
 
-        /// Returns the next element; nil once the task is cancelled, the store closed, or the object deleted.
-        /// - Throws: the error that made the query fail, such as `tooManySnapshots`.
-        public mutating func next() async throws(StoreError) -> Element? { try await next(isolation: nil) }
-
-        /// Same as `next()`, without leaving the caller's actor.
-        /// - Throws: the error that made the query fail.
+        /// Returns the next element; nil once the task is cancelled, the store closed, or the object deleted. Does not
+        /// leave the caller's actor.
+        /// - Throws: the error that ends the loop: the query cannot be evaluated, as for `tooManySnapshots`, or the
+        ///   object cannot be read.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? {
             try await source.next(isolation: actor)
         }

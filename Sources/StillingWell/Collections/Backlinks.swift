@@ -18,14 +18,8 @@ public struct LinkingObjects<Source: StoredObject>: AnyBacklink {
     /// Results made for the object that holds the wrapper, and the object's id then.
     private var known: (results: Results<Source>, id: ObjectID)?
 
-    /// Declares the objects whose link leads to this one.
-    public init<Target: StoredObject>(_ keyPath: KeyPath<Source, Target?>) {
-        path = keyPath
-        find = { try $0.linkingObjects(keyPath) }
-    }
-
-    /// Declares the objects whose list contains this one.
-    public init<Target: StoredObject>(_ keyPath: KeyPath<Source, List<Target>>) {
+    /// Declares the objects whose link leads to this one, or whose list contains it.
+    public init<Property: _LinkingProperty>(_ keyPath: KeyPath<Source, Property>) {
         path = keyPath
         find = { try $0.linkingObjects(keyPath) }
     }
@@ -118,13 +112,12 @@ extension StoredObject {
 
 /// The objects that link to an object by one link or list, in order of creation. Live like `Results`, and on the same
 /// scheduler. Empty for an object that is not stored.
-public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
+public struct Backlinks<Source: StoredObject>: _ZeroIndexed {
     let live: Results<Source>?
     let type: String
 
-    public var startIndex: Int { 0 }
     /// Number of linking objects. O(log n). O(n) at the first read, and after each delivery unless observed.
-    public var endIndex: Int { live?.count ?? 0 }
+    public var count: Int { live?.count ?? 0 }
 
     /// O(log n).
     public subscript(position: Int) -> Source {

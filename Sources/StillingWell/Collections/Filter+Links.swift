@@ -50,7 +50,7 @@ extension Filter {
     ) -> Filter { quantified(list, .none, condition.expression) }
 
     /// Passes if at least one element of the list compares so to `value`, as in `.any(\.tags, .equal, "x")`.
-    public static func any<Value: StorableValue & ListElement>(
+    static func any<Value: StorableValue & ListElement>(
         _ list: KeyPath<Object, List<Value>>, _ comparison: Comparison, _ value: Value
     ) -> Filter {
         quantified(

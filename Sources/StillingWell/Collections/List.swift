@@ -6,7 +6,7 @@
 /// A list is a view of its object's property: changing it changes the property. The list of a stored object is changed
 /// inside a write block and used on the object's connection only. An error makes the write fail. Changes, and reading
 /// by index, cost O(log n).
-public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByArrayLiteral {
+public struct List<Element: ListElement>: _ZeroIndexed, ExpressibleByArrayLiteral {
     let box: ListBox<Element>
     private let owner: StoredObject?
     private let ordinal: Int
@@ -36,8 +36,6 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     // MARK: Reading
 
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { count }
     /// Number of elements. O(1). O(log n) at the first read, and after a change or a delivery.
     public var count: Int { stored.map { rows($0).count } ?? box.elements.count }
 
@@ -243,14 +241,4 @@ extension StoredObject {
     fileprivate func isSame(as object: StoredObject, _ binding: RowBinding) -> Bool {
         self === object || self.binding.map { $0.id == binding.id && $0.home == binding.home } ?? false
     }
-}
-
-/// An event of an observed list.
-public enum ListChange<Element: ListElement> {
-    /// The list at the connection's `version`.
-    case initial(List<Element>)
-    /// The list changed since this observer was last called.
-    case update(List<Element>, ChangeSet)
-    /// The list cannot be maintained any more. No further call comes.
-    case error(StoreError)
 }

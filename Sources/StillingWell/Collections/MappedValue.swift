@@ -59,29 +59,40 @@ extension MappedValue {
 
 /// An integer type whose values all fit into `Int`, as which they are stored. `UInt` and `UInt64` do not fit and cannot
 /// be property types. A stored number outside the type's range reads as an unknown value.
-public protocol NarrowInteger: MappedValue, FixedWidthInteger, SummableValue where StoredValue == Int, Sum == Int {}
+public protocol _NarrowInteger: MappedValue, FixedWidthInteger, SummableValue where StoredValue == Int, Sum == Int {}
 
-extension NarrowInteger {
+extension _NarrowInteger {
     /// Makes the same number. Returns nil if it is out of range.
+    @_documentation(visibility: internal)
     public init?(stored: Int) { self.init(exactly: stored) }
     /// The same number.
+    @_documentation(visibility: internal)
     public var stored: Int { Int(self) }
 }
 
-extension Int8: NarrowInteger {}
-extension Int16: NarrowInteger {}
-extension Int32: NarrowInteger {}
-extension Int64: NarrowInteger {}
-extension UInt8: NarrowInteger {}
-extension UInt16: NarrowInteger {}
-extension UInt32: NarrowInteger {}
+extension Int8: _NarrowInteger {}
+extension Int16: _NarrowInteger {}
+extension Int32: _NarrowInteger {}
+extension Int64: _NarrowInteger {}
+extension UInt8: _NarrowInteger {}
+extension UInt16: _NarrowInteger {}
+extension UInt32: _NarrowInteger {}
 
-/// `Float` is stored as `Double`, which represents all its values. A stored `Double` is rounded when read.
-extension Float: MappedValue, SummableValue {
-    public typealias Sum = Double
-    public init(stored: Double) { self.init(stored) }
+/// A floating-point type that is stored as `Double`, which represents all its values. A stored `Double` is rounded when
+/// read.
+public protocol _NarrowFloat: MappedValue, BinaryFloatingPoint, SummableValue
+where StoredValue == Double, Sum == Double {}
+
+extension _NarrowFloat {
+    /// Makes the nearest number.
+    @_documentation(visibility: internal)
+    public init?(stored: Double) { self.init(stored) }
+    /// The same number.
+    @_documentation(visibility: internal)
     public var stored: Double { Double(self) }
 }
+
+extension Float: _NarrowFloat {}
 
 // MARK: Unknown values
 

@@ -16,7 +16,7 @@ struct Refinement: Sendable {
 /// A live, ordered collection of objects. Belongs to its connection's scheduler.
 ///
 /// The first read evaluates the query synchronously. Observing evaluates it in the background.
-public final class Results<Object: StoredObject>: RandomAccessCollection {
+public final class Results<Object: StoredObject>: _ZeroIndexed {
     /// Connection that these results belong to.
     public let connection: Connection
     let table: Table
@@ -125,13 +125,6 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     var rows: TreeSlice { connection.shownRows(query) }
 
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { count }
-    // The standard library's versions ask for the end, and so for the count.
-    public func index(after index: Int) -> Int { index + 1 }
-    public func index(before index: Int) -> Int { index - 1 }
-    public func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
-    public func distance(from start: Int, to end: Int) -> Int { end - start }
     /// Number of objects. O(1), except for the first access after a delivery or a write. That is O(log n) for an
     /// observed query, for all objects of a class, and for one value of the primary key or an index. A range adds its
     /// distinct values. Otherwise each object is tested.
@@ -164,10 +157,10 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     }
 
     /// Iterates over the rows shown now. Changes made by the loop body do not make it skip or repeat one.
-    public func makeIterator() -> ResultsIterator<Object> {
-        if let scan = scan() { return ResultsIterator(connection, table, scan) }
-        if let found = shownRows { return ResultsIterator(connection, table, found) }
-        return ResultsIterator(connection, table, rows.ids, of: asked.list)
+    public func makeIterator() -> _ResultsIterator<Object> {
+        if let scan = scan() { return _ResultsIterator(connection, table, scan) }
+        if let found = shownRows { return _ResultsIterator(connection, table, found) }
+        return _ResultsIterator(connection, table, rows.ids, of: asked.list)
     }
 
     /// Used by `Array(results)`. May have fewer elements than `count` if rows are lost.
@@ -268,16 +261,6 @@ extension SortTerm {
         let over = LinkedColumn(links: Array(path.links), type: property.type, isOptional: property.isOptional)
         self.init(column: path.column, ascending: ascending, over: path.links.isEmpty ? nil : over)
     }
-}
-
-/// An event of observed results.
-public enum ResultsChange<Object: StoredObject> {
-    /// The query has been evaluated. The collection is at the connection's `version`.
-    case initial(Results<Object>)
-    /// The collection changed since this observer was last called.
-    case update(Results<Object>, ChangeSet)
-    /// The query cannot be maintained any more. No further call comes.
-    case error(StoreError)
 }
 
 extension Connection {

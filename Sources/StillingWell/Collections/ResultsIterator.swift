@@ -6,7 +6,7 @@
 ///
 /// If nothing refers to the last returned object any more, that object is reused for the next row: making objects is
 /// the largest cost of a loop. Objects of a class with properties that are not stored are not reused.
-public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
+public struct _ResultsIterator<Object: StoredObject>: IteratorProtocol {
     private let connection: Connection
     private let table: Table
     private let isReusing = ModelLayout.of(Object.self).isAllStored

@@ -3,7 +3,11 @@
 import StillingWellBasis
 
 /// The objects that a query finds, in sections. Live and ordered like `Results`, and on the same scheduler.
-public final class SectionedResults<Key: StorableValue, Object: StoredObject>: RandomAccessCollection {
+public final class SectionedResults<Key: StorableValue, Object: StoredObject>: _ZeroIndexed {
+    // Named because the subscript by path makes it ambiguous.
+    @_documentation(visibility: internal)
+    public typealias Element = ResultsSection<Key, Object>
+
     /// Connection that these results belong to.
     public let connection: Connection
     let table: Table
@@ -19,9 +23,8 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
 
     private var places: SectionPlaces { SectionPlaces(connection.shownRows(query).tree) }
 
-    public var startIndex: Int { 0 }
     /// Number of sections. None is empty.
-    public var endIndex: Int { places.count }
+    public var count: Int { places.count }
 
     /// The section at `position`, as shown now. O(log n).
     public subscript(position: Int) -> ResultsSection<Key, Object> {
@@ -86,15 +89,15 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
 }
 
 /// A section: its key, and its rows as shown when it was taken. On its connection's scheduler.
-public struct ResultsSection<Key: StorableValue, Object: StoredObject>: RandomAccessCollection {
+public struct ResultsSection<Key: StorableValue, Object: StoredObject>: _ZeroIndexed {
     /// Key that the rows of this section have in common.
     public let key: Key
     let connection: Connection
     let table: Table
     let rows: TreeSlice
 
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { rows.count }
+    /// Number of rows in this section. O(1).
+    public var count: Int { rows.count }
 
     /// The object at `position`. O(log n).
     public subscript(position: Int) -> Object {
@@ -105,16 +108,6 @@ public struct ResultsSection<Key: StorableValue, Object: StoredObject>: RandomAc
 
     /// Ids of the section's objects, in order. O(n); reads no rows.
     public var objectIDs: [ObjectID] { rows.ids.map { ObjectID(rawValue: $0) } }
-}
-
-/// An event of observed sections.
-public enum SectionedResultsChange<Key: StorableValue, Object: StoredObject> {
-    /// The query has been evaluated. The sections are at the connection's `version`.
-    case initial(SectionedResults<Key, Object>)
-    /// The sections changed since this observer was last called.
-    case update(SectionedResults<Key, Object>, SectionedChangeSet)
-    /// The query cannot be maintained any more. No further call comes.
-    case error(StoreError)
 }
 
 extension Results {

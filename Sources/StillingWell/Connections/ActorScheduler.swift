@@ -60,10 +60,10 @@ final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
         return { @Sendable in withUnsafeCurrentTask { $0 == task } }
     }
 
-    /// Always false: Swift cannot query an actor's isolation. `checkIsCurrent` checks it by a precondition.
+    /// Always false: Swift cannot query an actor's isolation. `_checkIsCurrent` checks it by a precondition.
     var isCurrent: Bool { false }
 
-    func checkIsCurrent(_ misuse: @autoclosure () -> String) {
+    func _checkIsCurrent(_ misuse: @autoclosure () -> String) {
         guard let actor else { stopProgram(misuse()) }
         actor.preconditionIsolated(misuse())
     }

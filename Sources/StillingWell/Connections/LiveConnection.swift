@@ -67,7 +67,7 @@ final class LiveConnection: Connection {
             """
     }
 
-    override func checkScheduler() { if !scheduler.isCurrent { scheduler.checkIsCurrent(misuse ?? "") } }
+    override func checkScheduler() { if !scheduler.isCurrent { scheduler._checkIsCurrent(misuse ?? "") } }
 
     // MARK: Shown version
 

@@ -61,7 +61,7 @@ extension Store.Site {
 
     private func here(_ scheduler: ActorScheduler) -> ActorScheduler {
         let error = StoreError.connectedElsewhere(site: scheduler.name, caller: CallerPlace.current.name)
-        scheduler.checkIsCurrent("\(error)")
+        scheduler._checkIsCurrent("\(error)")
         return scheduler
     }
 }

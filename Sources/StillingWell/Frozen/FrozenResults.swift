@@ -4,7 +4,7 @@
 /// The result of a query when it was frozen, in order. Immutable; any thread.
 ///
 /// Keeps its version in the file, so release it when it is no longer needed.
-public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Sendable {
+public struct FrozenResults<Object: StoredObject>: _ZeroIndexed, Sendable {
     let pin: FrozenPin
     let table: Table
     /// Table of the list's elements if the rows are elements of a list, else nil.
@@ -15,8 +15,8 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
     /// Version at which it was frozen.
     public var version: UInt64 { pin.snapshot.version }
 
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { rows.count }
+    /// Number of objects. O(1).
+    public var count: Int { rows.count }
 
     /// O(log n).
     public subscript(position: Int) -> Frozen<Object> {

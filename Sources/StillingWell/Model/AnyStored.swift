@@ -2,8 +2,6 @@
 
 /// The role of a stored property.
 public enum StoredRole: Sendable {
-    /// A plain value.
-    case plain
     /// The primary key: unique within the class, and constant once the object is stored.
     case primaryKey
     /// A property with an index, so that queries for equal values or small ranges read only matching rows.
@@ -37,7 +35,7 @@ protocol AnyStored: AnyProperty {
     static func isRead(as type: Any.Type) -> Bool
     /// Whether `read` returns its argument for sample values: the ends of the type's range and some between.
     static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool
-    static func role(at address: UnsafeRawPointer) -> StoredRole
+    static func role(at address: UnsafeRawPointer) -> StoredRole?
     static var ordinalOffset: Int { get }
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
     /// Returns the value of a property as its object shows it, for `assign`. nil for a link and for a list of objects.
@@ -92,7 +90,7 @@ extension AnyStored {
     static var kind: PropertyKind { .stored(Self.self) }
     static func isRead(as type: Any.Type) -> Bool { true }
     static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool { true }
-    static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }
+    static func role(at address: UnsafeRawPointer) -> StoredRole? { nil }
     static func value(of owner: StoredObject, at offset: Int) -> (any Sendable)? { nil }
     static var slotOffset: Int? { nil }
     static var isFloat: Bool { false }

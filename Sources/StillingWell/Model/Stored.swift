@@ -18,17 +18,12 @@ import Foundation
 public struct Stored<Value: StorableValue> {
     /// Ordinal of the property among the stored properties of its class.
     @usableFromInline var ordinal: Int32 = -1
-    let role: StoredRole
+    /// nil for a plain value.
+    let role: StoredRole?
     @usableFromInline var value: Value
 
-    /// Makes a property without a role.
-    public init(wrappedValue: Value) {
-        role = .plain
-        value = wrappedValue
-    }
-
-    /// Makes a property with a role, such as primary key.
-    public init(wrappedValue: Value, _ role: StoredRole) {
+    /// Makes a property, which may have a role, such as primary key.
+    public init(wrappedValue: Value, _ role: StoredRole? = nil) {
         self.role = role
         value = wrappedValue
     }
@@ -157,7 +152,7 @@ extension Stored: AnyStored {
 
     static func isRead(as type: Any.Type) -> Bool { type == Value.self || type == Value?.self }
 
-    static func role(at address: UnsafeRawPointer) -> StoredRole {
+    static func role(at address: UnsafeRawPointer) -> StoredRole? {
         address.assumingMemoryBound(to: Self.self).pointee.role
     }
 

@@ -44,12 +44,11 @@ extension KeyPath where Root: StoredObject, Value: StorableText {
 
 extension KeyPath where Root: StoredObject, Value: StorableValue & Comparable {
     /// Passes if the property is in `range`, both ends included.
-    public func isBetween(_ range: ClosedRange<Value>) -> Filter<Root> { isBetween(range.lowerBound, range.upperBound) }
-}
-
-extension KeyPath where Root: StoredObject, Value: StorableValue {
-    /// Passes if the property is at least `low` and at most `high`. `nil` does not pass.
-    public func isBetween(_ low: Value, _ high: Value) -> Filter<Root> {
-        Filter(.and([Filter(self, .greaterOrEqual, low).expression, Filter(self, .lessOrEqual, high).expression]))
+    public func isBetween(_ range: ClosedRange<Value>) -> Filter<Root> {
+        Filter(
+            .and([
+                Filter(self, .greaterOrEqual, range.lowerBound).expression,
+                Filter(self, .lessOrEqual, range.upperBound).expression,
+            ]))
     }
 }

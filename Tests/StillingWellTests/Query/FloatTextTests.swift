@@ -42,7 +42,7 @@ struct FloatTextTests {
         try expectSame("level >= 0.7", as: \.level >= 0.7)
         try expectSame("level > 0.7", as: \.level > 0.7)
         try expectSame("level IN {0.1, 0.3}", as: (\Gauge.level).in([0.1, 0.3]))
-        try expectSame("level BETWEEN {0.3, 0.7}", as: (\Gauge.level).isBetween(0.3, 0.7))
+        try expectSame("level BETWEEN {0.3, 0.7}", as: (\Gauge.level).isBetween(0.3...0.7))
         try expectSame("level == $0", 0.3, as: \.level == 0.3)
         try expectSame("level IN $0", [0.1, 0.3], as: (\Gauge.level).in([0.1, 0.3]))
         try expectSame("spare == 0.2", as: \.spare == 0.2)

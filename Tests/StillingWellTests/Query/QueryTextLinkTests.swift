@@ -75,7 +75,7 @@ struct QueryTextLinkTests {
         ])
     func finds(_ text: String, _ expected: [Int]) throws {
         try Self.withStore { connection in
-            let found = try connection.objects(Human.self, text).map(\.id)
+            let found = try connection.objects(Human.self).where(text).map(\.id)
             #expect(found == expected)
         }
     }
@@ -104,7 +104,7 @@ struct QueryTextLinkTests {
     func faults(_ text: String, _ expected: String) throws {
         try Self.withStore { connection in
             #expect {
-                _ = try connection.objects(Human.self, text)
+                _ = try connection.objects(Human.self).where(text)
             } throws: { error in
                 "\(error)".hasPrefix("cannot read the query at \(expected)")
                     || {
@@ -123,13 +123,15 @@ struct QueryTextLinkTests {
                     var text = "age > 1"
                     // Each level uses two levels of nesting, a path and a negation.
                     for _ in 0..<QueryParser.maxDepth / 2 { text = "NOT ANY friends.(\(text))" }
-                    let found = try connection.objects(Human.self, text)
+                    let found = try connection.objects(Human.self).where(text)
                     let count = found.count
                     let hash = found.query.plan.hashValue
                     result.update { $0 = "\(count >= 0 && hash == found.query.plan.hashValue)" }
-                    #expect(throws: StoreError.self) { try connection.objects(Human.self, "ANY friends.(\(text))") }
+                    #expect(throws: StoreError.self) {
+                        try connection.objects(Human.self).where("ANY friends.(\(text))")
+                    }
                     let deep = String(repeating: "boss.(", count: 10_000)
-                    #expect(throws: StoreError.self) { try connection.objects(Human.self, deep) }
+                    #expect(throws: StoreError.self) { try connection.objects(Human.self).where(deep) }
                 }
             } catch {
                 result.update { $0 = "\(error)" }

@@ -105,7 +105,7 @@ struct QueryTextTests {
             try #expect(odd.where("\(typed)").query.plan == symbols.query.plan)
             let refined = try connection.objects(Note.self).sorted(by: \.title).limited(to: 9).where(
                 "done == $0 LIMIT(12)", true)
-            let whole = try connection.objects(Note.self, "done == true sort(title) limit(9)")
+            let whole = try connection.objects(Note.self).where("done == true sort(title) limit(9)")
             #expect(refined.query.plan == whole.query.plan)
         }
     }
@@ -162,7 +162,7 @@ struct QueryTextTests {
     func faults(_ text: String, _ expected: String) throws {
         try Self.withTable { _, connection in
             #expect {
-                _ = try connection.objects(Note.self, text)
+                _ = try connection.objects(Note.self).where(text)
             } throws: { error in
                 "\(error)".hasPrefix("cannot read the query at \(expected)")
                     || {

@@ -151,7 +151,7 @@ struct Rule21SectionsTests {
         #expect(runs.value == 1_002)
         #expect(here.value == 0)
         #expect(last?.insertedSections == [10] && last?.deletedSections == [])
-        #expect(last?.moves == [SectionedMove(from: RowPath(section: 0, row: 50), to: RowPath(section: 10, row: 0))])
+        #expect(last?.moves == [Move(from: RowPath(section: 0, row: 50), to: RowPath(section: 10, row: 0))])
         #expect(sections[RowPath(section: 10, row: 0)].id == 500 && sections.indexTitles.last == "X")
         token.invalidate()
     }
@@ -176,7 +176,7 @@ struct Rule21SectionsTests {
         try scheduler.turn { !told.isEmpty }
         let change = try #require(told.first)
         #expect(change.deletedSections == [0] && change.insertedSections.isEmpty)
-        #expect(change.moves == [SectionedMove(from: RowPath(section: 0, row: 0), to: RowPath(section: 0, row: 0))])
+        #expect(change.moves == [Move(from: RowPath(section: 0, row: 0), to: RowPath(section: 0, row: 0))])
         #expect(change.modifications.isEmpty && change.deletedIDs.isEmpty)
         #expect(sections.map { $0.map(\.id) } == [[1, 2]] && sections.keys == [2])
         token.invalidate()

@@ -85,7 +85,7 @@ final class Feed {
     func catchUp() throws { _ = try connection.refresh() }
 }
 
-extension ResultsChange {
+extension CollectionChange where Collection: RandomAccessCollection, Changes == ChangeSet {
     /// `-0 +1 ~2>3`: deletions, insertions, modifications in the old and the new collection.
     var text: String {
         switch self {

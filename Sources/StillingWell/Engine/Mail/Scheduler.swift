@@ -19,11 +19,11 @@ public protocol Scheduler: AnyObject, Sendable {
     func setDelivery(_ deliver: @escaping @Sendable () -> Void)
     /// Ends deliveries; `post` then does nothing. Any thread.
     func invalidate()
-    /// Whether the caller runs on this scheduler now. False if unknown; `checkIsCurrent` then decides.
+    /// Whether the caller runs on this scheduler now. If it is false, the connection stops the program.
     var isCurrent: Bool { get }
-    /// Stops the program with `misuse` unless the caller runs on this scheduler. Called only if `isCurrent` is false. A
-    /// scheduler whose `isCurrent` is reliable need not implement it.
-    func checkIsCurrent(_ misuse: @autoclosure () -> String)
+    /// Stops the program with `misuse` unless the caller runs on this scheduler. Called only if `isCurrent` is false.
+    /// Only the store's scheduler for actors implements it.
+    func _checkIsCurrent(_ misuse: @autoclosure () -> String)
     /// Name for error messages, such as `queue 'feed'`.
     var name: String { get }
 }
@@ -36,5 +36,5 @@ protocol RetriedScheduler: Scheduler {
 
 extension Scheduler {
     /// Stops the program, because a reliable `isCurrent` was false.
-    public func checkIsCurrent(_ misuse: @autoclosure () -> String) { stopProgram(misuse()) }
+    public func _checkIsCurrent(_ misuse: @autoclosure () -> String) { stopProgram(misuse()) }
 }

@@ -3,8 +3,7 @@
 import Foundation
 
 /// Comparison of a value with a constant.
-public enum Comparison: Sendable, Hashable {
-    /// The operator with this name.
+enum Comparison: Sendable, Hashable {
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
     /// Whether a value passes. NaN has no order and equals nothing.

@@ -1,7 +1,7 @@
 // Queries given as text, in Realm's form:
 //
 //     items.where("score > 50 AND done == false SORT(score DESC, title) DISTINCT(group) LIMIT(10)")
-//     connection.objects(Item.self, "due < $0 AND name BEGINSWITH[c] $1", Date(), prefix)
+//     items.where("due < $0 AND name BEGINSWITH[c] $1", Date(), prefix)
 
 extension Results {
     /// Returns the objects that also pass a condition given as text, in the order and with the limits it requests.
@@ -30,14 +30,6 @@ extension Results {
             if let limit = query.limit { asked.limit = Swift.min(limit, asked.limit ?? limit) }
         }
     }
-}
-
-extension Connection {
-    /// Returns the objects of a class that pass a query given as text. See `Results.where`.
-    /// - Throws: `invalidQuery`, `unknownModel`.
-    public func objects<Object: StoredObject>(
-        _ type: Object.Type, _ text: String, _ arguments: (any QueryArgument)?...
-    ) throws -> Results<Object> { try objects(type).refined(by: text, arguments) }
 }
 
 extension Store {
