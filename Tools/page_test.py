@@ -13,6 +13,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,14 @@ import tempfile
 WIDE = (1280, 900)
 NARROW = (390, 844)
 MOST_PRINTED_PAGES = 12
+
+# Ratios between two engines: `5.0× slower (4.1 … 6.2), 3.0× more CPU (2.0 … 4.0) over 7 pairs`, or of one pair alone:
+# `5.0× slower, 3.0× more CPU (1 pair, no interval)`. Ratios of different numbers of pairs state it each.
+RATIO = r"[\d.,]+× [a-zA-Z ]+"
+RANGED = RATIO + r" \([\d.,]+ … [\d.,]+\)"
+SINGLE = rf"{RATIO}(, {RATIO})* \(1 pair, no interval\)"
+SEVERAL = rf"{RANGED}(, {RANGED})* over (?!1 )\d+ pairs"
+RATIOS = re.compile(rf"({SINGLE}|{SEVERAL})(, ({SINGLE}|{SEVERAL}))*")
 
 
 class Browser:
@@ -218,6 +227,13 @@ class PageTest:
         self.check(units == [], f"definitions name the unit {units}")
         spreads = ask("[...document.querySelectorAll('.scenario td.figure small')].map(e => e.textContent).filter(Boolean)")
         self.check(all(", n " in spread for spread in spreads), f"small figures are spread and number of trials {spreads[:2]}")
+        gates = ask("[...document.querySelectorAll('.scenario')].map(e => [e.querySelector('.gate small')?.textContent.split(/[ \\u00a0]/)[0],"
+                    "e.querySelector('th.figure a')?.hash, [...e.querySelectorAll('.facts code')].map(c => c.textContent.split(' ')[0])])"
+                    ".filter(([gate, hash, sweep]) => gate && hash && !sweep.includes(gate)).map(([gate, hash]) => [gate, hash])")
+        # A gate over the sweep, such as the sustainable rate, has no figure at a point. It is listed below the table.
+        self.check(len(gates) > 0, "scenarios show their gate")
+        late = [gate for gate, column in gates if column != "#metric-" + re.sub("[^a-z0-9]", "-", gate)]
+        self.check(late == [], f"the gate is the first column of a scenario's table {late}")
 
     def is_counted(self):
         return self.browser.ask("(document.querySelector('.lead') || document.body).textContent.startsWith('Counted by')")
@@ -255,15 +271,25 @@ class PageTest:
         ask = self.browser.ask
         if not ask("!!document.querySelector('table.engines')"):
             return
-        head = ask("[...document.querySelectorAll('table.engines th')].map(e => e.textContent)")
+        head = ask("[...document.querySelector('table.engines tr').cells].map(e => e.textContent)")
         self.check(head[0] == "engine" and "wrong ↓" in head and head[-1].startswith("against "), f"engines have a table {head}")
-        rows = ask("[...document.querySelectorAll('table.engines tr')].slice(1).map(r => [r.cells[0].textContent,"
+        rows = ask("[...document.querySelectorAll('table.engines tr')].filter(r => r.cells.length > 1 && r.querySelector('td'))"
+                   ".map(r => [r.cells[0].textContent,"
                    "r.querySelectorAll('.by span').length, r.cells[r.cells.length - 1].textContent])")
         self.check(len({row[0] for row in rows}) > 1, "a row for each engine")
         self.check(any(row[1] for row in rows), "bars show the first figure")
         first = head[-1].removeprefix("against ")
         ratios = [row[2] for row in rows if row[0] != first]
-        self.check(any("×" in ratio and ("…" in ratio or "from 1 pair" in ratio) for ratio in ratios), f"ratios with intervals {ratios[:2]}")
+        overall = ask("[...document.querySelectorAll('.overall li')].map(e => e.textContent)")
+        self.check(len(overall) > 0, "the ratios over all points are above the table")
+        texts = [ratio for ratio in ratios if ratio] + [line.split(": ", 1)[1] for line in overall]
+        bad = [text for text in texts if not RATIOS.fullmatch(text)]
+        self.check(texts and not bad, f"ratios of several pairs have an interval, and those of one pair say that there is none {bad[:2]}")
+        standings = ask("[...document.querySelectorAll('.standing')].map(e => e.textContent)")
+        self.check(standings and all("× " in line and " than " in line for line in standings),
+                   f"the first screen says which engine is faster {standings}")
+        best = ask("[...document.querySelectorAll('table.engines')].every(t => t.querySelector('td.best'))")
+        self.check(best, "the best figures of a point are marked")
 
     def counted(self):
         if not self.is_counted():

@@ -59,7 +59,11 @@ public struct YardstickReading: Codable, Sendable, Equatable {
     public var obstacle: String? {
         if let failure { return "could not be taken: \(failure)" }
         guard let isSteady else { return "was not taken twice" }
-        return isSteady ? nil : "changed from \(Self.text(beforeNs)) to \(Self.text(afterNs)) during the run"
+        if isSteady { return nil }
+        let ends = "from \(Self.text(beforeNs)) to \(Self.text(afterNs))"
+        guard let beforeNs, let afterNs, min(beforeNs, afterNs) > 0 else { return "changed \(ends) during the run" }
+        let factor = Humanised.text(max(beforeNs, afterNs) / min(beforeNs, afterNs), unit: "1", digits: 2)
+        return "changed by \(factor)× during the run, \(ends)"
     }
 
     private static func text(_ ns: Double?) -> String { Humanised.text(ns, unit: "ns") }

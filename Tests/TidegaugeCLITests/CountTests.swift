@@ -61,7 +61,7 @@ struct CountTests {
         ]
         let ran = try Binary.tidegauge.run(comparison, in: folder)
         #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
-        #expect(ran.output.contains("3 figures counted by"), "\(ran.output)")
+        #expect(ran.output.contains("3 figures per commit counted by"), "\(ran.output)")
         #expect(ran.output.contains("1 gate of clocks: a stillingwell"), "\(ran.output)")
         #expect(ran.output.contains("\nno regression in what was counted\n"), "\(ran.output)")
         // The second comparison counts nothing again.

@@ -91,7 +91,7 @@ struct StartLoadTests {
         #expect(Set(readings.keys) == Set(Yardstick.allCases))
         #expect(readings[.memoryWalk]?.meanNs == 110 && readings[.memoryWalk]?.obstacle == nil)
         #expect(readings[.twoWakes]?.isSteady == false && readings[.twoWakes]?.meanNs == nil)
-        #expect(readings[.twoWakes]?.obstacle == "changed from 100 ns to 200 ns during the run")
+        #expect(readings[.twoWakes]?.obstacle == "changed by 2× during the run, from 100 ns to 200 ns")
         #expect(readings[.rawCommit]?.obstacle == "could not be taken: no room" && readings[.rawCommit]?.afterNs == 200)
         let json = try report.json()
         #expect(try JSONDecoder().decode(EnvironmentReport.self, from: json).yardsticks == readings)

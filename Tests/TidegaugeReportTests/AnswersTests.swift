@@ -75,7 +75,7 @@ struct AnswersTests {
             (.coalesced, "4.50×", "in bursts of 100, ", "burst-coalesce"),
             (.coalesced, "4.50×", "; 1.03× in commit-latency", "burst-coalesce"),
             (
-                .upkeep, "18.2 µs", "at 1,000,000 rows; 16.2 µs at 1,000 → incremental (β 0.012)",
+                .upkeep, "18.2 µs", "at 1,000,000 rows; 16.2 µs at 1,000 → incremental (exponent β 0.012)",
                 "result-size"
             ),
             (.bendsWhere, "60.0k – 104k/s", "merge at 39.5k/s", "rate-sweep"),

@@ -77,6 +77,20 @@ struct CountedOnlyReportTests {
         }
     }
 
+    @Test("Counts that regressed come before those that improved, with the noise beside them")
+    func order() throws {
+        try Fixture.withFolder { root in
+            let (judged, texts) = try report(root, heads: [49_000, 51_000])
+            for text in [ComparisonConsole.render(judged), texts["summary.md"]!, texts["compare.html"]!] {
+                let regressed = try #require(text.range(of: "+2.0 %"))
+                let improved = try #require(text.range(of: "-2.0 %"))
+                #expect(regressed.lowerBound < improved.lowerBound)
+                #expect(text.contains("lower is better"))
+                #expect(text.contains("noise: two counts of the base differ by 0.02 %"))
+            }
+        }
+    }
+
     @Test("A gate that could not be counted leaves the outcome undecided, with the reason")
     func undecided() throws {
         try Fixture.withFolder { root in

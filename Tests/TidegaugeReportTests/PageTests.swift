@@ -140,13 +140,42 @@ struct PageTests {
     func ratios() {
         #expect(
             EngineRatios.all(engines([2, 4, 8, 8, 8, 16, 32])).flatMap(\.lines) == [
-                "stillingwell beside grdb: 8.0× faster (4.0 … 16) over 7 pairs, 8.0× more CPU (4.0 … 16) over 7 pairs"
+                "stillingwell beside grdb: 8.0× faster (4.0 … 16), 8.0× more CPU (4.0 … 16) over 7 pairs"
             ])
         #expect(
             EngineRatios.all(engines([0.25])).flatMap(\.lines) == [
-                "stillingwell beside grdb: 4.0× slower, from 1 pair, 4.0× less CPU, from 1 pair"
+                "stillingwell beside grdb: 4.0× slower, 4.0× less CPU (1 pair, no interval)"
             ])
         #expect(EngineRatios.all(engines([])).isEmpty)
+    }
+
+    @Test("The table of engines has a row per engine and point, and the best figure of a point is marked")
+    func table() throws {
+        let table = try #require(EngineTable.all(engines([2, 0.5])).first)
+        #expect(table.columns.map(\.title) == ["end-to-end p50", "CPU/commit"])
+        #expect(table.rows.map(\.driver) == ["stillingwell", "grdb", "stillingwell", "grdb"])
+        // The peer is slower at the first point and faster at the second, for as much less and more CPU.
+        #expect(table.rows.map(\.areBest) == [[true, false], [false, true], [false, true], [true, false]])
+        #expect(
+            table.rows.map(\.ratios) == [
+                "", "2.0× slower, 2.0× less CPU (1 pair, no interval)", "",
+                "2.0× faster, 2.0× more CPU (1 pair, no interval)",
+            ])
+        let equal = try #require(EngineTable.all(engines([1])).first)
+        #expect(equal.rows.map(\.areBest) == [[false, false], [false, false]])
+    }
+
+    @Test("Ratios of different numbers of pairs each state theirs")
+    func mixedPairs() {
+        var record = engines([2, 4])
+        record.rows.removeAll { $0.figure.metric == .upkeepCost && $0.variant == "dataset.items=0" }
+        #expect(
+            EngineRatios.all(record).flatMap(\.lines) == [
+                "stillingwell beside grdb: 2.8× faster (2.0 … 4.0) over 2 pairs, 4.0× more CPU (1 pair, no interval)"
+            ])
+        #expect(EngineRatios.all(record).map(\.sentence) == ["stillingwell is 2.8× faster than grdb"])
+        record.rows.removeAll { $0.figure.metric == .endToEndLatency }
+        #expect(EngineRatios.all(record).map(\.sentence) == ["stillingwell: 4.0× more CPU than grdb"])
     }
 
     @Test("A figure at or under zero is no part of a ratio")

@@ -81,7 +81,7 @@ struct PlotTests {
         #expect(plot.drawable() == nil)
     }
 
-    @Test("Curves for which there is no colour are counted in the caption", arguments: [8, 9, 11])
+    @Test("Curves of one engine differ by their pattern, and more than there are are counted", arguments: [4, 5, 7])
     func curvesLeftOut(_ families: Int) throws {
         var record = RunRecord(runID: "run", environment: Fixture.environment)
         record.rows = (1...families).flatMap { family in
@@ -93,8 +93,10 @@ struct PlotTests {
         }
         let plot = try #require(
             ScenarioPlots("result-size", record).sweeps().first { $0.title == "upkeep_cost against dataset.items" })
-        #expect(plot.series.count { $0.label != nil } == 8)
-        let words = [8: nil, 9: "There is 1 more", 11: "There are 3 more"][families]!
+        let shown = plot.series.filter { $0.label != nil }
+        #expect(shown.map(\.dash) == [0, 1, 2, 3] && shown.allSatisfy { $0.colour == 1 })
+        #expect(shown[0].label == "stillingwell observers.count=1")
+        let words = [4: nil, 5: "There is 1 more", 7: "There are 3 more"][families]!
         if let words { #expect(plot.caption.contains(words)) } else { #expect(!plot.caption.contains(" more")) }
     }
 }

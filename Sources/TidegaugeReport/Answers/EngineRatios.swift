@@ -76,35 +76,51 @@ struct EngineRatios: Equatable {
 
     // MARK: Words
 
-    /// Text lines such as `stillingwell beside grdb-pool: 8.2× faster (5.1 … 14), 18× less CPU (…)`.
-    var lines: [String] {
-        peers.map { peer in
-            "\(engine) beside \(peer.driver): " + peer.ratios.map(\.text).joined(separator: ", ")
+    /// Text lines such as `stillingwell beside grdb-pool: 8.2× faster (5.1 … 14), 18× less CPU (9.0 … 31) over 7 pairs`.
+    var lines: [String] { peers.map { "\(engine) beside \($0.driver): \(Self.text($0.ratios))" } }
+
+    /// The first ratio to each peer: `stillingwell is 8.2× faster than grdb-pool, 1.2× slower than keel`. If it is a
+    /// cost or a count: `stillingwell: 3.0× less CPU than grdb-pool`.
+    var sentence: String {
+        let parts = peers.compactMap { peer in peer.ratios.first.map { "\($0.factorText) than \(peer.driver)" } }
+        let areTimes = peers.allSatisfy { $0.ratios.first?.metric == .endToEndLatency }
+        return "\(engine)\(areTimes ? " is" : ":") \(parts.joined(separator: ", "))"
+    }
+
+    /// Describes ratios of the same two engines. States the number of pairs once if all have the same.
+    static func text(_ ratios: [Ratio]) -> String {
+        guard let count = ratios.first?.count, ratios.allSatisfy({ $0.count == count }) else {
+            return ratios.map { "\($0.text)\($0.pairsText)" }.joined(separator: ", ")
         }
+        return ratios.map(\.text).joined(separator: ", ") + ratios[0].pairsText
     }
 
     static let note =
-        "Medians of end_to_end_latency and upkeep_cost, or instructions per commit, as ratios of the same point and repetition; in brackets the 95 % interval "
-        + "over all of them (min … max if fewer than six)."
-
+        "A ratio compares trials of the same point and repetition: by end_to_end_latency p50, upkeep_cost or instructions "
+        + "per commit. In brackets: 95 % interval (min … max if fewer than six pairs). One pair has no interval."
 }
 
 extension EngineRatios.Ratio {
-    /// The engine against the other: `8.2× faster (5.1 … 14) over 7 pairs`.
-    var text: String {
-        let isBetter = times >= 1
-        let ends = interval ?? least...most
+    /// The engine against the other: `8.2× faster`.
+    var factorText: String {
         let known = [Metric.endToEndLatency: ("faster", "slower"), .upkeepCost: ("less CPU", "more CPU")]
         let name = metric.rawValue.replacing("_", with: " ")
         let (better, worse) = known[metric] ?? ("fewer \(name)", "more \(name)")
-        let words = isBetter ? better : worse
-        let shown = isBetter ? ends : (1 / ends.upperBound)...(1 / ends.lowerBound)
-        let factor = Self.factor(isBetter ? times : 1 / times)
-        // A single pair has no range.
-        guard count > 1 else { return "\(factor)× \(words), from 1 pair" }
-        return "\(factor)× \(words) (\(Self.factor(shown.lowerBound)) … \(Self.factor(shown.upperBound)))"
-            + " over \(count) pairs"
+        return "\(Self.factor(isBetter ? times : 1 / times))× \(isBetter ? better : worse)"
     }
+
+    /// The engine against the other, with its range: `8.2× faster (5.1 … 14)`. A single pair has no range.
+    var text: String {
+        guard count > 1 else { return factorText }
+        let ends = interval ?? least...most
+        let shown = isBetter ? ends : (1 / ends.upperBound)...(1 / ends.lowerBound)
+        return "\(factorText) (\(Self.factor(shown.lowerBound)) … \(Self.factor(shown.upperBound)))"
+    }
+
+    /// Follows `text`: ` over 7 pairs`.
+    var pairsText: String { count > 1 ? " over \(count) pairs" : " (1 pair, no interval)" }
+
+    private var isBetter: Bool { times >= 1 }
 
     /// The other against the engine: `8.2× slower (5.1 … 14) over 7 pairs`.
     var reversed: EngineRatios.Ratio {

@@ -9,17 +9,23 @@ struct EngineTable {
         var driver: String
         var variant: String
         var cells: [String]
+        /// Lowest and highest trial of each cell, and their number; empty for a cell of one trial.
+        var spreads: [String]
+        /// Whether each cell is the best of its point.
+        var areBest: [Bool]
         /// The first column as a share of the largest one at the same point, from 0 to 1; nil if it has no value.
         var bar: Double?
         /// Trials in which a promise was broken or that failed, of all trials: `0 of 5`.
         var wrong: String
         var isWrong: Bool
         /// Ratios to the first engine: `20× slower (18 … 22) over 7 pairs`; empty for the first engine itself.
-        var ratios: [String]
+        var ratios: String
     }
 
     var scenario: String
     var engine: String
+    /// The ratios over all points.
+    var overall: [String]
     var columns: [Headline]
     var rows: [Row]
 
@@ -41,7 +47,7 @@ struct EngineTable {
     }
 
     private init(_ ratios: EngineRatios, _ record: RunRecord) {
-        (scenario, engine) = (ratios.scenario, ratios.engine)
+        (scenario, engine, overall) = (ratios.scenario, ratios.engine, ratios.lines)
         let drivers = [ratios.engine] + ratios.peers.map(\.driver)
         let own = record.rows.filter {
             $0.scenario == ratios.scenario && $0.variant != RunRow.overSweep && drivers.contains($0.driver)
@@ -53,9 +59,10 @@ struct EngineTable {
             func figures(_ driver: String, _ column: Headline) -> [Figure] {
                 here.filter { $0.driver == driver && column.shows($0.figure) }.map(\.figure)
             }
-            let first = drivers.map { driver in
-                shown.first.flatMap { median(figures(driver, $0).compactMap(\.value)) }
+            let medians = drivers.map { driver in
+                shown.map { median(figures(driver, $0).compactMap(\.value)) }
             }
+            let first = medians.map { $0.first.flatMap { $0 } }
             let most = first.compactMap { $0 }.max() ?? 0
             return drivers.enumerated().compactMap { place, driver -> Row? in
                 let trials = record.trials.filter {
@@ -65,14 +72,30 @@ struct EngineTable {
                 let wrong = trials.count { $0.fate != .completed || !$0.violations.isEmpty }
                 return Row(
                     driver: driver, variant: variant, cells: shown.map { Digest.cell(figures(driver, $0)) },
+                    spreads: shown.map { Digest.spread(figures(driver, $0)) },
+                    areBest: shown.indices.map { column in
+                        Self.isBest(medians[place][column], of: medians.map { $0[column] }, shown[column].metric)
+                    },
                     bar: first[place].flatMap { most > 0 ? max($0, 0) / most : nil },
                     wrong: "\(wrong) of \(trials.count)", isWrong: wrong > 0,
                     ratios: place == 0
-                        ? []
-                        : EngineRatios.metrics.compactMap {
-                            EngineRatios.ratio($0, here, ratios.engine, driver)?.reversed.text
-                        })
+                        ? ""
+                        : EngineRatios.text(
+                            EngineRatios.metrics.compactMap {
+                                EngineRatios.ratio($0, here, ratios.engine, driver)?.reversed
+                            }))
             }
+        }
+    }
+
+    /// Whether a value is the best of several that differ, by the metric's better direction.
+    private static func isBest(_ value: Double?, of all: [Double?], _ metric: Metric) -> Bool {
+        let known = all.compactMap { $0 }
+        guard let value, let low = known.min(), let high = known.max(), low < high else { return false }
+        switch metric.entry.worse {
+        case .more: return value == low
+        case .less: return value == high
+        case .neither: return false
         }
     }
 }

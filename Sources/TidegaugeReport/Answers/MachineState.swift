@@ -14,6 +14,7 @@ struct MachineState {
     let facts: [String]
     /// Summary of the limits; nil if none was judged.
     let limits: String?
+    private let isCounted: Bool
 
     init(_ record: RunRecord) {
         let environment = record.environment
@@ -41,7 +42,9 @@ struct MachineState {
         }
         let noisy = Set(record.rows.filter { $0.figure.flags.contains { $0.word == .noisy } }.map { TrialKey($0) })
         if !noisy.isEmpty { disturbances.append("\(Humanised.count(noisy.count, "trial")) disturbed") }
-        self.disturbances = disturbances
+        // Instruction counts do not depend on the load.
+        isCounted = record.header.counter != nil
+        self.disturbances = isCounted ? [] : disturbances
         facts = [
             "\(environment.cpuModel), \(Humanised.count(environment.cores, "core"))",
             environment.virtualisation == "none" ? "" : environment.virtualisation,
@@ -61,6 +64,7 @@ struct MachineState {
 
     /// All facts in a sentence or two.
     var sentence: String {
+        if isCounted { return "\(facts.joined(separator: ", ")). Instruction counts do not depend on its load." }
         let state = disturbances.isEmpty ? "quiet" : "noisy: \(disturbances.joined(separator: ", "))"
         return "\(state) (\(facts.joined(separator: ", "))). Timings are valid beside each other, not beside another "
             + "machine's."

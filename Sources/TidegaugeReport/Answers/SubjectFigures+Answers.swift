@@ -64,7 +64,7 @@ extension SubjectFigures {
         }
         var meaning = words.joined(separator: "; ")
         if let exponent = places(.upkeepExponent, .value, of: place.scenario).first?.median {
-            meaning += " → \(Self.growth(exponent)) (β \(Humanised.text(exponent, unit: "1", digits: 2)))"
+            meaning += " → \(Self.growth(exponent)) (exponent β \(Humanised.text(exponent, unit: "1", digits: 2)))"
         }
         return answer(.upkeep, Digest.headline(place.figures), place, meaning)
     }
@@ -86,7 +86,7 @@ extension SubjectFigures {
         return answer(.bendsWhere, figure, low, "\(kept); \(bend)")
     }
 
-    private static let untimed = "a counted run times nothing"
+    private static let untimed = "a counted run measures no times"
 
     /// Instructions per commit over all points that counted them.
     /// - Parameter other: a second metric that the meaning names.

@@ -1,6 +1,7 @@
 // compare.html: a comparison as a self-contained page with the style of report.html. Pure.
 import TidegaugeCompare
 import TidegaugeMeasure
+import TidegaugeSpec
 
 enum ComparisonHTML {
     static func render(_ judged: JudgedComparison) throws -> String {
@@ -33,8 +34,10 @@ enum ComparisonHTML {
         let page: [String: Any] = [
             "verdict": Escaped.visible(ComparisonConsole.verdict(judged)),
             "word": judged.outcome.word.rawValue, "tone": tone(judged.outcome.word),
-            "base": Escaped.visible("\(plan.base.name) (\(plan.base.label))"),
-            "head": Escaped.visible("\(plan.head.name) (\(plan.head.label))"),
+            "base": side(plan.base.name, plan.base.label), "head": side(plan.head.name, plan.head.label),
+            "scope": plan.isCountedOnly
+                ? "counts only" : "\(Humanised.count(plan.subjects.count, "gate")) measured in pairs",
+            "profile": plan.profile.rawValue,
             "isDirty": plan.head.isDirty, "words": Array(ComparedCells.titles.prefix(2)),
             "titles": Array(ComparedCells.titles.dropFirst(2)), "forest": figures[0],
             "subjects": subjects, "hasGates": !subjects.isEmpty,
@@ -51,6 +54,11 @@ enum ComparisonHTML {
         ]
         let title = "Tidegauge compare: \(page["base"]!) → \(page["head"]!)"
         return try HTMLPage.render("compare", title: title, page)
+    }
+
+    /// Name and commit of a side, or the name alone if both are the same.
+    private static func side(_ name: String, _ label: String) -> String {
+        Escaped.visible(name == label ? name : "\(name) (\(label))")
     }
 
     private static func tone(_ word: ComparisonOutcome.Word) -> String {

@@ -7,7 +7,7 @@ enum CountedText {
     /// Limitations of counts, shown with every counted verdict.
     static let blindness = "counts do not show waiting, contention and cache misses; the gates with clocks do"
 
-    static let titles = ["verdict", "what", "base", "head", "change", "base twice"]
+    static let titles = ["verdict", "what", "base", "head", "change", "noise"]
 
     /// Summary of a comparison with counted figures.
     static func summary(_ rows: [CountedRow]) -> String {
@@ -15,8 +15,9 @@ enum CountedText {
         let counters = Set(rows.map(\.counter)).sorted().joined(separator: ", ")
         let changed = rows.count { $0.verdict != .unchanged }
         let changes = changed == 0 ? "all unchanged" : "\(changed) changed or not decided"
-        return "\(rows.count) figures counted by \(counters), \(changes); the base counted twice "
-            + "differs by \(percent(noise, signed: false)) at most; \(blindness)"
+        return
+            "\(rows.count) figures per commit counted by \(counters) (lower is better), \(changes); noise: two counts of "
+            + "the base differ by \(percent(noise, signed: false)) at most; \(blindness)"
     }
 
     static func cells(_ row: CountedRow) -> [String] {
@@ -57,9 +58,9 @@ enum CountedText {
         let rows = judged.record.counted
         guard !rows.isEmpty else { return [] }
         var lines = ["", summary(rows)]
-        for row in rows where row.verdict != .unchanged {
+        for row in changed(rows) {
             let cells = cells(row)
-            lines.append("  \(cells[0]): \(cells[1]): \(cells[2]) → \(cells[3]), \(cells[4]) (base twice \(cells[5]))")
+            lines.append("  \(cells[0]): \(cells[1]): \(cells[2]) → \(cells[3]), \(cells[4]) (noise \(cells[5]))")
             lines += row.causes.map { "    \(line($0))" }
             if let file = row.flameGraph { lines.append("    flame graph: \(file)") }
         }
@@ -70,7 +71,7 @@ enum CountedText {
         let rows = judged.record.counted
         guard !rows.isEmpty else { return "" }
         var text = "**Counted**: \(summary(rows))\n\n"
-        let changed = rows.filter { $0.verdict != .unchanged }
+        let changed = changed(rows)
         if !changed.isEmpty { text += table(changed) + "\n" }
         for row in changed where !row.causes.isEmpty {
             let lines = row.causes.map { "- \(Escaped.markdown(line($0)))\n" }
@@ -83,6 +84,14 @@ enum CountedText {
         return text
     }
 
+    /// Figures that are not unchanged: regressions first, improvements last.
+    private static func changed(_ rows: [CountedRow]) -> [CountedRow] {
+        let ranks: [Verdict: Int] = [.regressed: 0, .suspected: 1, .inconclusive: 2, .improved: 4]
+        return rows.filter { $0.verdict != .unchanged }.enumerated().sorted {
+            (ranks[$0.element.verdict] ?? 3, $0.offset) < (ranks[$1.element.verdict] ?? 3, $1.offset)
+        }.map(\.element)
+    }
+
     private static func table(_ rows: [CountedRow]) -> String {
         Markdown.table(titles, words: 2, rows.map { row in cells(row).map { Escaped.markdown($0) } })
     }
@@ -90,11 +99,12 @@ enum CountedText {
     /// Values for the page's template.
     /// - Parameter tone: colour of a verdict.
     static func page(_ judged: JudgedComparison, tone: (Verdict) -> String) -> [[String: Any]] {
-        judged.record.counted.filter { $0.verdict != .unchanged }.map { row in
+        changed(judged.record.counted).map { row in
             let cells = cells(row).map { Escaped.visible($0) }
             return [
-                "tone": tone(row.verdict), "verdict": cells[0], "what": cells[1],
-                "figures": Array(cells.dropFirst(2)), "causes": row.causes.map { Escaped.visible(line($0)) },
+                "tone": tone(row.verdict), "verdict": cells[0], "what": HTMLPage.breakable(self.cells(row)[1]),
+                "figures": Array(cells.dropFirst(2)), "hasPaths": !row.paths.isEmpty,
+                "causes": row.causes.map { Escaped.visible(line($0)) },
                 "paths": row.paths.map { Escaped.visible($0) }, "flameGraph": row.flameGraph ?? "",
                 "hasFlameGraph": row.flameGraph != nil,
             ]

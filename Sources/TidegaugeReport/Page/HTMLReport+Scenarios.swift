@@ -30,7 +30,7 @@ extension HTMLReport {
 
     private static func scenario(_ name: String, _ record: RunRecord, _ isPair: Bool) -> [String: Any] {
         let header = record.scenario(name)
-        let table = Digest.table(name, record.rows, gate: header?.gate, hasRest: true)
+        let table = Digest.table(name, record.rows, gate: Digest.gateMetric(name, record), hasRest: true)
         let judged = record.judgements.filter { $0.scenario == name }
         let kept = judged.filter { $0.verdict == .kept }.map { Escaped.visible($0.text) }
         let isBroken = judged.contains { $0.verdict == .broken } || record.voided.contains { $0.spec.scenario == name }
@@ -48,13 +48,13 @@ extension HTMLReport {
                 ? then(gates)
                 : gates.prefix(1).map { gate in
                     [
-                        "figure": gate.text, "metric": "\(gate.name) \(gate.worse.mark)",
+                        "figure": gate.text, "metric": HTMLPage.marked("\(gate.name) \(gate.worse.mark)"),
                         "more": gate.range + (gates.count > 1 ? ", \(gates.count) engines" : ""),
                     ]
                 },
             "plots": ScenarioPlots(name, record).plots().map(HTMLPage.figure), "sides": sideBySide(name, record),
             "hasTable": !table.rows.isEmpty,
-            "titles": table.headlines.map { ["title": $0.marked, "to": definitionAnchor($0.metric)] },
+            "titles": table.headlines.map { ["title": HTMLPage.marked($0.marked), "to": definitionAnchor($0.metric)] },
             "rows": table.rows.map { row in
                 [
                     "driver": Escaped.visible(row.driver), "variant": HTMLPage.breakable(row.variant),
@@ -79,7 +79,7 @@ extension HTMLReport {
         guard let first = gates.first else { return [] }
         func engine(_ gate: Digest.Gate) -> [Substring] { gate.driver.split(separator: " ").dropLast() }
         let both = gates.filter { engine($0) == engine(first) }
-        let name = "\(first.name) \(first.worse.mark)"
+        let name = HTMLPage.marked("\(first.name) \(first.worse.mark)")
         return [["figure": both.map(\.text).joined(separator: " → "), "metric": name, "more": first.range]]
     }
 
@@ -94,7 +94,7 @@ extension HTMLReport {
 
     /// Table of the gate with a row per point and a column per engine. Empty for a single engine.
     private static func sideBySide(_ name: String, _ record: RunRecord) -> [String: Any] {
-        guard let gate = record.scenario(name)?.gate else { return [:] }
+        guard let gate = Digest.gateMetric(name, record) else { return [:] }
         let rows = record.rows.filter {
             $0.scenario == name && $0.figure.metric == gate && $0.figure.statistic.rawValue == gate.defaultStatistic
         }

@@ -10,7 +10,8 @@ enum HTMLReport {
         page.merge(findings(record)) { _, new in new }
         page.merge([
             "answers": answers(Answers(record), record), "state": state(record),
-            "engines": engines(record), "plays": plays(record).map { [$0] } ?? [],
+            "engines": engines(record), "standings": standings(record), "signs": signs(record),
+            "plays": plays(record).map { [$0] } ?? [],
             "groups": groups(record), "scenarioCount": Humanised.count(listed(record).count, "scenario"),
             "definitions": definitions(record),
             "hasHangs": !hangs.isEmpty, "hangs": hangs,
@@ -30,15 +31,18 @@ enum HTMLReport {
         ]
     }
 
-    /// The first sentence: what was measured, where and how often.
+    /// The first sentence: the engine, what was measured of it, how often and where.
     private static func lead(_ record: RunRecord) -> String {
         let subject = SubjectFigures(record).driver
         let engines = Digest.inOrder(record.trials.filter { $0.spec.interleaving == nil }.map(\.spec.driver))
         let others = engines.filter { $0 != subject && $0 != "noop" }
-        let beside = others.isEmpty ? "" : " beside \(others.joined(separator: ", "))"
-        let how = record.header.counter.map { "Counted by \($0.rawValue)" } ?? "Measured"
+        let beside = others.isEmpty ? "" : ", beside \(others.joined(separator: " and ")),"
+        let engine = (subject.isEmpty ? "no driver" : subject) + beside
+        let what =
+            record.header.counter.map { "Counted by \($0.rawValue): instructions per commit of \(engine)" }
+            ?? "Measured: how fast and at what cost \(engine) tells observers about commits"
         let commit = "\(record.environment.commit.prefix(8))\(record.environment.dirty ? " with changes" : "")"
-        return "\(how): \(subject.isEmpty ? "no driver" : subject)\(beside), commit \(commit), "
+        return "\(what). Commit \(commit), "
             + "\(Humanised.count(record.trials.count, "trial")) of "
             + "\(Humanised.count(record.scenarioNames.count, "scenario")), profile \(record.header.profile.rawValue), on "
             + "\(MachineState(record).facts.joined(separator: ", "))."
@@ -91,8 +95,18 @@ enum HTMLReport {
         return names[..<place].contains { fragment($0) == own } ? "\(own)-\(place)" : own
     }
 
+    /// Meaning of the signs before the numbers of the answers.
+    private static func signs(_ record: RunRecord) -> [String] {
+        let figures = Answers(record).all.map(\.figure)
+        let known = [
+            ("~", "~ near what the harness or the machine itself costs."), ("≥", "≥ a lower bound."),
+        ]
+        let used = known.filter { sign, _ in figures.contains { $0.contains(sign) } }.map(\.1)
+        return used.isEmpty ? [] : [used.joined(separator: " ")]
+    }
+
     /// A name as part of an address: letters, digits and hyphens.
-    private static func fragment(_ name: String) -> String {
+    static func fragment(_ name: String) -> String {
         String(name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" })
     }
 
@@ -128,10 +142,19 @@ enum HTMLReport {
         }
         let bad = shown.count(where: \.kind.isBad)
         return [
-            "findings": shown.map(values), "hasFindings": !shown.isEmpty, "openFindings": open.map(values),
+            "calm": calm(record), "findings": shown.map(values), "hasFindings": !shown.isEmpty,
+            "openFindings": open.map(values),
             "openTitles": open.isEmpty ? [] : ["\(Humanised.count(open.count, "limit")) cannot be judged here"],
             "findingsTitle": bad == 0 ? "Slower, as advice (\(shown.count))" : "Broken or slower (\(shown.count))",
         ]
+    }
+
+    /// Heading of a run without findings. It names only what was looked at.
+    private static func calm(_ record: RunRecord) -> String {
+        let limits = record.judgements.isEmpty ? "no trial failed; no limit was judged" : "nothing broken"
+        let compared = record.compared.map { $0.obstacle == nil } ?? false
+        let words = compared ? "\(limits), nothing slower" : limits
+        return words.prefix(1).uppercased() + words.dropFirst()
     }
 
     /// Share at which bars stop growing.

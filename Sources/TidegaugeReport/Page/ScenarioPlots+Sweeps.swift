@@ -31,7 +31,7 @@ extension ScenarioPlots {
         var wanted: [Metric] = []
         if measured.contains(.upkeepCost), key != Setting.rate.rawValue { wanted.append(.upkeepCost) }
         if key == Setting.rate.rawValue || key == Setting.burst.rawValue { wanted.append(.coalescingRatio) }
-        if let gate = record.scenario(scenario)?.gate { wanted.append(gate) }
+        if let gate = Digest.gateMetric(scenario, record) { wanted.append(gate) }
         return Digest.inOrder(wanted).filter(measured.contains)
     }
 
@@ -46,6 +46,11 @@ extension ScenarioPlots {
         var more = 0
         let order = Digest.inOrder(rows.map { Family(driver: $0.driver, rest: Self.rest($0.variant, key)) })
         let (drivers, rests) = (Digest.inOrder(order.map(\.driver)), Digest.inOrder(order.map(\.rest)))
+        let constant = Digest.constant(rests.map { $0.replacing(" ", with: ";") })
+        func differing(_ rest: String) -> String {
+            rests.count > 1
+                ? rest.split(separator: " ").filter { !constant.contains(String($0)) }.joined(separator: " ") : ""
+        }
         for family in order {
             let byX = Dictionary(grouping: families[family, default: []]) { Self.value($0.variant, key) ?? .nan }
             let points = byX.sorted { $0.key < $1.key }.compactMap { x, rows in
@@ -53,25 +58,24 @@ extension ScenarioPlots {
             }.filter { $0.x > 0 && (!y.isLogarithmic || $0.y > 0) }
             let slot = series.count { $0.label != nil } + 1
             guard points.count > 1 else { continue }
-            guard slot <= Plot.slots else {
+            // The colour is that of the driver, the pattern that of the other keys.
+            let place = drivers.firstIndex(of: family.driver) ?? 0
+            let pattern = rests.firstIndex(of: family.rest) ?? 0
+            guard slot <= Plot.slots, pattern < Plot.dashes else {
                 more += 1
                 continue
             }
             let fit = law == .power ? exponent(family, key) : nil
             let knee = law == .knee ? knee(family) : nil
             let words = [
-                family.driver, family.rest, fit.map { "β = " + String(format: "%.2f", $0) } ?? "",
+                family.driver, differing(family.rest), fit.map { "β = " + String(format: "%.2f", $0) } ?? "",
                 knee.map { "knee at " + Humanised.text($0, unit: "commits/s") + "/s" } ?? "",
             ]
             let line = fit.map { Self.line(points, exponent: $0) } ?? knee.map { Self.knee($0, points) }
             let label = words.filter { !$0.isEmpty }.joined(separator: " ")
-            // The colour is that of the driver, the pattern that of the other keys.
-            let place = drivers.firstIndex(of: family.driver) ?? 0
-            let colour = drivers.count == 1 ? slot : place + 1
-            let dash = drivers.count == 1 ? 0 : (rests.firstIndex(of: family.rest) ?? 0) % Plot.dashes
-            series.append(.init(label, slot, colour: colour, dash: dash, .points, points))
+            series.append(.init(label, slot, colour: place + 1, dash: pattern, .points, points))
             let style: Plot.Style = line == nil ? .line : .dashed
-            series.append(.init(nil, slot, colour: colour, dash: dash, style, line ?? points))
+            series.append(.init(nil, slot, colour: place + 1, dash: pattern, style, line ?? points))
         }
         guard !series.isEmpty else { return nil }
         let name = metric.rawValue + (statistic == "value" ? "" : " \(statistic)")

@@ -19,11 +19,12 @@ struct ScenarioPlots {
 
     func plots() -> [Plot] { ([spectrum()] + sweeps() + [stalenessOverTime()]).compactMap { $0?.drawable() } }
 
-    /// At most as many points as there are colours, evenly spread over the sweep for each engine.
+    /// At most as many points of an engine as there are patterns of lines, evenly spread over the sweep.
     private var shownPoints: [Digest.Point] {
-        guard points.count > Plot.slots else { return points }
         let variants = Digest.inOrder(points.map(\.variant))
-        let perDriver = max(1, Plot.slots / max(1, Digest.inOrder(points.map(\.driver)).count))
+        let drivers = max(1, Digest.inOrder(points.map(\.driver)).count)
+        let perDriver = min(Plot.dashes, max(1, Plot.slots / drivers))
+        guard variants.count > perDriver || points.count > Plot.slots else { return points }
         let step = Double(max(variants.count - 1, 1)) / Double(max(perDriver - 1, 1))
         let shown = Set((0..<perDriver).map { variants[min(variants.count - 1, Int((Double($0) * step).rounded()))] })
         return Array(points.filter { shown.contains($0.variant) }.prefix(Plot.slots))
@@ -31,10 +32,10 @@ struct ScenarioPlots {
 
     /// The driver and the keys that differ between points.
     private func label(_ point: Digest.Point) -> String {
-        let all = Digest.inOrder(points.map(\.variant)).map { Set($0.split(separator: ";")) }
-        let constant = all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }
-        let keys = point.variant.split(separator: ";").filter { all.count == 1 || !constant.contains($0) }
-        return ([point.driver] + keys.map(String.init)).joined(separator: " ")
+        let variants = Digest.inOrder(points.map(\.variant))
+        let constant = Digest.constant(variants)
+        let keys = variants.count > 1 ? Digest.settings(point.variant).filter { !constant.contains($0) } : []
+        return ([point.driver] + keys).joined(separator: " ")
     }
 
     /// A curve of a point: its colour is that of the driver, its pattern that of the point of the sweep.
@@ -44,8 +45,6 @@ struct ScenarioPlots {
         let shown = shownPoints
         let drivers = Digest.inOrder(shown.map(\.driver)), variants = Digest.inOrder(shown.map(\.variant))
         let (driver, variant) = (drivers.firstIndex(of: point.driver)!, variants.firstIndex(of: point.variant)!)
-        // One driver alone needs no colour of its own, so that each of its points can have one.
-        if drivers.count == 1 { return Plot.Series(label, slot, style, values) }
         return Plot.Series(label, slot, colour: driver + 1, dash: variant % Plot.dashes, style, values)
     }
 
@@ -128,7 +127,7 @@ struct ScenarioPlots {
         }
         return Plot(
             title: "staleness over time",
-            caption: "First trial, in steps of 250 ms: the maximum of each step, and dashed its mean."
+            caption: "First trial, in steps of 250 ms: the maximum of each step, and its mean as a thin dashed line."
                 + Self.more(points.count - shown.count),
             xLabel: "seconds since the start of the measured window", yLabel: "staleness",
             x: .plain(isLogarithmic: false), y: .seconds(isLogarithmic: true), series: series)

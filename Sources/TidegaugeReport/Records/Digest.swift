@@ -132,6 +132,15 @@ enum Digest {
         figure.flags.filter(\.isPlace).map { $0.text.replacing(":", with: " ") }
     }
 
+    /// The settings of a point: `dataset.items=1000`, `observers.count=10`.
+    static func settings(_ variant: String) -> [String] { variant.split(separator: ";").map(String.init) }
+
+    /// The settings that all of several points have in common.
+    static func constant(_ variants: [String]) -> [String] {
+        guard variants.count > 1, let first = variants.first else { return [] }
+        return settings(first).filter { setting in variants.allSatisfy { settings($0).contains(setting) } }
+    }
+
     static func inOrder<Value: Hashable>(_ values: [Value]) -> [Value] {
         var seen: Set<Value> = []
         return values.filter { seen.insert($0).inserted }
@@ -202,10 +211,22 @@ enum Digest {
         var range: String { points > 1 ? ", range over \(points) points" : "" }
     }
 
+    /// Metric that stands for a scenario: its gate. In a counted run, which measures no times, the instructions of the
+    /// role that the gate is about.
+    static func gateMetric(_ scenario: String, _ record: RunRecord) -> Metric? {
+        guard let gate = record.scenario(scenario)?.gate else { return nil }
+        func isMeasured(_ metric: Metric) -> Bool {
+            record.rows.contains { $0.scenario == scenario && $0.figure.metric == metric }
+        }
+        guard record.header.counter != nil, !isMeasured(gate) else { return gate }
+        let counts: [Metric] = [.writerInstructions, .upkeepInstructions, .observerInstructions]
+        return (gate == .upkeepCost ? [.upkeepInstructions] + counts : counts).first(where: isMeasured) ?? gate
+    }
+
     /// Returns the gate for each driver. If the median of a distribution is missing or 0, it uses the first higher
     /// percentile with a value.
     static func gate(_ scenario: String, _ record: RunRecord) -> [Gate] {
-        guard let metric = record.scenario(scenario)?.gate else { return [] }
+        guard let metric = gateMetric(scenario, record) else { return [] }
         let rows = record.rows.filter { $0.scenario == scenario && $0.figure.metric == metric }
         let defaultStatistic = Statistic(rawValue: metric.defaultStatistic)!
         let isDistribution = if case .distribution = metric.entry.shape { true } else { false }

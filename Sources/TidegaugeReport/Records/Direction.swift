@@ -3,7 +3,7 @@ import TidegaugeSpec
 
 extension MetricEntry.Worse {
     /// `lower is better`; nil for a metric of which neither is.
-    var direction: String? {
+    package var direction: String? {
         switch self {
         case .more: "lower is better"
         case .less: "higher is better"

@@ -42,6 +42,11 @@ enum HTMLPage {
         ]
     }
 
+    /// Keeps the mark of the better direction on the line of the word before it.
+    static func marked(_ text: String) -> String {
+        Escaped.visible(text).replacing(" ↓", with: "\u{a0}↓").replacing(" ↑", with: "\u{a0}↑")
+    }
+
     /// Allows line breaks after semicolons by zero-width spaces.
     static func breakable(_ text: String) -> String { Escaped.visible(text).replacing(";", with: ";\u{200B}") }
 }
