@@ -70,7 +70,7 @@ struct ExploreCommand: ParsableCommand {
         let names = driver.map { [$0] } ?? loaded.drivers.filter(Drivers.names.contains)
         let trials = try refusing(try loaded.trials(profile: .smoke, drivers: names))
         guard let spec = trials.first, let subject = Drivers.all.first(where: { $0.name == spec.driver }) else {
-            throw ValidationError("\(scenario) is not meant for \(driver ?? "any driver here")")
+            throw ValidationError("\(scenario) does not run on \(driver ?? "any driver of this program")")
         }
         do {
             return try ExploredInterleavings(spec, on: subject, folder: folder).program

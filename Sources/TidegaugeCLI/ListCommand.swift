@@ -60,9 +60,9 @@ struct ListCommand: ParsableCommand {
         case .keys: (ScenarioReference.columns, ScenarioReference.settings)
         case .metrics:
             (
-                ["name", "unit", "definition"],
+                ["name", "unit", "direction", "definition"],
                 (Metric.allCases.map { ($0.rawValue, $0.entry) } + Metric.families).map { name, entry in
-                    [name, entry.unit.rawValue, entry.definition]
+                    [name, entry.unit.rawValue, entry.worse.direction ?? "neither is better", entry.definition]
                 }
             )
         }

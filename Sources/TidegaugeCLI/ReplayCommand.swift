@@ -69,7 +69,7 @@ struct ReplayCommand: ParsableCommand {
         }
         let hanging = trials.first { play.ending(on: $0.driver) != .completes }
         guard let spec = driver == nil ? hanging ?? trials.first : trials.first else {
-            throw ValidationError("\(file) is not meant for \(driver ?? "any driver here")")
+            throw ValidationError("\(file) does not run on \(driver ?? "any driver of this program")")
         }
         return (spec, nil)
     }

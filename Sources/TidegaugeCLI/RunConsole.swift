@@ -102,7 +102,8 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         print("")
         for verdict in [Judgement.Verdict.unknown, .broken] {
             for judgement in judgements where judgement.verdict == verdict {
-                let line = Escaped.visible("limit \(verdict.rawValue): \(judgement.scenario): \(judgement.text)")
+                let word = verdict == .unknown ? "not judged" : verdict.rawValue
+                let line = Escaped.visible("limit \(word): \(judgement.scenario): \(judgement.text)")
                 print(TerminalOutput.coloured(TerminalOutput.wrapped(line)))
             }
         }
@@ -122,7 +123,7 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         func count(_ verdict: Judgement.Verdict) -> Int { judgements.count { $0.verdict == verdict } }
         let kept = "limits: \(count(.kept)) of \(judgements.count) kept"
         let broken = count(.broken) == 0 ? [] : ["\(count(.broken)) broken"]
-        let unknown = count(.unknown) == 0 ? [] : ["\(count(.unknown)) unknown (the reason is beside each, above)"]
+        let unknown = count(.unknown) == 0 ? [] : ["\(count(.unknown)) not judged (the reason is beside each, above)"]
         return ([kept] + broken + unknown).joined(separator: ", ")
     }
 }

@@ -53,7 +53,7 @@ enum TerminalOutput {
 
     /// Coloured beginnings of lines, and marks within a line.
     private static let signs: [(sign: String, colour: Int)] = [
-        ("limit broken", 31), ("regressed", 31), ("trials fail", 31), ("limit unknown", 33), ("inconclusive", 33),
+        ("limit broken", 31), ("regressed", 31), ("trials fail", 31), ("limit not judged", 33), ("inconclusive", 33),
         ("no regression", 32), ("! ", 33),
     ]
     private static let marks: [(mark: String, colour: Int)] = [("✔", 32), ("✘", 31)]

@@ -134,9 +134,9 @@ import TidegaugeRun
                 extra: "limits: { end_to_end_latency.p99_9: \"< 1s\" }\nprofiles: { full: { duration: 1000s } }"))
         let missing = try Binary.fixture.run(["run", "a.yaml", "--driver", "model"], in: folder)
         #expect(missing.status == 0, "\(missing.errors)")
-        #expect(missing.output.contains("limit unknown"))
+        #expect(missing.output.contains("limit not judged"))
         #expect(missing.errors.contains("'end_to_end_latency.p99_9' cannot be judged in the profile 'ci': about"))
-        let end = "of 1 scenario: nothing lost, nothing wrong, nothing hung\nlimits: 0 of 1 kept, 1 unknown"
+        let end = "of 1 scenario: nothing lost, nothing wrong, nothing hung\nlimits: 0 of 1 kept, 1 not judged"
         #expect(missing.output.contains(end))
     }
 

@@ -16,7 +16,7 @@ struct CalibrateCommand: ParsableCommand {
             machine hold their pairs against. Ctrl-C ends it with what is finished.
             """)
 
-    @OptionGroup var options: CompareOptions
+    @OptionGroup(title: "Options as of compare") var options: CompareOptions
 
     @Option(help: "Number of comparisons of the binary with itself. 100 without a false alarm show a rate below 3 %.")
     var comparisons = 10

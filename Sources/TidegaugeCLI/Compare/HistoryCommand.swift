@@ -13,7 +13,7 @@ struct HistoryCommand: ParsableCommand {
             commit and appends it; without, nothing is measured.
             """)
 
-    @OptionGroup var options: CompareOptions
+    @OptionGroup(title: "Options as of compare") var options: CompareOptions
 
     @Option(help: ArgumentHelp("Commit to measure and append.", valueName: "commit"))
     var add: String?
