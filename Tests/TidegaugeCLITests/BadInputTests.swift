@@ -97,7 +97,8 @@ import Testing
         try folder.write("Scenarios/good.yaml", Data(Self.good.utf8))
         #expect(try Binary.tidegauge.run(["list", "scenarios"], in: folder).output.hasPrefix("good\tIs this read?\t"))
         #expect(try Binary.tidegauge.run(["list", "drivers"], in: folder).output.contains("noop\t"))
-        #expect(try Binary.tidegauge.run(["list", "metrics"], in: folder).output.contains("end_to_end_latency\tns\tlower is better\t"))
+        let metrics = try Binary.tidegauge.run(["list", "metrics"], in: folder).output
+        #expect(metrics.contains("end_to_end_latency\tns\tlower is better\t"))
         #expect(try Binary.tidegauge.run(["check"], in: folder).output == "Scenarios/good.yaml: good: ok\n")
     }
 }
