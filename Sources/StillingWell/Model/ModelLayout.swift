@@ -49,9 +49,6 @@ final class ModelLayout: @unchecked Sendable {
     /// Whether instances have stored properties only, so that an instance can be reused for another row.
     let isAllStored: Bool
 
-    /// Whether the class is `Observable`, so that reads of its properties may be tracked.
-    let isObservable: Bool
-
     private static let layouts = Guarded<[ObjectIdentifier: ModelLayout]>("model layouts", [:])
     /// Same layouts by class, readable without the lock, because every new instance needs its own.
     private static let complete = PointerCache("complete model layouts")
@@ -80,8 +77,7 @@ final class ModelLayout: @unchecked Sendable {
         let layout = ModelLayout(
             "\(type)", properties, backlinks: backlinks, unstored: unstored,
             primaryKeys: roles.indices.filter { roles[$0] == .primaryKey },
-            indexed: roles.indices.filter { roles[$0] == .indexed }, isObservable: type is any Observable.Type,
-            isAllStored: isAllStored)
+            indexed: roles.indices.filter { roles[$0] == .indexed }, isAllStored: isAllStored)
         // If several threads come here at once, the first one's layout is kept. Others may already use it without a
         // reference.
         let kept = layouts.withLock { layouts in
@@ -96,11 +92,10 @@ final class ModelLayout: @unchecked Sendable {
 
     init(
         _ typeName: String, _ properties: [Property], backlinks: [BacklinkProperty] = [], unstored: [String] = [],
-        primaryKeys: [Int] = [], indexed: [Int] = [], isObservable: Bool = false, isAllStored: Bool = false
+        primaryKeys: [Int] = [], indexed: [Int] = [], isAllStored: Bool = false
     ) {
         self.isAllStored = isAllStored
         self.unstored = unstored
-        self.isObservable = isObservable
         self.typeName = typeName
         self.properties = properties
         self.backlinks = backlinks
@@ -139,7 +134,7 @@ final class ModelLayout: @unchecked Sendable {
             },
             targets: layout.properties.map { $0.target.map(declared) }, primaryKeys: layout.primaryKeys,
             elements: elements,
-            isObservable: layout.isObservable, makeRow: { layout.write(type.init(), to: $0) })
+            isObservable: { type is any Observable.Type }, makeRow: { layout.write(type.init(), to: $0) })
     }
 
     private func write(_ object: StoredObject, to row: RowBuffer) {

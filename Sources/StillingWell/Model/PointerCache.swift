@@ -2,6 +2,8 @@
 // are written once. A key without a free slot is not cached.
 //
 // `lock` guards writing. A slot's number is written before its key and read after it.
+import Glibc
+import StillingWellBasis
 import StillingWellSync
 import Synchronization
 
@@ -22,8 +24,11 @@ final class PointerCache: @unchecked Sendable {
 
     init(_ name: String) {
         lock = TracedMutex(name)
-        slots = .allocate(capacity: Self.slotCount)
-        for index in 0..<Self.slotCount { (slots + index).initialize(to: Slot()) }
+        // Zero bytes are empty slots. `calloc` takes them from fresh pages, of which a program touches few.
+        guard let memory = calloc(Self.slotCount, MemoryLayout<Slot>.stride) else {
+            stopProgram("there is no memory for \(name)")
+        }
+        slots = memory.bindMemory(to: Slot.self, capacity: Self.slotCount)
     }
 
     /// Returns the slot of a key, by Fibonacci hashing. Addresses of objects are multiples of 16.

@@ -7,39 +7,47 @@ import StillingWellBasis
 /// An object is plain until it is added to a store. From then on, or if it was read from a store, its properties read
 /// and write its row. Not Sendable: use it on its connection's thread or queue.
 open class StoredObject {
-    /// The connection of the row; nil of a plain object. Counted by hand, once per object, because the compiler would count it
-    /// at each read of a property.
-    private var home: Unmanaged<Connection>?
-    /// The row's table. Not counted: the connection's store keeps its tables.
-    private var table: Unmanaged<Table>?
-    private var row = ObjectID.none
-    /// Outcome of the write in which the object was added, or of the write in progress that made the row before it was
-    /// read.
-    private var fate: WriteTransaction.Fate?
-    private var isAdded = false
-    /// Whether each property is in the column of its ordinal and reads need no tracking.
-    private var isDirect = false
-    /// Row found last, and the connection's `rowEpoch` then. In another epoch it is invalid.
-    private var found: (row: RowReader, epoch: Int)?
+    /// State of an object that stands for a row.
+    private struct State {
+        /// The connection of the row, or nil for a plain object. Counted by hand, once per object: the compiler would
+        /// count it at each read of a property.
+        var home: Unmanaged<Connection>?
+        /// The row's table. Not counted: the connection's store keeps its tables.
+        var table: Unmanaged<Table>?
+        var row = ObjectID.none
+        /// Outcome of the write in which the object was added, or of the write in progress that made the row before it
+        /// was read.
+        var fate: WriteTransaction.Fate?
+        var isAdded = false
+        /// Whether each property is in the column of its ordinal and reads need no tracking.
+        var isDirect = false
+        /// Row found last, and the connection's `rowEpoch` then. In another epoch it is invalid.
+        var found: (row: RowReader, epoch: Int)?
+    }
+
+    /// One field, because the layout of each subclass resolves the types of all inherited fields.
+    private var state = State()
     /// Set while a key path is being resolved to a column.
     var trace: AccessTrace?
 
     /// Binding while the object stands for a row. nil if its addition was cancelled: the row's id may have been reused.
     var binding: RowBinding? {
-        guard let home, let table, !(isAdded && fate?.isCancelled == true) else { return nil }
+        guard let home = state.home, let table = state.table, !(state.isAdded && state.fate?.isCancelled == true) else {
+            return nil
+        }
         return RowBinding(
-            connection: home.takeUnretainedValue(), table: table.takeUnretainedValue(), row: row,
-            seenIn: isAdded ? nil : fate)
+            connection: home.takeUnretainedValue(), table: table.takeUnretainedValue(), row: state.row,
+            seenIn: state.isAdded ? nil : state.fate)
     }
 
     /// Makes a plain object.
     public required init() { ModelLayout.prepare(address, of: type(of: self)) }
 
     deinit {
-        if let home {
+        if let home = state.home {
             home.release()
             // An object that was read from a store holds no plain values.
-            if !isAdded { return }
+            if !state.isAdded { return }
         }
         var held: [StoredObject] = []
         hold(in: &held)
@@ -56,21 +64,21 @@ open class StoredObject {
     /// - Parameter seenIn: outcome of the write in progress, if that has made the row.
     @inline(__always)
     final func bind(_ connection: Connection, _ table: Table, _ row: ObjectID, seenIn: WriteTransaction.Fate?) {
-        home = Unmanaged.passRetained(connection)
-        self.table = Unmanaged.passUnretained(table)
-        self.row = row
-        fate = seenIn
-        isAdded = false
-        isDirect = table.layout.isDirect && !table.layout.isObservable
-        found = nil
+        state.home = Unmanaged.passRetained(connection)
+        state.table = Unmanaged.passUnretained(table)
+        state.row = row
+        state.fate = seenIn
+        state.isAdded = false
+        state.isDirect = table.layout.isDirect && !table.layout.isObservable
+        state.found = nil
     }
 
     /// Binds the object to another row of its table. Not for objects of rows made in the write in progress.
     /// - Parameter found: the row and its `rowEpoch`, if known.
     @inline(__always)
     final func rebind(_ row: ObjectID, found: (row: RowReader, epoch: Int)?) {
-        self.row = row
-        self.found = found
+        state.row = row
+        state.found = found
     }
 
     /// Whether there are no weak or unowned references to the object.
@@ -80,9 +88,9 @@ open class StoredObject {
     /// Binds a plain object to the row that it was added as.
     final func bind(_ connection: Connection, _ table: Table, _ row: ObjectID, addedIn fate: WriteTransaction.Fate) {
         // Set if an earlier addition was cancelled.
-        home?.release()
+        state.home?.release()
         bind(connection, table, row, seenIn: fate)
-        isAdded = true
+        state.isAdded = true
     }
 
     private func hold(in held: inout [StoredObject]) {
@@ -101,10 +109,10 @@ open class StoredObject {
     /// nil.
     @usableFromInline
     final func knownRow() -> RowReader? {
-        guard isDirect, let home, fate == nil else { return nil }
+        guard state.isDirect, let home = state.home, state.fate == nil else { return nil }
         return home._withUnsafeGuaranteedRef { connection in
             connection.checkPlace()
-            if let found, found.epoch == connection.rowEpoch { return found.row }
+            if let found = state.found, found.epoch == connection.rowEpoch { return found.row }
             return find(connection)
         }
     }
@@ -113,11 +121,13 @@ open class StoredObject {
     @inline(never)
     private func find(_ connection: Connection) -> RowReader? {
         // A row read in a cancelled write is excluded, because its id may have been reused.
-        guard connection.transaction == nil, fate?.isCancelled != true, let table, let shown = connection.shown else {
+        guard connection.transaction == nil, state.fate?.isCancelled != true, let table = state.table,
+            let shown = connection.shown
+        else {
             return nil
         }
-        let known = table._withUnsafeGuaranteedRef { shown.row($0, row) }
-        found = known.map { ($0, connection.rowEpoch) }
+        let known = table._withUnsafeGuaranteedRef { shown.row($0, state.row) }
+        state.found = known.map { ($0, connection.rowEpoch) }
         return known
     }
 
@@ -128,16 +138,16 @@ open class StoredObject {
         connection.checkScheduler()
         let column = table.layout.column(ordinal)
         if table.layout.isObservable { connection.noteRead(table, binding.id, column) }
-        if let found, found.epoch == connection.rowEpoch { return (found.row, column) }
+        if let found = state.found, found.epoch == connection.rowEpoch { return (found.row, column) }
         return (find(connection) ?? connection.rowForGetter(table, binding.id), column)
     }
 
     @inline(__always)
-    final func noteFound(_ row: RowReader, _ epoch: Int) { found = (row, epoch) }
+    final func noteFound(_ row: RowReader, _ epoch: Int) { state.found = (row, epoch) }
 
     /// Whether the object is not stored and not being traced.
     @usableFromInline
-    final var isPlain: Bool { home == nil && trace == nil }
+    final var isPlain: Bool { state.home == nil && trace == nil }
 
     /// Address of the instance, valid while it is referenced.
     var address: UnsafeMutableRawPointer { ObjectPointer.borrowed(self) }

@@ -198,7 +198,7 @@ struct WalkModel {
             targets: model.properties.map { $0.kind.target.map(type) },
             primaryKeys: model.properties.indices.filter { model.properties[$0].isKey },
             elements: model.properties.enumerated().reduce(into: [:]) { $0[$1.offset] = $1.element.kind.element },
-            isObservable: false
+            isObservable: { false }
         ) { row in
             row.reset(columnCount: initial.count)
             for (column, value) in initial.enumerated() { value.write(row, column) }

@@ -14,14 +14,15 @@ struct ModelDeclaration: Sendable {
     let primaryKeys: [Int]
     /// Element schemas of the list properties, by property ordinal.
     let elements: [Int: ColumnSchema]
-    /// Whether Swift's Observation may track reads of the class.
-    let isObservable: Bool
+    /// Returns whether Swift's Observation may track reads of the class. Costs a look-up in all conformances of the
+    /// program.
+    let isObservable: @Sendable () -> Bool
     /// Fills a row with the values of a new object, by property ordinals.
     let makeRow: @Sendable (RowBuffer) -> Void
 
     init(
         model: Class, columns: [ColumnSchema], targets: [Class?], primaryKeys: [Int], elements: [Int: ColumnSchema],
-        isObservable: Bool, makeRow: @escaping @Sendable (RowBuffer) -> Void
+        isObservable: @escaping @Sendable () -> Bool, makeRow: @escaping @Sendable (RowBuffer) -> Void
     ) {
         self.model = model
         self.columns = columns

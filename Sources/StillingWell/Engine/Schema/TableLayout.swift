@@ -1,6 +1,7 @@
 // Mapping from the properties of a model class to the columns of its stored table, which keep the order of their first
 // declaration. Made once per table when a store is opened, and constant afterwards. Any thread.
 import StillingWellBasis
+import Synchronization
 
 /// Maps the stored properties of a class, by ordinal, to the columns of a table.
 @usableFromInline
@@ -22,8 +23,19 @@ final class TableLayout: Sendable {
     let largeColumns: [Int]
     /// Whether the class has links or lists: an object is then added together with the objects it refers to.
     let isConnected: Bool
-    /// Whether Swift's Observation may track reads of the class.
-    let isObservable: Bool
+    /// Whether Swift's Observation may track reads of the class. Looked up at first use: programs open more classes than
+    /// they read.
+    var isObservable: Bool {
+        @inline(__always) get {
+            let known = observability.load(ordering: .relaxed)
+            return known == Self.unknown ? findObservability() : known == Self.observable
+        }
+    }
+    private let lookUpObservability: @Sendable () -> Bool
+    private let observability = Atomic<UInt8>(TableLayout.unknown)
+    private static var unknown: UInt8 { 0 }
+    private static var plain: UInt8 { 1 }
+    private static var observable: UInt8 { 2 }
     /// Layouts of all tables of the store.
     private let all: LayoutSet
 
@@ -45,7 +57,14 @@ final class TableLayout: Sendable {
         hiddenOptionals = table.columns.indices.filter { table.columns[$0].isOptional && !columns.contains($0) }
         outOfLine = table.outOfLine
         largeColumns = table.largeColumns
-        isObservable = model?.isObservable ?? false
+        if let model { lookUpObservability = model.isObservable } else { lookUpObservability = { false } }
+    }
+
+    @inline(never)
+    private func findObservability() -> Bool {
+        let isObservable = lookUpObservability()
+        observability.store(isObservable ? Self.observable : Self.plain, ordering: .relaxed)
+        return isObservable
     }
 
     /// Stored column of the property with this ordinal.
