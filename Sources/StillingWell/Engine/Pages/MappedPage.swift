@@ -3,6 +3,7 @@
 //     page    0 number (8), 10 kind (2), 12 end of the offsets (2), 16 offsets of the entries in key order (2 each)
 //             of an overflow value: 12 number of its pages (4), 16 the value
 //     entry   of a leaf: 0 length of the value (4), 4 flags (2), 6 length of the key (2), 8 key, value
+//             of an index with several values: 4 flags (2), 6 length of the key (2), 8 key, a page with the values
 //             of a branch: 0 number of the page below (6), 6 length of the key (2), 8 key; the first key is unused
 //     table   40 number of the root (8): the value of its name in the tree of tables
 //     meta    16 magic (4), 20 version (4), 40 bytes of a page (4)
@@ -24,6 +25,8 @@ struct MappedPage {
     private static let ownPages: UInt16 = 4
     private static let meta: UInt16 = 8
     private static let kinds: UInt16 = 0x2f
+    /// Flag of an entry with several values in its page.
+    private static let severalValues: UInt16 = 4
 
     let base: UnsafeRawPointer
     let isBranch: Bool
@@ -113,6 +116,26 @@ struct MappedPage {
             (entry.base - base) &+ start &+ count <= Self.bytes
         else { return nil }
         return UnsafeRawBufferPointer(start: entry.base + start, count: count)
+    }
+
+    /// Values of an entry of an index, which all have one length: the first one, and their number. Returns nil if they
+    /// have a tree of their own or are malformed.
+    func values(_ entry: Entry) -> (first: UnsafeRawBufferPointer, count: Int)? {
+        if let only = value(entry) { return (only, 1) }
+        let (start, bytes) = (Self.entryBytes &+ entry.keyCount, entry.byteCount)
+        guard entry.base.loadUnaligned(fromByteOffset: 4, as: UInt16.self) == Self.severalValues, entry.base != base,
+            (entry.base - base) &+ start &+ bytes <= Self.bytes, bytes > Self.headerBytes
+        else { return nil }
+        // A page within the page: 8 bytes of a value (2), 12 end of the offsets (2), 14 end of the free bytes (2).
+        let inner = entry.base + start
+        let size = Int(inner.loadUnaligned(fromByteOffset: 8, as: UInt16.self))
+        let end = Int(inner.loadUnaligned(fromByteOffset: 12, as: UInt16.self))
+        let free = Int(inner.loadUnaligned(fromByteOffset: 14, as: UInt16.self)) &- end
+        let count = (end &- Self.headerBytes) >> 1
+        guard size > 0, count > 0, end & 1 == 0, free >= 0, free == bytes &- Self.headerBytes &- count &* size else {
+            return nil
+        }
+        return (UnsafeRawBufferPointer(start: inner + Self.headerBytes, count: size), count)
     }
 
     /// Child page of an entry, or `.max` if the entry is outside of the page. The first entry may have no key.

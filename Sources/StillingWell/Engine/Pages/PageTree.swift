@@ -61,6 +61,17 @@ struct PageTree {
         return nil
     }
 
+    /// Values of a key of an index as `MappedPage.values`, or nil if LMDB has to be asked. O(log n).
+    func values(_ key: NumberKey) -> (first: UnsafeRawBufferPointer, count: Int)? {
+        var number = root
+        for _ in 0..<Self.maxDepth {
+            guard let page = page(number) else { return nil }
+            if !page.isBranch { return page.index(of: key).flatMap { page.values(page.entry($0)) } }
+            number = page.child(page.childIndex(key))
+        }
+        return nil
+    }
+
     @inline(__always)
     private func value(_ page: MappedPage, _ index: Int) -> UnsafeRawBufferPointer? {
         let entry = page.entry(index)

@@ -71,6 +71,11 @@ enum IndexAccess {
         if conditions.count == 1, column == table.schema.primaryKey, case .compare(.equal, let key) = test {
             return source.find(table, primaryKey: key) == nil ? 0 : 1
         }
+        if conditions.count == 1, case .compare(.equal, let value) = test, let key = ColumnIndex.number(value),
+            let count = source.mappedCount(index, key)
+        {
+            return count
+        }
         var ranges = [WindowBounds(index: column)]
         if !conditions.allSatisfy({ ranges[0].take($0) }) {
             guard conditions.count == 1, let values = test.values else { return nil }

@@ -22,20 +22,24 @@ struct ColumnIndex: Sendable {
     /// Whether no two rows have the same key.
     let isUnique: Bool
     let handle: MDB_dbi
+    /// LMDB's name of the index.
+    let name: [UInt8]
 
     /// Index of a column of a stored table.
     init(of table: TableSchema, _ column: Int, handle: MDB_dbi) {
         let schema = table.columns[column]
         self.init(
-            table: table.id, column: column, type: schema.type, isOptional: schema.isOptional, handle: handle)
+            table: table.id, column: column, type: schema.type, isOptional: schema.isOptional, handle: handle,
+            name: Array(Self.name(table.id, column).utf8))
     }
 
     /// - Parameter isUnique: whether no two rows have the same key.
     init(
-        table: UInt32, column: Int, type: ColumnType, isOptional: Bool, isUnique: Bool = false, handle: MDB_dbi
+        table: UInt32, column: Int, type: ColumnType, isOptional: Bool, isUnique: Bool = false, handle: MDB_dbi,
+        name: [UInt8]
     ) {
         (self.table, self.column, self.type) = (table, column, type)
-        (self.isOptional, self.isUnique, self.handle) = (isOptional, isUnique, handle)
+        (self.isOptional, self.isUnique, self.handle, self.name) = (isOptional, isUnique, handle, name)
     }
 
     /// Key of a row, or nil if the value is null.
@@ -51,6 +55,17 @@ struct ColumnIndex: Sendable {
         var key = SortKeyBytes()
         guard key.append(value, ascending: true) else { return nil }
         return key.prefix(maxKeyBytes)
+    }
+
+    /// Key of a value as a number, whose big-endian bytes are the key. Nil for values of other types than integers and
+    /// links.
+    @inline(__always)
+    static func number(_ value: ColumnValue) -> UInt64? {
+        switch value {
+        case .int(let value): SortKeyBytes.ordered(int: UInt64(bitPattern: Int64(value)))
+        case .link(let id): id.rawValue
+        case .null, .double, .date, .bool, .string, .data, .uuid: nil
+        }
     }
 
     /// Ids of the rows under `key`, ascending.

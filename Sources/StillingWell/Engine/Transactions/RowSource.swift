@@ -18,6 +18,8 @@ protocol RowSource: LargeValueSource {
     func readingRows(_ body: (LMDBTransaction, any RowSource) throws(EngineFailure) -> Void)
     /// Object with this primary key, or nil if there is none. O(log n).
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID?
+    /// Number of rows under a key of an index, a number as `ColumnIndex.number`. Nil if LMDB has to be asked.
+    func mappedCount(_ index: ColumnIndex, _ key: UInt64) -> Int?
     /// Visits rows in order of object ids, in runs, until `body` returns false. `body` gets a source for reading other
     /// rows. It must not read through `self` or change anything.
     func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool)
@@ -43,6 +45,8 @@ extension RowSource {
             }
         }
     }
+
+    func mappedCount(_ index: ColumnIndex, _ key: UInt64) -> Int? { nil }
 
     func readingRows(_ body: (LMDBTransaction, any RowSource) throws(EngineFailure) -> Void) {
         reading(or: ()) { (transaction) throws(EngineFailure) in try body(transaction, self) }

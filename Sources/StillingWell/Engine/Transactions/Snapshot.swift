@@ -120,6 +120,16 @@ final class Snapshot: Sendable {
         return IDEntry.id(entry, key: sum).map { ObjectID(rawValue: $0) }
     }
 
+    /// Number of rows under a key of an index, a number as `ColumnIndex.number`. Nil if LMDB has to be asked: there are
+    /// none or many rows, or an entry is damaged.
+    func mappedCount(_ index: ColumnIndex, _ key: UInt64) -> Int? {
+        guard let values = pages(index.handle, index.name)?.values(NumberKey(key)) else { return nil }
+        let sum = withUnsafeBytes(of: key.bigEndian) {
+            Checksum.key($0, index.table, index.isUnique ? nil : index.column)
+        }
+        return IDEntry.id(values.first, key: sum) == nil ? nil : values.count
+    }
+
     /// Mapped pages of a table, or nil if they can only be read through LMDB.
     @inline(__always)
     func pages(_ handle: MDB_dbi, _ name: [UInt8]) -> PageTree? {
