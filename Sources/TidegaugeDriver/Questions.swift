@@ -7,6 +7,8 @@ public enum ReadQuestion: Sendable, Equatable {
     case lookup(key: Int64)
     /// Number of rows of the query, evaluated independently of the subscription.
     case count
+    /// Number of rows of the whole table that pass a condition, evaluated independently of the subscription.
+    case countWhere(RowCondition)
     /// Sum of the stamps, computed by the engine's own sum.
     case sum
     /// `ReadAnswer.add` of two properties of the first `ReadAnswer.windowRows` rows. Only for queries with an order.
@@ -56,6 +58,7 @@ public struct QuestionStatements {
         switch question {
         case .lookup(let key): return ("SELECT score, stamp FROM item WHERE key = ?", [key])
         case .count: sql = unordered.select("COUNT(*)")
+        case .countWhere(let condition): sql = "SELECT COUNT(*) FROM item WHERE \(condition.sql)"
         case .sum: sql = unordered.select("COALESCE(SUM(stamp), 0)")
         case .window: sql = query.select("score, stamp") + " LIMIT \(ReadAnswer.windowRows)"
         case .iterate: sql = query.select("stamp")
@@ -81,7 +84,7 @@ public struct AnswerFold {
     public mutating func add(_ column: (Int) -> Int64) {
         switch question {
         case .lookup(let key): value = query.looked(key, score: column(0), stamp: column(1))
-        case .count, .sum: value = column(0)
+        case .count, .countWhere, .sum: value = column(0)
         case .window: ReadAnswer.add(score: column(0), stamp: column(1), to: &value)
         case .iterate: value &+= column(0)
         }

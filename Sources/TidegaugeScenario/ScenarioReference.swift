@@ -60,6 +60,7 @@ public enum ScenarioReference {
         case .number(let range): "\(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound))"
         case .file: "a file's name"
         case .url: "`postgresql://user@host/database`"
+        case .condition: ([Setting.noCondition] + ConditionSpec.forms).map(quoted).joined(separator: " ")
         case .changes: WritersSpec.ChangeKind.allCases.map { quoted($0.rawValue) }.joined(separator: " ")
         }
     }

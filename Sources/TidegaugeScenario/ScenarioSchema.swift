@@ -112,6 +112,7 @@ public enum ScenarioSchema {
             ])
         case .url: return ["type": "string", "pattern": "^postgres(ql)?://"]
         case .file: return ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]*$"]
+        case .condition: return ["type": "string", "pattern": "^(none|score (in|or) .+|text [a-z]+ .+)$"]
         case .changes: return changes
         }
     }

@@ -11,7 +11,7 @@ extension Setting {
         return switch value {
         case .rateHz(let rate): Quantity.text(rate)
         case .durationNs(let duration): "\(duration)"
-        case .word, .integer, .share, .number, .file, .url, .changes: value.text
+        case .word, .integer, .share, .number, .file, .url, .condition, .changes: value.text
         }
     }
 }

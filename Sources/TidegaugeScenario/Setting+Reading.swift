@@ -51,6 +51,7 @@ extension Setting {
             }
             return .file(text)
         case .url: return .url(try Self.url(from: text))
+        case .condition: return .condition(text == Self.noCondition ? text : try ConditionSpec(text).text)
         case .changes: return .changes(try Self.changes(from: text))
         }
     }

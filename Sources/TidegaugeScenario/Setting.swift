@@ -104,6 +104,14 @@ extension Setting {
                     + "result. `window`: two properties of the first 50 rows. `iterate`: a property of every row. "
                     + "`open`: opens another store with as many rows, reads a row and closes it. `lookup` and "
                     + "`count` are reads outside of the result.")
+        case .condition:
+            .init(
+                \.spec.observers.condition, .conditionOrNil(), default: nil,
+                "Condition by which `reads: count` counts the rows of the whole table. `in`: the value is that of one "
+                    + "of N loaded rows. `or`: the same, as N equalities joined by or. The other operators are those "
+                    + "of Django; an `i` in front ignores case. WORD consists of ASCII letters and digits. `none`: "
+                    + "`count` counts the rows of its query.",
+                only: .with(.reads, ObserversSpec.Reads.count))
         case .audit:
             .init(
                 \.spec.observers.audit, .words(), default: .none,

@@ -95,6 +95,8 @@ enum SettingKind: Sendable {
     case file
     /// URL of a server, without a password.
     case url
+    /// `none` or a `ConditionSpec`.
+    case condition
     case changes
 }
 
@@ -108,6 +110,7 @@ enum SettingValue: Hashable, Sendable {
     case number(Double)
     case file(String)
     case url(String)
+    case condition(String)
     /// Weights by kind of change.
     case changes([String: Double])
 
@@ -122,6 +125,7 @@ enum SettingValue: Hashable, Sendable {
         case .number(let value): Quantity.text(value)
         case .file(let name): name
         case .url(let text): text
+        case .condition(let text): text
         case .changes(let weights):
             weights.count == 1
                 ? weights.keys.first!
@@ -132,7 +136,7 @@ enum SettingValue: Hashable, Sendable {
 
     fileprivate var payload: Any {
         switch self {
-        case .word(let text), .file(let text), .url(let text): text
+        case .word(let text), .file(let text), .url(let text), .condition(let text): text
         case .integer(let value): value
         case .share(let value), .rateHz(let value), .number(let value): value
         case .durationNs(let value): value
@@ -181,6 +185,20 @@ extension SettingType<String?> {
             kind: .url, wrap: { .url($0 ?? "") },
             unwrap: { value in (value.payload as? String).map { $0.isEmpty ? nil : $0 } })
     }
+}
+
+extension SettingType<String?> {
+    /// `none` is stored as nil, so that it equals a spec without the key.
+    static func conditionOrNil() -> Self {
+        SettingType(
+            kind: .condition, wrap: { .condition($0 ?? Setting.noCondition) },
+            unwrap: { value in (value.payload as? String).map { $0 == Setting.noCondition ? nil : $0 } })
+    }
+}
+
+extension Setting {
+    /// Value of a condition that is not set.
+    static let noCondition = "none"
 }
 
 extension SettingType<Int> {

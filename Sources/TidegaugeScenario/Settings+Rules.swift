@@ -100,6 +100,27 @@ extension Settings {
         blame(
             reads == .open && point.spec.durability == "memory", [.reads, .durability],
             "\(name) requires a store that can be closed and opened again (write 'durability: relaxed')")
+        checkCondition(blame)
+    }
+
+    /// Rules for the condition of a count, which the oracle knows only for rows of a query of all rows by score.
+    private func checkCondition(_ blame: Blame) {
+        guard let text = observers.condition, let condition = try? ConditionSpec(text) else { return }
+        let name = "'where: \(text)'"
+        blame(
+            observers.match != 1 || observers.queries != .same, [.condition, .match, .queries],
+            "\(name) requires observers of all rows (write 'match: 1', and no other 'queries')")
+        blame(
+            observers.sort == .none, [.condition, .sort], "\(name) requires an order by score (write 'sort: -score')")
+        blame(
+            dataset.groups > 0, [.condition, .groups, .idleQueries],
+            "\(name) does not apply with rows of idle queries (remove 'groups' and 'idle_queries')")
+        blame(
+            observers.audit != .none, [.condition, .audit],
+            "\(name) excludes 'observers.audit' (remove one of the two)")
+        blame(
+            condition.readsText && dataset.textCharacters == nil, [.condition, .textCharacters],
+            "\(name) requires rows with texts (write 'dataset.text_characters')")
     }
 
     /// Rules for the relation of written and observed rows.

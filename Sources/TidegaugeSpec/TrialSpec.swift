@@ -5,12 +5,12 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Spec version, raised when a field changes its meaning. A binary refuses specs of another version.
-    public static let currentVersion = 14
+    public static let currentVersion = 15
     /// The oldest version that specs are encoded for: the version of commit 0f28f9de.
     package static let oldestVersion = 12
     /// Keys that `oldestVersion` does not know, each with the version that introduced it. `text` returns the value as
     /// text if it is not the default.
-    static let youngerKeys: YoungerKeys = []
+    static let youngerKeys: YoungerKeys = [(.condition, 15, { $0.observers.condition })]
     typealias YoungerKeys = [(key: Setting, since: Int, text: @Sendable (TrialSpec) -> String?)]
     /// Default values, from which every sweep point starts.
     package static let blank = TrialSpec()
@@ -90,6 +90,7 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case calls = "observers.calls"
     case subscribe = "observers.subscribe"
     case reads = "observers.reads"
+    case condition = "observers.where"
     case audit = "observers.audit"
     case heldSnapshots = "observers.held_snapshots"
     case publisherChainLength = "observers.publisher_chain_length"
@@ -266,6 +267,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var audit = Audit.none
     /// nil: no reads.
     public var reads: Reads?
+    /// Condition by which `count` counts, as a `ConditionSpec`; nil: none.
+    public var condition: String?
     public var heldSnapshots = 0
     public var publisherChainLength = 0
     /// Number of additional observers of the first query that subscribe and cancel during the load; nil: none.
@@ -279,7 +282,7 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     /// Names in JSON. Renamed properties keep the name of spec version 12.
     enum CodingKeys: String, CodingKey {
         case count, queries, match, sort, deliver, threads, workNs, calls, subscribe, audit, reads, churn, besideWriters
-        case hosts
+        case hosts, condition
         case idleQueries = "bystanders"
         case heldSnapshots = "pins"
         case publisherChainLength = "operators"

@@ -18,6 +18,7 @@ import Testing
             case .number(let range): .number(range.upperBound)
             case .file: .file("day.txt")
             case .url: .url("postgresql://db.example/test")
+            case .condition: .condition("score in 7")
             case .changes: .changes(["touch": 1])
             }
         #expect(value != setting.row.defaultValue, "\(setting.rawValue)")
@@ -68,6 +69,31 @@ import Testing
         let (before, after) = (places(SweepPoint.defaults.spec), places(point.spec))
         let unsaid = before.keys.filter { before[$0] == after[$0] }
         #expect(Set(unsaid) == Set(Self.unkeyed), "a property without a row, or one that has one now")
+    }
+
+    @Test(arguments: [
+        ("none", "none"), ("score in 1_000", "score in 1000"), ("score or  20", "score or 20"),
+        ("text in 1", "text in 1"),
+        ("text startswith ab", "text startswith ab"), ("text icontains A7", "text icontains A7"),
+    ])
+    func aConditionIsReadInItsCanonicalForm(_ text: String, _ canonical: String) throws {
+        let value = try Setting.condition.value(from: text)
+        #expect(value == .condition(canonical))
+        #expect(try Setting.condition.value(from: value.text) == value)
+    }
+
+    @Test(arguments: [
+        ("score", "expects 'none' or one of"), ("score in", "expects 'none'"), ("text or 3", "expects 'none'"),
+        ("score in 0", "must have from 1 to 10000 values, found 0"), ("score in many", "expects a whole number"),
+        ("text contains é", "expects a word of at most 100 ASCII letters and digits, found 'é'"),
+        ("text contains a%", "expects a word"), ("text contains a b", "expects 'none'"),
+    ])
+    func aConditionThatIsNoneIsRefused(_ text: String, _ message: String) {
+        #expect {
+            _ = try Setting.condition.value(from: text)
+        } throws: {
+            ($0 as? ValueFault)?.message.hasPrefix(message) == true
+        }
     }
 
     @Test(arguments: [

@@ -47,6 +47,27 @@ import TidegaugeStillingWellDriver
         }
     }
 
+    /// The store with each form of a condition, and other engines with two.
+    @Test(
+        arguments: [
+            "score in 100", "score or 20", "text in 1", "text in 100", "text startswith e", "text istartswith E",
+            "text contains a", "text icontains A",
+        ].map { ("stillingwell", $0) }
+            + ["grdb-memory", "sqlite-hooks", ModelDriver().name].flatMap { name in
+                ["score or 20", "text in 100", "text istartswith E", "text contains a"].map { (name, $0) }
+            })
+    func aConditionCountsTheRowsThatPass(_ name: String, _ condition: String) throws {
+        let driver = try #require(Self.drivers.first { $0.name == name })
+        for seed in testSeeds(1) {
+            var spec = tiny(name, .count, seed: seed)
+            (spec.observers.condition, spec.observers.match, spec.observers.sort) = (condition, 1, .scoreDescending)
+            (spec.observers.idleQueries, spec.dataset.groups, spec.dataset.textCharacters) = (0, 0, 12)
+            let result = try runTrial(spec, on: driver) { ($0.counts["answers"] ?? 0) > 20 }
+            #expect(result.fate == .completed, "\(name), seed \(seed): \(result.notes) \(result.violations)")
+            #expect(result.counts["answers"] ?? 0 > 20, "\(name), seed \(seed): \(result.counts)")
+        }
+    }
+
     @Test(arguments: cases(["grdb-pool", "grdb-memory", "sqlite-hooks"], atEveryCommit: ["sqlite-hooks"]))
     func aListIsKeptByEnginesThatHaveNone(_ name: String) throws {
         let driver = try #require(Self.drivers.first { $0.name == name })
@@ -129,6 +150,6 @@ import TidegaugeStillingWellDriver
     /// Counts are stored under a checksum of the spec, so it must not contain the unset key.
     @Test func aSpecOfWhoReadsNothingSaysNothingOfIt() throws {
         let text = String(decoding: try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion), as: UTF8.self)
-        #expect(!text.contains("\"reads\""))
+        #expect(!text.contains("\"reads\"") && !text.contains("\"condition\""))
     }
 }

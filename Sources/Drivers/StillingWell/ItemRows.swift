@@ -18,9 +18,34 @@ package protocol DrivenRow: StoredObject {
     static func primaryKey(_ number: Int64) -> PrimaryKey
     /// Column of the items' numbers, if there is one.
     static var numbers: KeyPath<Self, Int>? { get }
+    /// Column of the rows' texts, if there is one.
+    static var texts: KeyPath<Self, String>? { get }
 }
 
 extension DrivenRow {
+    package static var texts: KeyPath<Self, String>? { nil }
+
+    /// Returns a condition as a filter.
+    static func filter(_ condition: RowCondition) throws -> Filter<Self> {
+        switch condition.test {
+        case .score(let values): return (\Self.score).in(values.lazy.map { Int($0) })
+        case .scoreEither(let values):
+            var filter: Filter<Self> = \.score == Int(values[0])
+            for value in values.dropFirst() { filter = filter || \.score == Int(value) }
+            return filter
+        case .text(let values): return try textColumn().in(values)
+        case .textStarts(let word, let ignoresCase):
+            return try textColumn().hasPrefix(word, caseInsensitive: ignoresCase)
+        case .textContains(let word, let ignoresCase):
+            return try textColumn().contains(word, caseInsensitive: ignoresCase)
+        }
+    }
+
+    private static func textColumn() throws -> KeyPath<Self, String> {
+        guard let texts else { throw DriverUnavailable("its rows have no texts (write 'dataset.text_characters')") }
+        return texts
+    }
+
     /// Makes a change within a write of the connection.
     /// - Parameter told: called with the row after the change; for a deletion before it.
     package static func apply(

@@ -9,6 +9,8 @@ extension Results where Object: DrivenRow {
             switch question {
             case .lookup(let key): try read { try Self.looked(key, query, $0) }
             case .count: try read { Int64(Object.results(query, try $0.objects(Object.self)).count) }
+            case .countWhere(let condition):
+                try read { Int64(try $0.objects(Object.self).where(Object.filter(condition)).count) }
             case .sum: shown(Int64(sum(\.stamp)))
             case .window: shown(window())
             case .iterate: shown(reduce(0) { $0 &+ Int64($1.stamp) })

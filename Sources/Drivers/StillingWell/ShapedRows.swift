@@ -25,6 +25,7 @@ final class ShapedRow: StoredObject, DrivenRow {
 
     static func primaryKey(_ number: Int64) -> Int { Int(number) }
     static var numbers: KeyPath<ShapedRow, Int>? { \ShapedRow.key }
+    static var texts: KeyPath<ShapedRow, String>? { \ShapedRow.text }
 }
 
 /// The rows of one store whose shape is not plain.

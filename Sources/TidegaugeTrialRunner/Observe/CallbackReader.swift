@@ -10,6 +10,8 @@ import TidegaugeSpec
 final class CallbackReader: Sendable {
     let answers: RecordBuffer<GivenAnswer>
     let reads: ObserversSpec.Reads
+    /// Condition by which `count` counts, or nil.
+    let condition: RowCondition?
     private let items: UInt64
     private let shelf: OpenedStore?
     private let asked = DeliveryBound<(any AnsweringSubscription)?>(nil)
@@ -22,6 +24,7 @@ final class CallbackReader: Sendable {
     init?(_ spec: TrialSpec, _ shelf: OpenedStore?) throws {
         guard let reads = spec.observers.reads, reads != .none else { return nil }
         (self.reads, self.shelf) = (reads, shelf)
+        condition = try RowCondition(spec)
         items = UInt64(spec.dataset.items)
         answers = try RecordBuffer(capacity: TrialSize.callbacks(spec), prefaulted: 1_024)
     }
@@ -60,10 +63,26 @@ final class CallbackReader: Sendable {
     private func question(_ callback: Int) -> ReadQuestion {
         switch reads {
         case .lookup: .lookup(key: Self.key(callback, of: items))
-        case .count, .none, .open: .count
+        case .count, .none, .open: condition.map(ReadQuestion.countWhere) ?? .count
         case .sum: .sum
         case .window: .window
         case .iterate: .iterate
+        }
+    }
+}
+
+extension RowCondition {
+    /// Makes the condition of a trial, whose values are those of loaded rows. Nil if there is none. O(rows).
+    init?(_ spec: TrialSpec) throws {
+        guard let text = spec.observers.condition else { return nil }
+        let (dataset, shape) = (Dataset(spec), RowShape(spec))
+        func rows(_ count: Int) -> [Item] { (0..<count).map { dataset.item(at: $0 * dataset.items / count) } }
+        switch try ConditionSpec(text).test {
+        case .score(let count): self.init(.score(in: rows(count).map(\.score)))
+        case .scoreEither(let count): self.init(.scoreEither(rows(count).map(\.score)))
+        case .text(let count): self.init(.text(in: rows(count).map(shape.text)))
+        case .textStarts(let word, let ignoresCase): self.init(.textStarts(word, ignoringCase: ignoresCase))
+        case .textContains(let word, let ignoresCase): self.init(.textContains(word, ignoringCase: ignoresCase))
         }
     }
 }

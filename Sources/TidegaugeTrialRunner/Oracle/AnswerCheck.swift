@@ -9,6 +9,11 @@ struct AnswerCheck {
     private let query: Query
     private let history: QueryHistory
     private let dataset: Dataset
+    private let shape: RowShape
+    /// Condition by which rows are counted, or nil.
+    private let condition: RowCondition?
+    /// Keys of the rows that pass the condition.
+    private var passing: Set<Int64> = []
     private var replay: ChangeSetReplay
     /// Stamps of rows that a commit has changed; `ReadAnswer.noRow` for rows that have left.
     private var stamps: [Int64: Int64] = [:]
@@ -17,9 +22,23 @@ struct AnswerCheck {
     private var done = 0
 
     /// - Parameter rows: the rows of the query before the first commit.
-    init(_ query: Query, _ history: QueryHistory, _ dataset: Dataset, _ rows: OrderedRows) {
-        (self.query, self.history, self.dataset) = (query, history, dataset)
+    init(
+        _ query: Query, _ history: QueryHistory, _ dataset: Dataset, _ shape: RowShape, _ rows: OrderedRows,
+        counting condition: RowCondition?
+    ) {
+        (self.query, self.history, self.dataset, self.shape) = (query, history, dataset, shape)
+        self.condition = condition
         replay = ChangeSetReplay(rows)
+        if condition != nil { for row in rows.rows { count(dataset.item(at: Int(row.key))) } }
+    }
+
+    private mutating func count(_ item: Item) {
+        guard let condition else { return }
+        if condition.passes(score: item.score, text: shape.text(of: item)) {
+            passing.insert(item.key)
+        } else {
+            passing.remove(item.key)
+        }
     }
 
     /// Returns a sentence about the first wrong answer of an observer, or nil.
@@ -63,13 +82,18 @@ struct AnswerCheck {
             if touch.wasIn { sum -= stamps[touch.key] ?? 0 }
             if touch.isIn { sum += touch.stamp }
             stamps[touch.key] = touch.isIn ? touch.stamp : ReadAnswer.noRow
+            if touch.isIn {
+                count(Item(key: touch.key, group: 0, score: score(touch.after), stamp: touch.stamp))
+            } else {
+                passing.remove(touch.key)
+            }
         }
     }
 
     private func expected(_ reads: ObserversSpec.Reads, callback: Int) -> Int64 {
         switch reads {
         case .lookup: stamp(ofKey: CallbackReader.key(callback, of: UInt64(dataset.items)))
-        case .count: Int64(replay.rows.count)
+        case .count: Int64(condition == nil ? replay.rows.count : passing.count)
         case .sum, .iterate: sum
         case .window: window()
         case .open: dataset.item(at: 0).score
@@ -87,9 +111,11 @@ struct AnswerCheck {
         var sum: Int64 = 0
         for index in 0..<min(replay.rows.count, ReadAnswer.windowRows) {
             let row = replay.rows[index]
-            let score = query.order == .scoreDescending ? ~row.order : row.order
-            ReadAnswer.add(score: score, stamp: stamps[row.key] ?? 0, to: &sum)
+            ReadAnswer.add(score: score(row.order), stamp: stamps[row.key] ?? 0, to: &sum)
         }
         return sum
     }
+
+    /// Score of a row from its place in an order by score.
+    private func score(_ order: Int64) -> Int64 { query.order == .scoreDescending ? ~order : order }
 }

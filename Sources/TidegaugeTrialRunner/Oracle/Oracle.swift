@@ -117,7 +117,9 @@ struct Oracle {
     private func checkAnswers(_ log: ObserverLog, _ verdict: inout OracleVerdict) {
         guard let reader = log.observer.reader else { return }
         let query = plan.queries[log.observer.query]
-        var check = AnswerCheck(query, history.queries[log.observer.query], dataset, initialRows.rows(of: query))
+        var check = AnswerCheck(
+            query, history.queries[log.observer.query], dataset, RowShape(spec), initialRows.rows(of: query),
+            counting: reader.condition)
         if let violation = check.violation(log, reader, history) { verdict.add(violation) }
         verdict.answersCompared += reader.answers.count
     }

@@ -37,6 +37,10 @@ final class ModelSubscription: PullingSubscription, AnsweringSubscription, Whole
         switch question {
         case .lookup(let key): value = items.first { $0.key == key }?.stamp ?? ReadAnswer.noRow
         case .count: value = Int64(items.count)
+        case .countWhere(let condition):
+            // Trials with a condition show all rows.
+            let passing = items.filter { condition.passes(score: $0.score, text: shape.text(of: $0)) }
+            value = Int64(passing.count)
         case .sum, .iterate: for item in items { value += item.stamp }
         case .window:
             for item in items.prefix(ReadAnswer.windowRows) {
