@@ -38,8 +38,20 @@ enum Engines {
         met.withLock { $0 += engines.map { ("", $0) } }
     }
 
+    /// Remarks of engines by the name of the driver; nil if there are none.
+    static var remarks: [String: [String]]? {
+        let pairs = all.map { ($0.name, $0.remarks) }
+        return pairs.isEmpty ? nil : Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
     /// Whether an argument of `--driver` that names no driver is a command or a file.
-    static func isCommand(_ argument: String) -> Bool { argument.contains(" ") || argument.contains("/") }
+    static func isCommand(_ argument: String) -> Bool {
+        argument.contains(" ") || argument.contains("/") || isFile(argument)
+    }
+
+    private static func isFile(_ argument: String) -> Bool {
+        !argument.contains(" ") && (argument.hasSuffix(".yaml") || argument.hasSuffix(".yml"))
+    }
 
     /// Starts each engine once, asks it for its facts, and adds it to the drivers.
     /// - Returns: the arguments with each command replaced by the name of its driver.
@@ -88,9 +100,7 @@ enum Engines {
 
     /// - Parameter folder: folder that a command starts in and a file is relative to; nil: that of this process.
     private static func program(_ argument: String, in folder: String? = nil) throws -> EngineProgram {
-        guard argument.hasSuffix(".yaml") || argument.hasSuffix(".yml"), !argument.contains(" ") else {
-            return EngineProgram(command: argument, folder: folder)
-        }
+        guard isFile(argument) else { return EngineProgram(command: argument, folder: folder) }
         let path = argument.hasPrefix("/") ? argument : folder.map { "\($0)/\(argument)" } ?? argument
         let file = try refusing(try EngineFile.read(path: path))
         return EngineProgram(

@@ -122,6 +122,9 @@ struct RunCommand: ParsableCommand {
     private func start() throws -> Outcome {
         let plan = try RunPlan(header)
         for warning in plan.warnings { printError("\(warning)") }
+        for engine in Engines.all {
+            if let unchecked = engine.unchecked { printError("\(engine.name): \(unchecked)") }
+        }
         try refusingFolder { try ReportFolder.prepare(out, links: true) }
         let environment = EnvironmentReport.capture(storeDirectories: [out, PrivateFolder.memoryFileSystem])
         return try measure(plan, root: out, runID: runID(environment.commit), environment, nil)

@@ -15,8 +15,12 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     private var scenarios: Set<String> = []
     /// Number of trials without companions, including those of an earlier part of the run.
     private var trials = 0
-    /// Number of trials and companions that did not complete, by fate.
+    /// Number of trials that did not complete, or of which a companion did not, by the first fate.
     private var failures: [String: Int] = [:]
+    /// Trials with a counted failure, without their role.
+    private var failed: Set<String> = []
+    /// Role of the trial that runs.
+    private var role = ""
     /// Error of a report call in a method that cannot throw.
     private var failure: (any Error)?
 
@@ -25,6 +29,7 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     }
 
     func began(_ spec: TrialSpec, role: String, index: Int, of total: Int) {
+        self.role = role
         let words = [spec.scenario, spec.driver, spec.variant, "trial \(spec.trial)", role]
         progress.began(words.filter { !$0.isEmpty }.joined(separator: " "), index: index, of: total)
     }
@@ -34,11 +39,18 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress) { self.progress.progressed(progress) }
 
     func ended(_ spec: TrialSpec, _ result: TrialResult) {
-        count(result.fate)
-        guard result.fate != .completed, result.fate != .interrupted else { return }
-        let place = [spec.scenario, spec.driver, spec.variant].filter { !$0.isEmpty }.joined(separator: " ")
-        progress.note("\(place) trial \(spec.trial), seed \(spec.seed): \(result.fate.flag?.text ?? "")")
-        for line in result.notes + result.violations { progress.note("  \(line)") }
+        guard result.fate != .completed else { return }
+        let words = [spec.scenario, spec.driver, spec.variant, "trial \(spec.trial)"]
+        let place = words.filter { !$0.isEmpty }.joined(separator: " ")
+        let isFirst = failed.insert(place).inserted
+        if isFirst { count(result.fate) }
+        guard result.fate != .interrupted else { return }
+        let companion = role == "measured" ? "" : " (\(role))"
+        progress.note("\(place)\(companion), seed \(spec.seed): \(result.fate.flag?.text ?? "")")
+        // A companion mostly fails like its trial: then the first line says so.
+        for line in result.notes + result.violations {
+            progress.note("  \(isFirst ? line : String(line.prefix { $0 != "\n" }))")
+        }
         let hidden = result.violationCount - result.violations.count
         if hidden > 0 { progress.note("  and \(hidden) violations more") }
     }
@@ -87,6 +99,8 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         case .killed: "killed"
         case .hang: "hung"
         case .oracleViolation: "broke a promise"
+        case .harnessFault(let reason) where reason.hasPrefix("engine_") || reason == "store_error":
+            "failed in the engine"
         case .harnessFault: "failed in the harness"
         case .interrupted: "interrupted"
         }

@@ -73,6 +73,7 @@ struct RunPlan {
         var header = header
         header.hosts = hosts
         header.engines = Engines.arguments
+        header.engineRemarks = Engines.remarks
         header.binary = Fingerprint.ofThisBinary()
         header.scenarios = wanted.map { ScenarioRecord($0) }
         header.emptyDrivers = Drivers.all.filter(\.isEmpty).map(\.name)

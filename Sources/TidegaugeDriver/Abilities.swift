@@ -133,6 +133,12 @@ extension WorkCounting {
     public func asleepElsewhereNs() -> Int64? { 0 }
 }
 
+/// The engine has other numbers for keys and scores than the harness. Messages state the engine's.
+package protocol RenumberedStore: DrivenStore {
+    /// Returns a row with the engine's numbers.
+    func engineRow(_ row: Item) -> Item
+}
+
 /// Processes on other hosts, which share no file system, can open the store.
 public protocol ReachableStore: DrivenStore {
     /// Value of `StoreConfiguration.address` with which another process opens this store. Without a password.

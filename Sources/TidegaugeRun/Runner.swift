@@ -103,7 +103,8 @@ public final class Runner {
     private func makeGroup(_ spec: TrialSpec) -> TrialGroup {
         let driver = drivers[spec.driver]
         let empty = driver.flatMap { drivers[$0.facts.emptyDriver] }?.name ?? EngineFacts.noop
-        return TrialGroup(spec, counter: counter, beside: driver?.isEmpty == true ? nil : empty)
+        return TrialGroup(
+            spec, counter: counter, beside: driver?.isEmpty == true ? nil : empty, capabilities: driver?.capabilities)
     }
 
     /// Number of child processes of a job, including all steps of its search.
@@ -120,7 +121,8 @@ public final class Runner {
 
     private func plannedNs(_ group: TrialGroup) -> Int64 { group.members.reduce(0) { $0 + plannedNs($1.spec) } }
 
-    /// Returns the job without the trials that its drivers cannot run, and reports those as skipped.
+    /// Returns the job without the trials that its drivers cannot run. Reports those as skipped, and trials that run without
+    /// their counted companion.
     private func feasible(_ job: Job) -> Job {
         for (driver, reason) in job.leftOut {
             delegate.skipped(SkippedRecord(scenario: job.scenario, driver: driver, reason: reason))
@@ -129,11 +131,15 @@ public final class Runner {
         var feasible = job
         feasible.trials = job.trials.filter { spec in
             guard let driver = drivers[spec.driver] else { return false }
-            guard let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) else { return true }
+            let isFeasible = CapabilityCheck.obstacle(spec, driver.capabilities) == nil
+            let checked = isFeasible ? TrialGroup.counted(spec, by: counter) : spec
+            guard let checked, let obstacle = CapabilityCheck.obstacle(checked, driver.capabilities) else {
+                return isFeasible
+            }
             if told.insert(spec.driver + obstacle).inserted {
                 delegate.skipped(SkippedRecord(scenario: job.scenario, driver: spec.driver, reason: obstacle))
             }
-            return false
+            return isFeasible
         }
         return feasible
     }

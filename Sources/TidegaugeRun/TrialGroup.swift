@@ -1,5 +1,6 @@
 // A measured trial and the companions that its figures need: the same trial without observers (cost of subscriptions)
 // and on the no-op driver (cost of the harness). The order alternates, so that drift cancels over trials.
+import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
@@ -23,7 +24,10 @@ struct TrialGroup {
     ///   - counter: counter of this machine; nil: nothing is counted.
     ///   - empty: driver that does nothing, to measure the cost of the harness (`EngineFacts.emptyDriver`), or nil if the
     ///     trial's own driver does nothing.
-    init(_ spec: TrialSpec, counter: InstructionCounter? = nil, beside empty: String?) {
+    ///   - capabilities: those of the trial's driver, or nil if a counted trial needs no check.
+    init(
+        _ spec: TrialSpec, counter: InstructionCounter? = nil, beside empty: String?, capabilities: Capabilities? = nil
+    ) {
         self.spec = spec
         let asked = spec.metrics
         let subscriptions = spec.observers.count + spec.observers.idleQueries
@@ -39,11 +43,21 @@ struct TrialGroup {
             (noop.serverURL, noop.serverStandbyNs) = (nil, nil)
             members.append((.noop, noop))
         }
-        // Further repetitions would give the same counts.
-        if let counter, spec.count == nil, spec.trial == 0, asked.contains(where: \.isOfCountedTrial) {
-            members.append((.counted, spec.counted(by: counter.rawValue)))
+        if let counted = Self.counted(spec, by: counter),
+            capabilities.flatMap({ CapabilityCheck.obstacle(counted, $0) }) == nil
+        {
+            members.append((.counted, counted))
         }
         self.members = spec.trial.isMultiple(of: 2) ? members : members.reversed()
+    }
+
+    /// Returns the counted companion that the metrics of a trial need, or nil. Further repetitions would give the same
+    /// counts.
+    static func counted(_ spec: TrialSpec, by counter: InstructionCounter?) -> TrialSpec? {
+        guard let counter, spec.count == nil, spec.trial == 0, spec.metrics.contains(where: \.isOfCountedTrial) else {
+            return nil
+        }
+        return spec.counted(by: counter.rawValue)
     }
 
     private static func baseline(_ spec: TrialSpec) -> TrialSpec {

@@ -56,7 +56,9 @@ public struct EngineFile: Sendable, Equatable {
                         entry.value.position, "'env' expects '{ NAME: value }', found \(entry.value.description)")
                     continue
                 }
-                for variable in variables { environment[variable.key] = Self.text(variable, &problems) }
+                for variable in variables {
+                    environment[variable.key] = Self.text(variable, mayBeEmpty: true, &problems)
+                }
             default:
                 problems.add(
                     entry.position,
@@ -68,8 +70,10 @@ public struct EngineFile: Sendable, Equatable {
         }
     }
 
-    private static func text(_ entry: YAMLNode.Entry, _ problems: inout ProblemList) -> String? {
-        if case .scalar(let text, _) = entry.value.content, !text.isEmpty { return text }
+    private static func text(
+        _ entry: YAMLNode.Entry, mayBeEmpty: Bool = false, _ problems: inout ProblemList
+    ) -> String? {
+        if case .scalar(let text, _) = entry.value.content, mayBeEmpty || !text.isEmpty { return text }
         problems.add(
             entry.value.position, "'\(Quantity.clipped(entry.key))' expects a text, found \(entry.value.description)")
         return nil

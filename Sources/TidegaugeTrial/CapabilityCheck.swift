@@ -19,7 +19,7 @@ public enum CapabilityCheck {
         let isCountedByEngine = spec.count?.counter == InstructionCounter.engine.rawValue
         if isCountedByEngine, !capabilities.can(.workCounting) { return "it does not count its own work" }
         if spec.count != nil, !isCountedByEngine, capabilities.can(.served) {
-            return "it has no counted form, because the work of a server is not counted"
+            return "it has no counted form, because the work of another process is not counted"
         }
         if spec.count != nil, let obstacle = spec.countObstacle { return "it has no counted form: \(obstacle)" }
         if let play = spec.interleaving { return obstacle(play, capabilities) }

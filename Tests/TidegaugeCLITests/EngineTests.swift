@@ -14,16 +14,19 @@ import Testing
         let file = """
             name: second
             command: python3 dictionary.py $FAULT
-            env: { FAULT: split }
+            env: { FAULT: split, EMPTY: "" }
             cwd: \(repository)/Tests/Fixtures/Engines
             """
         try folder.write("engine.yaml", Data(file.utf8))
-        let drivers = ["--driver", "noop", "--driver", Self.dictionary, "--driver", "./engine.yaml"]
+        let drivers = ["--driver", "noop", "--driver", Self.dictionary, "--driver", "engine.yaml"]
         let ran = try Binary.tidegauge.run(["run", "commit-latency"] + Self.load + drivers, in: folder)
         #expect(ran.status == 0, "\(ran.errors)\(ran.output)")
         #expect(Set(folder.metrics().compactMap { $0["driver"] }) == ["noop", "dictionary", "second"])
         let outcomes = folder.metrics().filter { $0["metric"] == "trial_outcome" }
         #expect(outcomes.allSatisfy { $0["value"] == "0" }, "\(outcomes)")
+        for file in ["journal.ndjson", "report.html", "summary.md"] {
+            #expect(folder.read("Reports/latest/\(file)").contains("1, Python, in a process of its own"), "\(file)")
+        }
     }
 
     /// The row names the kind of failure, the message what the engine did last. Nothing is left, and the exit code is that of
@@ -47,6 +50,18 @@ import Testing
         #expect((ran.errors + ran.output).contains(words), "\(ran.errors)\(ran.output)")
         #expect(folder.metrics().contains { $0["flags"]?.contains("harness_fault:\(name)") == true })
         #expect(family.members().isEmpty)
+        #expect(ran.output.contains("1 trial of 1 scenario: 1 failed in the engine"), "\(ran.output)")
+    }
+
+    /// Its other figures are measured.
+    @Test func instructionsOfAnEngineAreSkipped() throws {
+        let folder = try Folder()
+        let arguments = ["run", "instructions", "--driver", Self.dictionary, "--profile", "smoke"]
+        let ran = try Binary.tidegauge.run(arguments + ["--set", "dataset.items=100"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        let words = "instructions: skipped on dictionary: it has no counted form"
+        #expect(ran.errors.components(separatedBy: words).count <= 2, "\(ran.errors)")
+        #expect(!(ran.errors + ran.output).contains("refused"), "\(ran.errors)")
     }
 
     /// The engine does not end with its input, and the trial that started it is killed.
@@ -100,5 +115,6 @@ import Testing
             ["run", "commit-latency", "--driver", Self.echo] + Self.load, in: folder)
         #expect(ran.status == 0, "\(ran.errors)")
         #expect(Set(folder.metrics().compactMap { $0["driver"] }) == ["echo-python"])
+        #expect(ran.errors.contains("echo-python: not checked: rows (fact 'contents')"), "\(ran.errors)")
     }
 }

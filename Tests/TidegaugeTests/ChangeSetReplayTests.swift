@@ -7,6 +7,30 @@ import TidegaugeDriver
 @testable import TidegaugeTrialRunner
 
 @Suite struct ChangeSetReplayTests {
+    /// Row 2 moves from the front to index 2, and the insertion says 3: it is named beside the row.
+    @Test func anInsertionThatIsWrongByOneIsNamed() {
+        let orders: [Int64: Int64] = [2: 10, 3: 20, 4: 30, 5: 40, 6: 50]
+        let rows = orders.map { OrderedRows.Row(order: $0.value, key: $0.key) }.sorted { $0.order < $1.order }
+        func problem(insertion: Int32) -> String? {
+            var replay = ChangeSetReplay(OrderedRows(sorted: rows))
+            return [Int32(0)].withUnsafeBufferPointer { deletions in
+                [insertion].withUnsafeBufferPointer { insertions in
+                    [Int32]().withUnsafeBufferPointer { none in
+                        replay.step(
+                            [.init(key: 2, before: 10, after: 35)],
+                            .init(
+                                count: 5, deletions: deletions, insertions: insertions, modifications: none,
+                                moveCount: 1))?.sentence
+                    }
+                }
+            }
+        }
+        #expect(problem(insertion: 2) == nil)
+        #expect(
+            problem(insertion: 3) == "row 2, deletion 0, is in the collection at 2 now and no insertion says so; "
+                + "insertion 3 is row 5, which was in the collection before")
+    }
+
     /// A step between two random collections, as items and as the changes between them.
     private struct Step {
         var old: [Item]

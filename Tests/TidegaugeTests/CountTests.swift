@@ -1,6 +1,9 @@
 import Foundation
 import Testing
+import TidegaugeDriver
+import TidegaugeHarnessFixtures
 import TidegaugeMeasure
+import TidegaugePostgresDriver
 
 @testable import TidegaugeRun
 @testable import TidegaugeSpec
@@ -104,6 +107,17 @@ struct CountTests {
         }
         #expect(without(trial: 1).isEmpty)
         #expect(without(trial: 0).map(\.flags) == [[.notCounted]] && without(trial: 0)[0].value == nil)
+    }
+
+    @Test("A trial whose driver has no counted form runs without a counted one beside it")
+    func noCompanion() {
+        var spec = TrialSpec.tiny()
+        spec.measure = [Metric.writerInstructions.rawValue]
+        func roles(_ capabilities: Capabilities) -> [TrialGroup.Role] {
+            TrialGroup(spec, counter: .callgrind, beside: nil, capabilities: capabilities).members.map(\.role)
+        }
+        #expect(roles(ModelDriver().capabilities) == [.measured, .counted])
+        #expect(roles(PostgresDriver(.notify).capabilities) == [.measured])
     }
 
     @Test("A counted trial makes the same commits, and has nothing that goes by a clock")

@@ -37,6 +37,19 @@ import TidegaugeDriver
         #expect(whole.version == 3 && !whole.hasMore)
     }
 
+    @Test func anEmptyListIsAChangeSet() throws {
+        #expect(try message(#"{"event":"delivery","insertions":[]}"#).hasChangeSet)
+        #expect(try !message(#"{"event":"delivery","rows":[]}"#).hasChangeSet)
+    }
+
+    /// Messages state the numbers that the engine was given.
+    @Test func aRowHasTheNumbersOfTheEngine() throws {
+        let row = Item(key: .max - 3, group: 2, score: 5 << 32 | 7, stamp: 4)
+        let narrow = NarrowNumber.engineItem(row)
+        #expect(narrow == Item(key: 1 << 53 - 4, group: 2, score: 5 << 22 | 7, stamp: 4))
+        #expect(NarrowNumber.wideItem(narrow) == row)
+    }
+
     @Test(arguments: [
         "", "[]", "{", "{}x", "{\"re\":1", "{\"re\":1,}", "{\"re\":1.5}", "{\"re\":1e3}", "{\"re\":\"1\"}", "{re:1}",
         "{\"re\":01}",

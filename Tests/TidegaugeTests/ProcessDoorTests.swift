@@ -103,7 +103,9 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         ("long-line", "engine_line_too_long", "8388608 bytes"), ("future", "engine_time", "was read before"),
         ("backwards", "engine_time", "the delivery before it"), ("past", "engine_time", "not in order"),
         ("early", "engine_order", "before the reply to 'subscribe'"),
-        ("late", "engine_order", "after that to 'cancel'"),
+        ("late", "engine_order", "after the reply to 'cancel'"), ("stray", "engine_order", "which does not exist"),
+        ("early-at", "engine_time", "before a commit that it shows began"),
+        ("no-lists", "engine_facts", "none of 'deletions'"),
         ("wrong-id", "engine_order", "which does not wait"), ("no-version", "engine_facts", "no 'version'"),
         ("counter-missing", "engine_facts", "its facts name"), ("counter-falls", "store_error", "counts since opening"),
         ("no-rows", "engine_facts", "no 'rows'"), ("wrong-count", "engine_facts", "states 'count'"),
@@ -117,6 +119,47 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         #expect(result.notes.contains { $0.contains(words) }, "\(result.notes)")
         if !["engine_error", "engine_indefinite_error", "store_error"].contains(name) { subject.awaitEnd() }
         subject.family.kill()
+    }
+
+    /// All rows of all deliveries are compared, so one delivery with two rows in the wrong order is not missed.
+    @Test func twoSwappedRowsOfOneDeliveryAreSeen() throws {
+        let subject = try Subject(fault: "swapped")
+        let result = try runTrial(spec(subject.driver), on: subject.driver) { $0.fate != .completed }
+        #expect(result.fate == .oracleViolation, "\(result.fate) \(result.notes)")
+        #expect(
+            result.violations.contains { $0.contains("those of that version: other rows, values or another order") },
+            "\(result.violations)")
+        subject.awaitEnd()
+    }
+
+    /// The command is text for a shell: it may change the folder, set variables and be several programs.
+    @Test(arguments: [
+        "cd Tests/Fixtures/Engines && python3 dictionary.py none",
+        "UNUSED=1 python3 Tests/Fixtures/Engines/dictionary.py none",
+        "python3 Tests/Fixtures/Engines/dictionary.py none | cat",
+        "(python3 Tests/Fixtures/Engines/dictionary.py none); true",
+    ])
+    func aCommandIsTextForAShell(_ command: String) throws {
+        let subject = try Subject(command)
+        let result = try runTrial(spec(subject.driver), on: subject.driver)
+        #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+        subject.awaitEnd()
+    }
+
+    /// A shell that stays between is killed with the engine.
+    @Test func anEngineBehindAShellIsKilled() throws {
+        let subject = try Subject("python3 Tests/Fixtures/Engines/dictionary.py garbage | cat")
+        let result = try runTrial(spec(subject.driver), on: subject.driver)
+        #expect(result.fate == .harnessFault(reason: "engine_garbage"), "\(result.fate) \(result.notes)")
+        subject.awaitEnd()
+    }
+
+    @Test func whatIsNotCheckedIsARemark() throws {
+        let echo = try Subject("python3 Engines/echo-python/engine.py")
+        #expect(
+            echo.driver.facts.remarks.contains("not checked: rows (fact 'contents'), change sets (fact 'changeSets')"))
+        let dictionary = try Subject(fault: "none")
+        #expect(dictionary.driver.facts.remarks.allSatisfy { !$0.contains("not checked") })
     }
 
     /// Waits end after the time limit, whatever else runs on the machine.
@@ -152,6 +195,11 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         ("python3 Tests/Fixtures/Engines/dictionary.py no-durability", "'durabilities' must be some of"),
         ("python3 Tests/Fixtures/Engines/dictionary.py bad-name", "its name 'Dictionary One'"),
         ("python3 Tests/Fixtures/Engines/dictionary.py bad-counter", "'counters' has 'Rows'"),
+        ("python3 Tests/Fixtures/Engines/dictionary.py unknown-fact", "'changesets': did you mean 'changeSets'?"),
+        (
+            "python3 Tests/Fixtures/Engines/dictionary.py unknown-word",
+            "'facts.shows': expects one of 'rows', 'keys', 'none', found 'row'"
+        ),
         ("no-such-program --here", "no-such-program"),
         ("echo hello", "'hello'"),
     ])

@@ -76,6 +76,19 @@ import TidegaugeSpec
         #expect(try RowSampler(0, .none, spec, capabilities) == nil)
     }
 
+    /// Their rows are there already, and reading them delays nobody.
+    @Test func allRowsOfEnginesInOtherProcessesAreRead() throws {
+        let sampler = try #require(try RowSampler(0, .scoreDescending, .tiny(), ModelDriver().capabilities))
+        let rows = CountedRows()
+        for number in 0..<1_000 {
+            let delivery = Delivery(version: 1, isInitial: false, count: 10_000, modifications: [3], atNs: 1)
+            sampler.look(delivery, callback: number, rows)
+        }
+        // Of the first 64, two rows each are also read one by one.
+        #expect(rows.read == 2 * 64)
+        #expect((0..<sampler.samples.count).count { sampler.samples[$0].index < 0 } == 1_000)
+    }
+
     /// A faulty engine calls an observer after the load, when the fault has been read on another thread.
     @Test func aCallAfterTheFaultWasReadIsSampled() throws {
         var spec = TrialSpec.tiny()

@@ -1,5 +1,6 @@
 // The program of an engine, and what it has said of itself. Both cross the pipe to the process of a trial as JSON.
 import Foundation
+import StillingWellBasis
 import TidegaugeDriver
 import TidegaugeSpec
 
@@ -21,8 +22,16 @@ public struct EngineProgram: Codable, Sendable, Equatable {
 
 /// The reply to `hello`.
 struct EngineIntroduction: Codable, Sendable, Equatable {
-    enum Versions: String, Codable { case number, none }
-    enum Shown: String, Codable { case rows, keys, none }
+    enum Versions: String, Codable, CaseIterable {
+        case number, none
+
+        init(from decoder: any Decoder) throws { self = try word(decoder) }
+    }
+    enum Shown: String, Codable, CaseIterable {
+        case rows, keys, none
+
+        init(from decoder: any Decoder) throws { self = try word(decoder) }
+    }
 
     /// The engine's `facts` (Docs/engines.md).
     struct Facts: Codable, Sendable, Equatable {
@@ -35,6 +44,17 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
         var persists: Bool?
         var counters: [String]?
         var remarks: [String]?
+
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case durabilities, changeSets, versions, shows, contents, advancesTogether, persists, counters, remarks
+        }
+    }
+
+    /// Names of the facts in a reply, whatever their values are.
+    private struct FactNames: Decodable {
+        struct Value: Decodable { init(from decoder: any Decoder) {} }
+
+        var facts: [String: Value]
     }
 
     var name: String
@@ -45,6 +65,14 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
     init(_ reply: EngineMessage) throws {
         guard let line = reply.introduction else { throw ProcessFailure(.facts, "its reply to 'hello' has no 'facts'") }
         do {
+            let known = Facts.CodingKeys.allCases.map(\.rawValue)
+            let names = try JSONDecoder().decode(FactNames.self, from: Data(line)).facts.keys
+            if let name = names.sorted().first(where: { !known.contains($0) }) {
+                let hint =
+                    Spelling.nearest(to: name, among: known).map { "did you mean '\($0)'?" }
+                    ?? "known are \(known.joined(separator: ", "))"
+                throw ProcessFailure(.facts, "its facts have the unknown name '\(name)': \(hint)")
+            }
             self = try JSONDecoder().decode(Self.self, from: Data(line))
         } catch let error as DecodingError {
             throw ProcessFailure(.facts, "its reply to 'hello' cannot be used: \(Self.words(error))")
@@ -97,7 +125,30 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
             $0.advancesTogether = facts.advancesTogether ?? false
             // The write lock is in another process, and the harness hears of it when it has been released.
             $0.readsBesideWriter = false
-            $0.remarks = ["\(engineVersion), \(runtime), in a process of its own"] + (facts.remarks ?? [])
+            $0.remarks =
+                ["\(engineVersion), \(runtime), in a process of its own"] + (facts.remarks ?? [])
+                + (unchecked.map { [$0] } ?? [])
         }
     }
+
+    /// A phrase that names what the oracle cannot check because of the facts; nil if it checks everything.
+    var unchecked: String? {
+        var parts: [String] = []
+        if facts.contents == false {
+            parts.append("rows (fact 'contents')")
+        } else if facts.shows ?? .none == .none {
+            parts.append("rows of each delivery (fact 'shows')")
+        }
+        if facts.changeSets != true { parts.append("change sets (fact 'changeSets')") }
+        return parts.isEmpty ? nil : "not checked: \(parts.joined(separator: ", "))"
+    }
+}
+
+/// Decodes a word, and names the known ones if it is none of them.
+private func word<Word: RawRepresentable<String> & CaseIterable>(_ decoder: any Decoder) throws -> Word {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    if let word = Word(rawValue: text) { return word }
+    let known = Word.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "expects one of \(known), found '\(text)'"))
 }

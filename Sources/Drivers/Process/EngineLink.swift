@@ -35,6 +35,9 @@ final class EngineLink: Sendable {
         /// Lines of the reply so far.
         var message: EngineMessage?
         var isComplete = false
+        /// Time before the request was sent.
+        let askedNs: Int64
+        /// Time when the last line of the reply was read, or `askedNs`.
         var heardNs: Int64
     }
 
@@ -50,10 +53,31 @@ final class EngineLink: Sendable {
         var lastRequest = 0
         var waiting: [Int: Waiting] = [:]
         var subscriptions: [Int: Subscribed] = [:]
+        /// Numbers of the subscriptions whose `cancel` was answered.
+        var cancelled: Set<Int> = []
+        var bounds = CommitBounds()
         var failure: ProcessFailure?
         /// Whether the process has been asked to end.
         var isClosing = false
         var exit: Subprocess.Exit?
+
+        private var hasWaitingCommits: Bool {
+            waiting.values.contains { !$0.isComplete && $0.operation == "commit" }
+        }
+
+        /// Notes when an answered commit began. Its writer reports times that are out of order.
+        mutating func note(_ answered: Waiting, _ receivedNs: Int64) -> ProcessFailure? {
+            guard answered.isComplete, answered.operation == "commit", let reply = answered.message,
+                let version = reply.version, let begunNs = reply.begunNs,
+                answered.askedNs <= begunNs, begunNs <= receivedNs
+            else { return nil }
+            return bounds.commit(version, begunNs: begunNs, othersWait: hasWaitingCommits)
+        }
+
+        mutating func check(_ delivery: EngineMessage, of number: Int) -> ProcessFailure? {
+            guard let version = delivery.version, let atNs = delivery.atNs else { return nil }
+            return bounds.delivery(of: number, version: version, atNs: atNs, commitsWait: hasWaitingCommits)
+        }
     }
 
     private let state = Guarded("engine state", State())
@@ -80,10 +104,9 @@ final class EngineLink: Sendable {
         let environment = program.environment.merging(family.environment) { _, mark in mark }
         let process: Subprocess
         do {
-            // The shell splits the command into words and finds the program. `exec` leaves no process between.
+            // Most shells replace themselves by the last program of the command. One that stays belongs to the family.
             process = try Subprocess(
-                "/bin/sh", ["-c", "exec \(program.command)"], in: program.folder, environment: environment,
-                keepsInputOpen: true)
+                "/bin/sh", ["-c", program.command], in: program.folder, environment: environment, keepsInputOpen: true)
         } catch let error as Subprocess.CannotStart {
             throw ProcessFailure(.cannotStart, error.description)
         }
@@ -108,8 +131,9 @@ final class EngineLink: Sendable {
                 throw ProcessFailure(.order, "'\(request.operation)' was asked for after 'close'")
             }
             state.lastRequest += 1
+            let nowNs = MonotonicClock.nowNs()
             state.waiting[state.lastRequest] = Waiting(
-                operation: request.operation, effect: effect, heardNs: MonotonicClock.nowNs())
+                operation: request.operation, effect: effect, askedNs: nowNs, heardNs: nowNs)
             return state.lastRequest
         }
         let sentNs = try send(Array("{\"id\":\(id)".utf8) + request.bytes + Array("}\n".utf8))
@@ -146,7 +170,8 @@ final class EngineLink: Sendable {
                 throw fail(
                     .silent,
                     "it has not answered '\(waiting.operation)' within \(silenceLimitNs / 1_000_000) ms"
-                        + (line.isEmpty ? "" : ", after half a line: '\(line)'"))
+                        + (line.isEmpty ? "" : ", after half a line: '\(line)'")
+                        + (waiting.operation == "hello" ? ": write each reply as a line, and flush after it" : ""))
             }
         }
     }
@@ -260,12 +285,14 @@ final class EngineLink: Sendable {
             if waiting.isComplete, waiting.message?.refusal == nil {
                 switch waiting.effect {
                 case .begins(let number): state.subscriptions[number]?.hasBegun = true
-                case .ends(let number): state.subscriptions[number] = nil
+                case .ends(let number):
+                    state.subscriptions[number] = nil
+                    state.cancelled.insert(number)
                 case nil: break
                 }
             }
             replied.broadcast()
-            return nil
+            return state.note(waiting, receivedNs)
         }
     }
 
@@ -273,19 +300,24 @@ final class EngineLink: Sendable {
         guard let number = message.subscription else {
             return ProcessFailure(.order, "it delivered without a 'sub'")
         }
-        let (subscriber, whole) = state.withLock { state -> ((any EngineSubscriber)?, EngineMessage?) in
-            guard var subscribed = state.subscriptions[number], subscribed.hasBegun else { return (nil, nil) }
+        let (subscriber, whole, obstacle) = state.withLock {
+            state -> ((any EngineSubscriber)?, EngineMessage?, String) in
+            guard var subscribed = state.subscriptions[number] else {
+                return (
+                    nil, nil, state.cancelled.contains(number) ? "after the reply to 'cancel'" : "which does not exist"
+                )
+            }
+            guard subscribed.hasBegun else { return (nil, nil, "before the reply to 'subscribe'") }
             let whole = message.after(subscribed.partial)
             subscribed.partial = message.hasMore ? whole : nil
             state.subscriptions[number] = subscribed
-            return (subscribed.subscriber, message.hasMore ? nil : whole)
+            return (subscribed.subscriber, message.hasMore ? nil : whole, "")
         }
         guard let subscriber else {
-            return ProcessFailure(
-                .order,
-                "it delivered to subscription \(number) before the reply to 'subscribe' or after that to 'cancel'")
+            return ProcessFailure(.order, "it delivered to subscription \(number), \(obstacle)")
         }
-        return whole.flatMap { subscriber.receive($0, receivedNs: receivedNs) }
+        guard let whole else { return nil }
+        return subscriber.receive(whole, receivedNs: receivedNs) ?? state.withLock { $0.check(whole, of: number) }
     }
 
     private func ended(_ exit: Subprocess.Exit, half: String) {
@@ -298,7 +330,8 @@ final class EngineLink: Sendable {
         if isExpected { return }
         fail(
             .died,
-            "its process ended (\(exit))" + (unanswered.map { ", and '\($0)' waits for its reply" } ?? "")
+            "its process ended (\(ProcessFailure.words(exit)))"
+                + (unanswered.map { ", and '\($0)' waits for its reply" } ?? "")
                 + (half.isEmpty ? "" : ", after half a line: '\(half)'"))
     }
 

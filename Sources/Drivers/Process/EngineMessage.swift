@@ -33,6 +33,8 @@ struct EngineMessage: Sendable {
     var deletions: [Int] = []
     var insertions: [Int] = []
     var modifications: [Int] = []
+    /// Whether it has any of the lists of a change set, even an empty one.
+    var hasChangeSet = false
     var keys: [Int]?
 
     // MARK: Both
@@ -57,9 +59,15 @@ struct EngineMessage: Sendable {
             case "initial": message.isInitial = try scanner.flag()
             case "count": message.count = Int(try scanner.number())
             case "moves": message.moveCount = Int(try scanner.number())
-            case "deletions": try scanner.numbers(into: &message.deletions)
-            case "insertions": try scanner.numbers(into: &message.insertions)
-            case "modifications": try scanner.numbers(into: &message.modifications)
+            case "deletions":
+                message.hasChangeSet = true
+                try scanner.numbers(into: &message.deletions)
+            case "insertions":
+                message.hasChangeSet = true
+                try scanner.numbers(into: &message.insertions)
+            case "modifications":
+                message.hasChangeSet = true
+                try scanner.numbers(into: &message.modifications)
             case "keys":
                 var keys: [Int] = []
                 try scanner.numbers(into: &keys)
@@ -128,6 +136,7 @@ struct EngineMessage: Sendable {
         whole.deletions = earlier.deletions + deletions
         whole.insertions = earlier.insertions + insertions
         whole.modifications = earlier.modifications + modifications
+        whole.hasChangeSet = hasChangeSet || earlier.hasChangeSet
         if let keys = earlier.keys { whole.keys = keys + (self.keys ?? []) }
         if let rows = earlier.rows { whole.rows = rows + (self.rows ?? []) }
         return whole

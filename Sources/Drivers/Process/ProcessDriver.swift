@@ -45,6 +45,12 @@ public struct KnownEngine: Codable, Sendable {
     /// Name of its driver.
     public var name: String { program.name ?? introduction.name }
 
+    /// Remarks for people: versions of the engine and its runtime, its own remarks, and `unchecked`.
+    public var remarks: [String] { introduction.engineFacts.remarks }
+
+    /// A phrase that names what the oracle cannot check; nil if it checks everything.
+    public var unchecked: String? { introduction.unchecked }
+
     public var driver: any StoreDriver {
         introduction.facts.contents ?? true ? ProcessDriver(engine: self) : RowlessProcessDriver(engine: self)
     }

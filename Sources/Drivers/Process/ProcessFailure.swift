@@ -1,5 +1,6 @@
 // Errors of engines in other processes. Each ends the trial as a row with a name of its own.
 import TidegaugeDriver
+import TidegaugeMeasure
 
 /// An engine that died, fell silent or broke the protocol. No request succeeds afterwards.
 struct ProcessFailure: NamedEngineError {
@@ -24,9 +25,18 @@ struct ProcessFailure: NamedEngineError {
     /// Last lines that the engine wrote to standard error.
     var lastLines: [String] = []
 
-    init(_ kind: Kind, _ sentence: String) { (self.kind, self.sentence) = (kind, sentence) }
+    init(_ kind: Kind, _ sentence: String) {
+        self.kind = kind
+        self.sentence = kind == .time ? "\(sentence); use nanoseconds of CLOCK_MONOTONIC for all times" : sentence
+    }
 
     var reportName: String { kind.rawValue }
+
+    /// Describes the end of an engine. A shell between ends with 128 plus the number of the signal that ended its program.
+    static func words(_ exit: Subprocess.Exit) -> String {
+        guard case .status(let status) = exit, (129...192).contains(status) else { return "\(exit)" }
+        return "\(exit), as of a shell whose program ended by signal \(status - 128)"
+    }
 
     var description: String {
         if lastLines.isEmpty { return "\(sentence); it wrote nothing to standard error" }

@@ -8,7 +8,7 @@ import TidegaugeDriver
 import TidegaugeMeasure
 
 /// An open store of an engine in another process.
-final class ProcessStore: ServedStore, WorkCounting {
+final class ProcessStore: ServedStore, WorkCounting, RenumberedStore {
     private let link: EngineLink
     private let directory: String
     private let facts: EngineIntroduction.Facts
@@ -91,6 +91,9 @@ final class ProcessStore: ServedStore, WorkCounting {
         if delivery.version == nil, facts.versions != EngineIntroduction.Versions.none {
             return "a delivery has no 'version': state \"versions\": \"none\", or add it"
         }
+        if facts.changeSets == true, !delivery.isInitial, !delivery.hasChangeSet {
+            return "a delivery has none of 'deletions', 'insertions' and 'modifications', which its facts promise"
+        }
         switch facts.shows ?? .none {
         case .rows where delivery.rows == nil: return "a delivery has no 'rows', which its facts promise"
         case .keys where delivery.keys == nil: return "a delivery has no 'keys', which its facts promise"
@@ -109,6 +112,8 @@ final class ProcessStore: ServedStore, WorkCounting {
         }
         return rows.map(NarrowNumber.wideItem)
     }
+
+    func engineRow(_ row: Item) -> Item { NarrowNumber.engineItem(row) }
 
     /// Bytes of all files in the store's folder.
     func fileBytes() throws -> Int {

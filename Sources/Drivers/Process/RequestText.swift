@@ -165,6 +165,11 @@ enum NarrowNumber {
         return score / narrow * wide + (serial < narrow - top ? serial : serial - narrow + wide)
     }
 
+    /// The row as an engine has it. A score without room stays what it is.
+    static func engineItem(_ row: Item) -> Item {
+        Item(key: key(row.key), group: row.group, score: (try? score(row.score)) ?? row.score, stamp: row.stamp)
+    }
+
     static func wideItem(_ row: Item) -> Item {
         Item(key: wideKey(row.key), group: row.group, score: wideScore(row.score), stamp: row.stamp)
     }

@@ -21,6 +21,9 @@ enum EnvironmentLines {
             ("build", "\(environment.compiler), \(environment.buildConfiguration)"),
             ("load at the start", environment.loadAverage.map { "\($0)" }.joined(separator: ", ")),
         ]
+        lines += (record.header.engineRemarks ?? [:]).sorted { $0.key < $1.key }.map { name, remarks in
+            ("engine \(name)", remarks.joined(separator: "; "))
+        }
         lines += beforeTrials(environment)
         lines += noise(environment)
         let hiccups = record.rows.filter { $0.figure.metric == .harnessHiccup && $0.figure.statistic == .p99 }

@@ -12,6 +12,8 @@ public struct RunHeader: Codable, Sendable, Equatable {
     public var drivers: [String] = []
     /// Names of the drivers that the commands and files stand for. Nil if there are none.
     public var engines: [String: String]?
+    /// Remarks of those drivers by name: versions, the engine's own remarks, and what is not checked. Nil if there are none.
+    public var engineRemarks: [String: [String]]?
     public var seed: UInt64?
     public var overrides: [String] = []
     public var filter: String?

@@ -65,9 +65,20 @@ struct ChangeSetReplay {
         let deletedKeys = Set(deleted)
         let insertedKeys = Set(inserted)
         for (key, index) in zip(deleted, delivered.deletions) where !insertedKeys.contains(key) {
-            guard let place = touched[key], !net[place].isIn else {
-                return Problem(Int(index), "deletion \(index) is row \(key), which is still in the collection")
+            guard let place = touched[key] else {
+                return Problem(
+                    Int(index), "deletion \(index) is row \(key), which did not change and is still in the collection")
             }
+            guard net[place].isIn else { continue }
+            let rank = rows.rank(of: net[place].after)
+            // An insertion that is wrong by one names another row.
+            let other = zip(inserted, delivered.insertions).first { key, _ in
+                !deletedKeys.contains(key) && touched[key].map { net[$0].wasIn } != false
+            }
+            return Problem(
+                rank,
+                "row \(key), deletion \(index), is in the collection at \(rank) now and no insertion says so"
+                    + (other.map { "; insertion \($1) is row \($0), which was in the collection before" } ?? ""))
         }
         for (key, index) in zip(inserted, delivered.insertions) where !deletedKeys.contains(key) {
             guard let place = touched[key], !net[place].wasIn else {

@@ -96,7 +96,7 @@ final class Observer: DeliverySink {
 
     func throwIfFailed() throws {
         if let failure = failure.withLock({ $0 }) {
-            throw TrialFault.store("\(name): the engine gave up on the subscription", failure)
+            throw TrialFault.store("\(name): its subscription ended", failure)
         }
     }
 }

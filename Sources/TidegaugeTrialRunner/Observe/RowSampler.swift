@@ -5,6 +5,8 @@
 // Reading rows takes time on the observing thread, so it is limited to the first callbacks, which are in the warm-up,
 // and to random later ones. It runs after the end of the callback has been recorded, and stores a digest in
 // preallocated memory. Everything belongs to the observer's site and is read after a hop to it.
+//
+// The rows of an engine in another process have crossed the pipe, and its times are its own. All of them are read.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
@@ -24,6 +26,8 @@ final class RowSampler: Sendable {
     private static let namedRows = 8
     /// Maximum number of rows read in one trial over all observers: some milliseconds for arrays in memory.
     private static let rowBudget = 1 << 20
+    /// Maximum number of rows of engines in other processes that are read in one trial over all observers.
+    private static let receivedRowBudget = 1 << 26
     /// Bytes of extra columns that count as one row of the budget.
     private static let bytesOfRow = 64
     private static let capacity = 1 << 16
@@ -39,6 +43,7 @@ final class RowSampler: Sendable {
     private let firstCallbacks: Int
     private let random: DeliveryBound<RandomSource>
     private let rowsLeft: DeliveryBound<Int>
+    private let receivedRowsLeft: DeliveryBound<Int>
     /// Fault inside the first row that was not whole. Locked, because a faulty engine may call an observer after the
     /// load, while the fault is read.
     private let found = Mutex<String?>(nil)
@@ -55,6 +60,7 @@ final class RowSampler: Sendable {
         self.shape = shape.isPlain || capabilities.shows != .rows ? nil : shape
         rowsLeft = DeliveryBound(
             Self.rowBudget / min(spec.observers.count, Self.observers) / (1 + shape.bytesPerRow / Self.bytesOfRow))
+        receivedRowsLeft = DeliveryBound(Self.receivedRowBudget / min(spec.observers.count, Self.observers))
         samples = try RecordBuffer(capacity: Self.capacity, prefaulted: Self.firstCallbacks * Self.namedRows)
     }
 
@@ -65,9 +71,21 @@ final class RowSampler: Sendable {
     /// - Parameter callback: number of the callback.
     func look(_ delivery: borrowing Delivery, callback: Int, _ subscription: any DriverSubscription) {
         let drawn = random.value.next()
+        if delivery.atNs != nil, delivery.count <= receivedRowsLeft.value {
+            receivedRowsLeft.value -= delivery.count
+            // Rows of the first change sets are read one by one too: a difference in one of them names the row.
+            if hasChangeSets, callback < firstCallbacks { readNamed(delivery, drawn, callback, subscription) }
+            return append(0..<Int.max, callback, subscription)
+        }
         guard callback < firstCallbacks || !onlyFirst && drawn % Self.every == 0 else { return }
         guard hasChangeSets else { return read(0..<Int.max, rows: delivery.count, callback, subscription) }
-        // One random row, and some consecutive rows of the change set.
+        readNamed(delivery, drawn, callback, subscription)
+    }
+
+    /// Reads one random row, and some consecutive rows of the change set.
+    private func readNamed(
+        _ delivery: borrowing Delivery, _ drawn: UInt64, _ callback: Int, _ subscription: any DriverSubscription
+    ) {
         if delivery.count > 0 { readRow(Int(drawn >> 32) % delivery.count, callback, subscription) }
         let named = delivery.modifications.count + delivery.insertions.count
         let first = named > Self.namedRows ? Int(drawn >> 40) % named : 0
@@ -93,6 +111,10 @@ final class RowSampler: Sendable {
     private func read(_ indices: Range<Int>, rows: Int, _ callback: Int, _ subscription: any DriverSubscription) {
         guard rowsLeft.value >= rows else { return }
         rowsLeft.value -= rows
+        append(indices, callback, subscription)
+    }
+
+    private func append(_ indices: Range<Int>, _ callback: Int, _ subscription: any DriverSubscription) {
         var digest = empty
         var first: Item?
         var isReadable = true

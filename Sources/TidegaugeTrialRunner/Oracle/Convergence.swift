@@ -35,7 +35,7 @@ struct Convergence {
             evaluated.insert(query)
             rowsCompared += rows.count
             let found = try store.contents(of: plan.queries[query])
-            if let difference = Self.difference(expected, found, order) {
+            if let difference = Self.difference(expected, found, order, store) {
                 violations.append("convergence: the store's evaluation of query \(query) is wrong: \(difference)")
             } else {
                 violations += try wholeRows("query \(query)", plan.queries[query], found.count, store)
@@ -45,7 +45,7 @@ struct Convergence {
             comparedCollections += 1
             rowsCompared += rows.count
             let shown = try group.currentItems(of: observer)
-            if let difference = Self.difference(expected, shown, order) {
+            if let difference = Self.difference(expected, shown, order, store) {
                 violations.append("convergence: the live collection of \(observer.name) is wrong: \(difference)")
             } else {
                 violations += try whole.violations("the live collection of \(observer.name)", count: shown.count) {
@@ -61,7 +61,7 @@ struct Convergence {
         let expected = history.table.items()
         guard hasBudget(expected.count, first: false) else { return [] }
         rowsCompared += expected.count
-        let difference = Self.difference(expected, try store.contents(of: Query()), .none)
+        let difference = Self.difference(expected, try store.contents(of: Query()), .none, store)
         if let difference { return ["nothing lost: the final table is wrong: \(difference)"] }
         return try wholeRows("the final table", Query(), expected.count, store)
     }
@@ -76,22 +76,27 @@ struct Convergence {
 
     private func hasBudget(_ rows: Int, first: Bool) -> Bool { first || rowsCompared + rows <= Self.rowBudget }
 
-    /// Describes the first row that differs; nil if there is none. Unordered rows are compared by key.
-    static func difference(_ expected: [Item], _ found: [Item], _ order: Query.Order) -> String? {
+    /// Describes the first row that differs, with the numbers that the store's engine has; nil if there is none.
+    /// Unordered rows are compared by key.
+    static func difference(
+        _ expected: [Item], _ found: [Item], _ order: Query.Order, _ store: any DrivenStore
+    ) -> String? {
         let isOrdered = order != .none
         let expected = isOrdered ? expected : expected.sorted { $0.key < $1.key }
         let found = isOrdered ? found : found.sorted { $0.key < $1.key }
         for index in 0..<max(expected.count, found.count) {
             let model = index < expected.count ? expected[index] : nil
-            let store = index < found.count ? found[index] : nil
-            guard model != store else { continue }
-            return "row \(index) is \(describe(store)), should be \(describe(model)) "
-                + "(\(found.count) rows, should be \(expected.count))"
+            let shown = index < found.count ? found[index] : nil
+            guard model != shown else { continue }
+            return "row \(index) is \(describe(shown, store)), should be \(describe(model, store)) "
+                + "([key, group, score, stamp]; \(found.count) rows, should be \(expected.count))"
         }
         return nil
     }
 
-    private static func describe(_ item: Item?) -> String {
-        item.map { "key \($0.key) score \($0.score) stamp \($0.stamp)" } ?? "missing"
+    private static func describe(_ item: Item?, _ store: any DrivenStore) -> String {
+        guard let item else { return "missing" }
+        let row = (store as? any RenumberedStore)?.engineRow(item) ?? item
+        return "[\(row.key), \(row.group), \(row.score), \(row.stamp)]"
     }
 }

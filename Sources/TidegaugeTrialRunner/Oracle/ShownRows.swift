@@ -61,7 +61,8 @@ struct ShownRows {
             var digest = empty
             for row in rows.rows { add(row, to: &digest) }
             return digest.value == sample.digest
-                ? nil : "the \(sample.count) rows it shows are not those of that version, which another version has"
+                ? nil
+                : "the \(sample.count) rows it shows are not those of that version: other rows, values or another order"
         }
         let index = Int(sample.index)
         // An index out of range is reported by the check of change sets.

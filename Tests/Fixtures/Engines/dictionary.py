@@ -12,6 +12,8 @@ rows = {}
 subs = {}
 version = 1
 commits = 0
+deliveries = 0
+begun = 0
 is_open = False
 counters = {"queries_evaluated": 0, "rows_read": 0}
 
@@ -78,6 +80,7 @@ def changes(old, new):
 
 
 def deliver(sub, initial=False, late=False):
+    global deliveries
     query, shown = subs[sub]
     new = [list(row) for row in evaluate(query)]
     if not initial and new == shown and not late:
@@ -89,7 +92,12 @@ def deliver(sub, initial=False, late=False):
     if fault == "backwards" and not initial:
         at -= 3_600_000_000_000
     message = {"event": "delivery", "sub": sub, "at": at, "version": version, "initial": initial, "count": len(new)}
-    message |= {"rows": new} | (changes(shown, new) if not initial else {})
+    if fault == "early-at" and not initial:
+        message["at"] = begun - 1
+    message |= {"rows": new} | (changes(shown, new) if not initial and fault != "no-lists" else {})
+    deliveries += 1
+    if fault == "swapped" and deliveries == 4:
+        message["rows"] = new[1::-1] + new[2:]
     if fault == "no-rows":
         del message["rows"]
     if fault == "wrong-count":
@@ -102,7 +110,7 @@ class MissingRow(Exception):
 
 
 def commit(request):
-    global version, rows
+    global version, rows, begun
     begun = time.monotonic_ns()
     changed = {key: list(row) for key, row in rows.items()}
     for operation, key, *values in request["changes"]:
@@ -151,6 +159,8 @@ def misbehave(request):
     if fault == "closes-input":
         os.close(0)
         time.sleep(3600)
+    if fault == "stray":
+        send({"event": "delivery", "sub": 1_000_000, "at": time.monotonic_ns(), "count": 0})
     if fault == "wrong-id":
         send({"re": request["id"] + 1000})
     return None
@@ -174,8 +184,10 @@ if fault == "no-counters":
     del FACTS["counters"]
 if fault == "no-durability":
     FACTS["durabilities"] = []
-if fault == "float":
-    FACTS["more"] = 1.5  # An unknown field may have any value.
+if fault == "unknown-fact":
+    FACTS["changesets"] = FACTS.pop("changeSets")
+if fault == "unknown-word":
+    FACTS["shows"] = "row"
 
 
 while True:
@@ -188,6 +200,8 @@ while True:
         reply = {"name": "dictionary", "engineVersion": "1", "runtime": "Python", "facts": FACTS}
         if fault == "bad-name":
             reply["name"] = "Dictionary One"
+        if fault == "float":
+            reply["measure"] = 1.5  # An unknown field may have any value.
         if fault == "no-facts":
             del reply["facts"]
     elif op == "open":

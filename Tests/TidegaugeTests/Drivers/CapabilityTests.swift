@@ -47,7 +47,7 @@ import TidegaugeTemplateDriver
     @Test func aServerIsNotCounted() {
         let spec = TrialSpec.tiny(driver: "postgres-notify").counted(by: "callgrind", commits: nil)
         let obstacle = CapabilityCheck.obstacle(spec, PostgresDriver(.notify).capabilities)
-        #expect(obstacle == "it has no counted form, because the work of a server is not counted")
+        #expect(obstacle == "it has no counted form, because the work of another process is not counted")
     }
 
     /// Such a trial is skipped with a reason, and does not fail halfway. The same holds inside a callback.

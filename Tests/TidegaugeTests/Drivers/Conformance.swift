@@ -101,7 +101,7 @@ struct Conformance {
         let shown = try listener.currentItems(patienceNs)
         let found = try store.contents(of: listener.query)
         return [("the live collection", shown), ("the store's evaluation", found)].compactMap { name, items in
-            Convergence.difference(expected, items, listener.query.order).map { "\(name): \($0)" }
+            Convergence.difference(expected, items, listener.query.order, store).map { "\(name): \($0)" }
         }
     }
 
