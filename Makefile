@@ -37,7 +37,7 @@ servers: build-peers  ## run the scenarios of live queries over PostgreSQL; inst
 	@Tools/setup.sh servers
 	$(PEERS) run Scenarios/servers --profile $(PROFILE)
 
-engines: build  ## run commit-latency on each engine of Engines whose language is installed; names those that are missing (PROFILE=)
+engines: build  ## run conform and commit-latency on each engine of Engines whose language is installed; names those that are missing (PROFILE=)
 	PROFILE=$(PROFILE) Tools/engines.sh $(TIDEGAUGE)
 
 reference: build-peers  ## make Reports/reference anew at the commit that is checked out, in about 20 minutes

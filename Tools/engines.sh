@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the engines of Engines that this machine has the tools for, and runs commit-latency on them beside the no-op
-# driver. An engine that cannot be built is named with the reason. `PROFILE` is ci unless set.
+# Builds the engines of Engines that this machine has the tools for, tests their promises, and runs commit-latency on them
+# beside the no-op driver. An engine that cannot be built is named with the reason. `PROFILE` is ci unless set.
 #
 # Engines that fetch 5,000 rows again after each commit reach a few hundred commits per second, so the rate is 50/s.
 set -euo pipefail
@@ -66,4 +66,5 @@ else
     skip sqlite-rust "its compilation failed (it needs libsqlite3-dev)"
 fi
 
+"$tidegauge" conform "${drivers[@]}"
 "$tidegauge" run commit-latency --profile "${PROFILE:-ci}" --set writers.rate=50/s "${drivers[@]}"

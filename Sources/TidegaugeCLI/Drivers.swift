@@ -29,8 +29,8 @@ enum Drivers {
         for name in asked where !names.contains(name) {
             if Engines.isCommand(name) {
                 throw ValidationError(
-                    "--driver '\(name)': an engine by a command runs in `tidegauge run`, or in `tidegauge compare` with --build, the "
-                        + "command that builds it")
+                    "--driver '\(name)': an engine by a command runs in `tidegauge run` and `tidegauge conform`, or in "
+                        + "`tidegauge compare` with --build, the command that builds it")
             }
             if let remedy = ShippedDrivers.remedy(name) { throw ValidationError(remedy) }
             throw ValidationError("unknown driver '\(name)' \(Nearest.hints(for: name, among: known))")

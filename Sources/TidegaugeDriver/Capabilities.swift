@@ -44,6 +44,8 @@ public struct EngineFacts: Sendable {
     /// Whether all subscriptions of a site advance together: none is called at an older version after another was
     /// called at a newer one. Otherwise the results of two queries are not compared.
     public var advancesTogether = true
+    /// Whether a delivery may come though no row of the result was written.
+    public var repeatsRows = false
     /// Whether observers are called while a writer holds the write lock.
     public var readsBesideWriter = true
 

@@ -112,7 +112,7 @@ public protocol DeliverySink: AnyObject, Sendable {
 }
 
 /// One callback of an engine, in terms of rows. Arrays are the engine's own if it has them; nothing is copied.
-public struct Delivery {
+public struct Delivery: Sendable {
     /// Store version of the callback's data; `nil` if the engine has no versions; a token if the store conforms to
     /// `LateVersions`.
     public var version: Int64?

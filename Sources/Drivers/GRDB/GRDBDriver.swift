@@ -40,6 +40,7 @@ public struct GRDBDriver: StoreDriver {
             $0.shows = .keys
             $0.hasLists = true
             $0.advancesTogether = false
+            $0.repeatsRows = true
             $0.readsBesideWriter = engine == .pool
             $0.remarks = ["an observation is run again as a whole when any row of its table changed"]
             switch engine {

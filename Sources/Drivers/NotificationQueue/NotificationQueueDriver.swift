@@ -26,6 +26,7 @@ public struct NotificationQueueDriver: StoreDriver {
         EngineFacts(durabilities: [.memory], persists: false, hasChangeSets: false) {
             $0.sites = [.runLoop]
             $0.shows = .nothing
+            $0.repeatsRows = true
             $0.remarks = ["a notification carries no data: it covers the version of the model at its arrival"]
             if kind == .foundation { $0.remarks += ["taking one costs time in proportion to those pending"] }
         }

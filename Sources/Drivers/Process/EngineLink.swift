@@ -301,21 +301,24 @@ final class EngineLink: Sendable {
             return ProcessFailure(.order, "it delivered without a 'sub'")
         }
         let (subscriber, whole, obstacle) = state.withLock {
-            state -> ((any EngineSubscriber)?, EngineMessage?, String) in
+            state -> ((any EngineSubscriber)?, EngineMessage?, ProcessFailure?) in
+            func failure(_ kind: ProcessFailure.Kind, _ when: String) -> ProcessFailure {
+                ProcessFailure(kind, "it delivered to subscription \(number), \(when)")
+            }
             guard var subscribed = state.subscriptions[number] else {
                 return (
-                    nil, nil, state.cancelled.contains(number) ? "after the reply to 'cancel'" : "which does not exist"
+                    nil, nil,
+                    state.cancelled.contains(number)
+                        ? failure(.late, "after the reply to 'cancel'") : failure(.order, "which does not exist")
                 )
             }
-            guard subscribed.hasBegun else { return (nil, nil, "before the reply to 'subscribe'") }
+            guard subscribed.hasBegun else { return (nil, nil, failure(.early, "before the reply to 'subscribe'")) }
             let whole = message.after(subscribed.partial)
             subscribed.partial = message.hasMore ? whole : nil
             state.subscriptions[number] = subscribed
-            return (subscribed.subscriber, message.hasMore ? nil : whole, "")
+            return (subscribed.subscriber, message.hasMore ? nil : whole, nil)
         }
-        guard let subscriber else {
-            return ProcessFailure(.order, "it delivered to subscription \(number), \(obstacle)")
-        }
+        guard let subscriber else { return obstacle }
         guard let whole else { return nil }
         return subscriber.receive(whole, receivedNs: receivedNs) ?? state.withLock { $0.check(whole, of: number) }
     }

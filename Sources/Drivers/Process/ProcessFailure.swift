@@ -14,6 +14,10 @@ struct ProcessFailure: NamedEngineError {
         case time = "engine_time"
         /// A message that may not come at that moment, or lacks a field.
         case order = "engine_order"
+        /// A delivery before the reply to `subscribe`.
+        case early = "engine_early_delivery"
+        /// A delivery after the reply to `cancel`.
+        case late = "engine_late_delivery"
         /// Facts that contradict what the engine does or has said before.
         case facts = "engine_facts"
         /// The process does not end after `close`.

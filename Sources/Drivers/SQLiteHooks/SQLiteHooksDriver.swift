@@ -16,6 +16,7 @@ public struct SQLiteHooksDriver: StoreDriver {
         EngineFacts(durabilities: Set(DurabilityLevel.allCases), persists: true, hasChangeSets: false) {
             $0.shows = .keys
             $0.hasLists = true
+            $0.repeatsRows = true
             $0.remarks = [
                 "a query that shows or matches a touched row is run again as a whole, on the observing thread",
                 "'memory' is a WAL file on tmpfs",

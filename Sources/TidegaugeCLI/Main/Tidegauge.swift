@@ -106,9 +106,9 @@ struct Tidegauge: ParsableCommand {
         abstract: "Measures how long a change to a store takes to reach every observer, and what that costs.",
         version: ToolVersion.text,
         subcommands: [
-            InitCommand.self, RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self,
-            ListCommand.self, ReportCommand.self, CompareCommand.self, CalibrateCommand.self, HistoryCommand.self,
-            SchemaCommand.self, TrialCommandLine.self, AgentCommandLine.self,
+            InitCommand.self, RunCommand.self, ConformCommand.self, ExploreCommand.self, ReplayCommand.self,
+            CheckCommand.self, ListCommand.self, ReportCommand.self, CompareCommand.self, CalibrateCommand.self,
+            HistoryCommand.self, SchemaCommand.self, TrialCommandLine.self, AgentCommandLine.self,
         ] + further.withLock { $0 })
 }
 

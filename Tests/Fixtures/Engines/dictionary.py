@@ -190,11 +190,9 @@ if fault == "unknown-word":
     FACTS["shows"] = "row"
 
 
-while True:
-    line = sys.stdin.readline()
-    if not line:
-        break
-    request = json.loads(line)
+def handle(request):
+    """Returns whether another request may follow."""
+    global commits, is_open, rows
     op, reply = request["op"], {}
     if op == "hello":
         reply = {"name": "dictionary", "engineVersion": "1", "runtime": "Python", "facts": FACTS}
@@ -241,4 +239,15 @@ while True:
     elif op == "close":
         while fault == "stays" and is_open:
             time.sleep(3600)
-        break
+        return False
+    return True
+
+
+def main():
+    for line in iter(sys.stdin.readline, ""):
+        if not handle(json.loads(line)):
+            break
+
+
+if __name__ == "__main__":
+    main()
