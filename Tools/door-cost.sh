@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints a table of what the process door costs (Engines/door-cost.yaml): end_to_end_latency of the echo engines in C, Python and Node at
+# Prints a table of what the process door costs (Engines/scenarios/door-cost.yaml): end_to_end_latency of the echo engines in C, Python and Node at
 # 0, 10 and 5,000 indices per delivery, and schedule_delay beside that of the no-op driver. `PROFILE` is ci unless set.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,7 +23,7 @@ for indices in 0 10 5000; do
 done
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-"$tidegauge" run Engines/door-cost.yaml --profile "${PROFILE:-ci}" --quiet --out "$out" "${drivers[@]}" >&2
+"$tidegauge" run Engines/scenarios/door-cost.yaml --profile "${PROFILE:-ci}" --quiet --out "$out" "${drivers[@]}" >&2
 python3 - "$out/latest/metrics.csv" <<'PYTHON'
 import csv
 import sys
