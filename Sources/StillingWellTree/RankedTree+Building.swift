@@ -11,7 +11,8 @@ extension RankedTree {
         self.init(stream)
     }
 
-    /// Makes a tree of rows with keys of up to eight bytes, which ascend strictly, and one common stamp. O(n).
+    /// Makes a tree of rows whose keys have at most eight bytes and ascend strictly. O(n).
+    /// - Parameter stamp: stamp of all rows (`RankedEntry.stamp`).
     package init(sorted numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64, shape: Shape = Shape()) {
         precondition(shape.measures.isEmpty, "rows that are numbers bring no measures")
         var stream = LeafStream(shape: shape)
@@ -27,11 +28,11 @@ extension RankedTree {
 
     /// Removes and inserts rows by the cheaper of two algorithms.
     ///
-    /// Removals come before insertions. Removing a missing key does nothing. Inserting an existing key sets its stamp,
-    /// so a row that keeps its key belongs to `insertions` only. The arrays need not be sorted. No key may occur twice
-    /// in one of them.
-    /// - Parameter values: words of the insertions' measures, one entry after another. If nil and the tree has
-    ///   measures, the tree forgets them.
+    /// Removals come before insertions. Removing a missing key does nothing. Inserting an existing key sets its stamp
+    /// (the version of its last change), so a row that keeps its key belongs to `insertions` only. The arrays need not
+    /// be sorted. No key may occur twice in one of them.
+    /// - Parameter values: words of the insertions' measures (stored column values, `Measures`), one entry after
+    ///   another. If nil and the tree has measures, the tree drops them all.
     package mutating func apply(removals: [RankedKey], insertions: [RankedEntry], values: [UInt64]? = nil) {
         if !measures.isEmpty { return applyMeasured(removals, insertions, values) }
         apply(removals, insertions, values: nil)
@@ -81,7 +82,8 @@ extension RankedTree {
     }
 }
 
-/// Walks the leaves of a tree together with two sorted arrays of changes. Its caller keeps the keys' tails alive.
+/// Walks the leaves of a tree together with two sorted arrays of changes. It does not retain the key bytes beyond the
+/// first eight (`SortKeyTail`), so its caller keeps the tree and the changes alive.
 private struct LeafMerge {
     private struct Insertion {
         let key: BareKey
@@ -205,7 +207,7 @@ struct LeafStream {
         }
     }
 
-    /// Appends the rest of a leaf. A whole leaf is shared, unless that would leave an undersized node before it.
+    /// Appends the rest of a leaf. A whole leaf is shared, unless it or the node before it would be undersized.
     mutating func append(_ leaf: RankedNode, from index: Int) {
         if index == 0 && leaf.used >= shape.minimum(height: 0)
             && (current.used == 0 || current.used >= shape.minimum(height: 0))

@@ -116,8 +116,8 @@ public struct ClockOffset: Sendable {
         guard let first = known.first else { return nil }
         var atNs = ns - Self.middle(first.lowerNs...first.upperNs)
         var width: Int64 = 0
-        // The first estimate is wrong by the change of θ since then; the second only by the drift over that error,
-        // which is negligible.
+        // The first estimate uses θ of the first exchange, so it is wrong by the change of θ since that exchange. The
+        // second is wrong only by the drift during that error, which is negligible.
         for _ in 0..<2 {
             guard let bounds = bounds(atNs: atNs) else { return nil }
             atNs = ns - Self.middle(bounds)

@@ -2,7 +2,8 @@
 import TidegaugeSpec
 
 struct Sweep {
-    /// A map: settings in key order, each with at least one value.
+    /// A map: settings in key order, each with its values. A setting whose values were all refused has none and is
+    /// ignored.
     struct Product {
         var axes: [(setting: Setting, values: [GivenValue])]
 

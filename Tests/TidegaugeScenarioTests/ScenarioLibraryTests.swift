@@ -43,7 +43,8 @@ import Testing
         }
     }
 
-    /// A folder is visited once, under its own name if it has one here. A cycle of links ends.
+    /// A folder that several links lead to is searched once. If it also lies in the searched folder, its path there is
+    /// used and not that of a link. Cycles of links do not cause endless searches.
     @Test func linksToFoldersAreFollowed() throws {
         try withFolder(["own/real/one.yaml": plainScenario, "elsewhere/two.yaml": plainScenario]) { folder throws in
             let files = FileManager.default

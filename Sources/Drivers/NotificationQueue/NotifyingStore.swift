@@ -1,7 +1,8 @@
-// The observed model: all rows in a dictionary, and a static index of the queries that a row affects.
+// The observed model: all rows in a dictionary, and an index from a row's values to the queries that contain it. The
+// index is rebuilt after a new query.
 //
-// `writeLock` is held by one commit at a time; the writer's `locked` hook is called under it. The lock of `model` is a
-// leaf.
+// `writeLock` is held by one commit at a time; the writer's `locked` hook is called under it. No other lock is taken
+// while the lock of `model` is held.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver

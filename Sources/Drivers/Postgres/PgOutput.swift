@@ -159,7 +159,7 @@ private struct MessageReader {
         return item
     }
 
-    /// Reads the key of a row; the other columns are not sent.
+    /// Reads the key of a row and ignores the other columns, which the server sends as null.
     mutating func key() throws -> Int64 {
         var key: Int64?
         try columns { column, value in if column == 0 { key = value } }

@@ -7,10 +7,10 @@ struct PostgresSchema: Sendable {
     /// Name of the schema and of its notification channel.
     let name: String
     private let options: [(String, String)]
-    /// Settings of every session.
+    /// Server settings of each session except replication sessions, as `name=value`.
     private let words: [String]
 
-    /// - Parameter words: settings of the server, as `name=value`.
+    /// - Parameter words: server settings of each session, as `name=value`.
     init(_ options: [(String, String)], _ words: [String] = []) {
         name = "tidegauge_" + String(UInt64.random(in: 0 ... .max), radix: 36)
         (self.options, self.words) = (options, words)

@@ -145,7 +145,8 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
 
     public func obstacle(from place: ProcessPlace) -> String? { Self.obstacle(asked, from: place) }
 
-    /// Returns nil for a server given by URL, because its address and its clients are not known here.
+    /// Returns why a process at `place` cannot reach the server and what to do, or nil if it can. Also nil for a server
+    /// given by URL, because it is not known which addresses and clients that server accepts.
     static func obstacle(_ asked: ServerConfiguration, from place: ProcessPlace) -> String? {
         guard asked.url == nil else { return nil }
         switch (asked.transport, place) {
@@ -172,7 +173,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
         return processes.cpu()
     }
 
-    /// Finds the server processes of writers on hosts. If the query fails, none are added.
+    /// Finds the server processes of writers on other hosts. If the query fails, none are added.
     private func lookForGuests() {
         let writers = try? ask { connection in
             let rows = try connection.run(
@@ -198,7 +199,8 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
             for process in watching {
                 _ = try connection.run("SELECT pg_terminate_backend($1::bigint::int)::int::bigint", [Int64(process)])
             }
-            // Replication connections have no known process here.
+            // `processes` does not know the server processes of replication connections, so they are found by their
+            // slots.
             _ = try connection.run(
                 """
                 SELECT pg_terminate_backend(active_pid)::int::bigint FROM pg_replication_slots

@@ -1,5 +1,6 @@
-// Keeps the queries of a process up to date and gives each site its changed rows. Its thread queries again after a time
-// or a notification (WatchRounds.swift), or receives every change (StreamRounds.swift). Other threads use `orders`.
+// Keeps the queries of a process up to date and gives each delivery context its changed rows. Its thread queries again
+// after a time or a notification (WatchRounds.swift), or receives every change (StreamRounds.swift). Other threads use
+// `orders`.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -30,7 +31,7 @@ final class PostgresWatcher: Sendable {
         }
     }
 
-    /// On the site.
+    /// Called on the delivery context.
     func subscribe(to query: Query, at site: DeliverySite, _ sink: any DeliverySink) -> WatchedQuery {
         let place = sites.value(at: site) { PostgresSite(site) }
         let watched = WatchedQuery(query, place, sink)

@@ -109,7 +109,8 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
         }
     }
 
-    /// The facts in the words of the harness. Of what they do not say, an engine in another process can do nothing.
+    /// The engine's facts as the harness's type. A missing fact counts as an ability that the engine lacks, except
+    /// `versions`, which counts as `number`.
     var engineFacts: EngineFacts {
         EngineFacts(
             durabilities: Set(facts.durabilities.compactMap(DurabilityLevel.init)), persists: facts.persists ?? false,

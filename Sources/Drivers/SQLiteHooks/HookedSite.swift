@@ -1,6 +1,6 @@
-// An observing site: its pending touched rows, its connection, and its queries.
+// The state of one delivery context: its pending touched rows, its connection, and its queries.
 //
-// Everything except `tell` and `end` runs on the site.
+// Everything except `tell` and `end` runs on the delivery context.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -105,7 +105,8 @@ final class HookedSubscription: PullingSubscription, WholeRowSubscription, Answe
         self.sink = CancellableSink(sink)
     }
 
-    /// Whether a touched row is in the query now, or was in the keys last shown.
+    /// Whether a touched row is in the query now, or was in the keys last shown. True before the first delivery, and if
+    /// too many rows were touched to list them.
     func isConcerned(by rows: TouchedRows, _ now: [Int64: Item]) -> Bool {
         guard let shown = shown.value, !rows.isOverfull else { return true }
         return rows.keys.contains { key in

@@ -1,5 +1,5 @@
 // The common part of the drivers of StillingWell and the libraries on top of it: one store, and one connection per
-// site, which all observers of the site share as in an application.
+// delivery context, which all observers of the context share as in an application.
 import StillingWell
 import TidegaugeDriver
 
@@ -10,7 +10,7 @@ public protocol ConnectedStore: CallableOnSite, TransactionalReading, Asynchrono
     var loadBatch: Int { get }
     /// Makes a change within a write of the connection.
     func apply(_ change: Change, _ connection: Connection) throws
-    /// Moves the observers of a connection to the latest version. Call it on the connection's site.
+    /// Moves the observers of a connection to the latest version. Call it on the connection's delivery context.
     func refresh(_ connection: Connection) throws
 }
 

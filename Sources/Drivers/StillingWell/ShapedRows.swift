@@ -1,4 +1,5 @@
-// Rows with text and bytes, and their counterparts in further tables.
+// Rows with text and bytes. In a trial with several tables, each row has a counterpart: a row with the same key in
+// another table, which is changed together with it.
 import Foundation
 import StillingWell
 import StillingWellSync
@@ -28,7 +29,7 @@ final class ShapedRow: StoredObject, DrivenRow {
     static var texts: KeyPath<ShapedRow, String>? { \ShapedRow.text }
 }
 
-/// The rows of one store whose shape is not plain.
+/// The rows of one store if they have text, bytes or counterparts (`RowShape.isPlain` is false).
 struct ShapedRows: DrivenRows {
     /// Maximum number of bytes in a transaction of the load.
     private static let loadBytes = 32 << 20
@@ -87,7 +88,8 @@ struct ShapedRows: DrivenRows {
     }
 }
 
-/// A subscription that shows all columns of its rows. On its site, as the connection requires, except `cancel`.
+/// A subscription that shows all columns of its rows. Used on its delivery context, as the connection requires, except
+/// for `cancel`.
 private final class ShapedSubscription: WholeRowSubscription, AnsweringSubscription {
     private let inner: any AnsweringSubscription
     private let results: DeliveryBound<Results<ShapedRow>>

@@ -190,7 +190,8 @@ extension Store {
     ///   - tokens: observers of this store that are not notified of this commit.
     ///   - body: receives a connection for the length of the block.
     /// - Throws: what `body` throws; `CancellationError`; `writeTimedOut`, `diskFull`, `foreignToken`, `closed`,
-    ///   `noThread`, and with tokens `tooManySnapshots`.
+    ///   `noThread`, and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk failed: the
+    ///   commit is then visible, but lost when the store is opened again.
     @discardableResult
     public func write<Value>(
         timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],

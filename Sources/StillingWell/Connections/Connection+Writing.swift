@@ -3,21 +3,23 @@
 import StillingWellBasis
 
 extension Connection {
-    /// Whether a write block runs on this connection.
+    /// Whether a write is open on this connection: a block of `write` runs, or `beginWrite` was called and the write
+    /// has not ended.
     public var isInWrite: Bool { transaction != nil }
 
     /// Runs `body` while holding the store's write lock and commits its changes. If `body` throws, nothing is changed.
     ///
     /// Waits for other writers; the lock is fair. No callback of a delivery runs inside the block. This connection's
-    /// observers are told in a later delivery. With `tokens`, the call may return later if upkeep is far behind. The
-    /// commit is done and the lock released by then.
+    /// observers are told in a later delivery. With `tokens`, the call may return later if the store's upkeep thread,
+    /// which keeps query results current, is far behind. The commit is done and the lock released by then.
     /// - Parameters:
     ///   - timeout: time to wait for the lock. nil waits without limit; 0 and negative values try once.
     ///   - tokens: observers of this store, on any connection, that are not notified of this commit. They are still
     ///     notified of other writers' changes in the same rows that they have not been told of yet.
     ///   - body: receives this connection.
     /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`,
-    ///   `foreignToken`, and with tokens `tooManySnapshots`.
+    ///   `foreignToken`, and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk failed:
+    ///   the commit is then visible, but lost when the store is opened again.
     @discardableResult
     public func write<Result>(
         timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],
@@ -61,10 +63,12 @@ extension Connection {
         didBeginWrite()
     }
 
-    /// Commits the changes since `beginWrite`. If it throws, nothing was changed, and the write has ended too.
+    /// Commits the changes since `beginWrite`. If it throws, nothing was changed, except if a flush failed. The write
+    /// has ended in any case.
     /// - Parameter tokens: observers of this store that are not notified of this commit.
     /// - Throws: `notInWrite`, `diskFull`, `foreignToken`, `invalidatedObject`, `writeOnOtherThread`; with tokens
-    ///   `tooManySnapshots`.
+    ///   `tooManySnapshots`. `storage` with the operation `flush` if the disk failed: the commit is then visible, but
+    ///   lost when the store is opened again.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         checkScheduler()
         let transaction = try ongoingWrite()

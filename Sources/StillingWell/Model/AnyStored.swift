@@ -11,8 +11,8 @@ public enum StoredRole: Sendable {
 /// Makes the object that a link is set to from a given value. `place` names the property in errors.
 typealias MakeObject = (_ type: StoredObject.Type, _ value: Any, _ place: String) throws(StoreError) -> StoredObject
 
-/// The wrapper of a property of a class. The only protocol that layouts look up for a type: one lookup takes the runtime
-/// through all conformances of the program.
+/// The wrapper of a property of a class. Layouts cast the type of each field to this protocol only, because a failed
+/// cast makes the runtime search all conformances of the program.
 protocol AnyProperty {
     static var kind: PropertyKind { get }
 }
@@ -38,10 +38,11 @@ protocol AnyStored: AnyProperty {
     static func role(at address: UnsafeRawPointer) -> StoredRole?
     static var ordinalOffset: Int { get }
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
-    /// Returns the value of a property as its object shows it, for `assign`. nil for a link and for a list of objects.
+    /// Returns the current value of a property in the form that `assign` takes. nil for a link and for a list of
+    /// objects.
     /// - Parameter offset: offset of the property in the object.
     static func value(of owner: StoredObject, at offset: Int) -> (any Sendable)?
-    /// Sets the property of a plain object to a value of unknown type. `place` names it in an error.
+    /// Sets the property of an object that is not stored yet to a value of unknown type. `place` names it in an error.
     /// - Throws: `invalidValue`.
     static func assign(
         _ value: Any, at address: UnsafeMutableRawPointer, _ place: String, _ make: MakeObject
@@ -59,15 +60,17 @@ protocol AnyStored: AnyProperty {
 
 /// A wrapper whose value is a link or is stored in other rows.
 protocol AnyConnected: AnyStored {
-    /// Returns the link target of a plain object, which must be stored first, and the declared class of the property.
+    /// Returns the target of a link in an object that is not stored yet, and the declared class of the property. The
+    /// target must be stored before the object.
     static func linked(at address: UnsafeRawPointer) -> (StoredObject, StoredObject.Type)?
-    /// Appends all objects that this property of a plain object keeps alive.
+    /// Appends all objects that this property keeps alive. Used for objects that are not stored.
     static func hold(at address: UnsafeRawPointer, in held: inout [StoredObject])
-    /// Stores values that require the object's row: list elements and links on cycles.
+    /// Stores values that require the object's row to exist: list elements and links on cycles.
     /// - Parameter policy: how stored values are replaced. nil if the object is new.
     static func finishAdding(
         at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int, replacing policy: UpdatePolicy?) throws
-    /// Releases the plain values of an object whose write was committed.
+    /// Releases the values that an object held before it was stored. Called after the write that added it was
+    /// committed.
     static func forget(at address: UnsafeMutableRawPointer)
 }
 

@@ -8,7 +8,8 @@ import Synchronization
 
 /// The stored properties of one model class, in order of declaration.
 ///
-/// Unchecked because it names types of wrappers, which the compiler takes for what may change; nothing here does.
+/// Unchecked because it holds metatypes of wrappers, which are not `Sendable` for the compiler. All properties are
+/// constant, except for an atomic.
 final class ModelLayout: @unchecked Sendable {
     struct Property {
         let name: String
@@ -50,7 +51,8 @@ final class ModelLayout: @unchecked Sendable {
     let isAllStored: Bool
 
     private static let layouts = Guarded<[ObjectIdentifier: ModelLayout]>("model layouts", [:])
-    /// Same layouts by class, readable without the lock, because every new instance needs its own.
+    /// The same layouts by class, readable without the lock, because each new instance looks up the layout of its
+    /// class.
     private static let complete = PointerCache("complete model layouts")
     /// Layouts without roles, for initialising the instance that the roles are read from. Task-local, because another
     /// thread would take a primary key for a plain property.
@@ -173,7 +175,8 @@ final class ModelLayout: @unchecked Sendable {
         return (stored, backlinks, unstored, stored.count == fields)
     }
 
-    /// Bytes at the start of each instance that belong to `StoredObject`.
+    /// Upper bound of the offsets of `StoredObject`'s own fields. Fields of subclasses have this offset or a larger
+    /// one.
     private static let ownSize: Int = {
         var end = 0
         forEachField(of: StoredObject.self) { _, offset, _ in end = max(end, offset + 1) }

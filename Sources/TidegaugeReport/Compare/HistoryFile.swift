@@ -6,7 +6,8 @@ import TidegaugeSpec
 public enum HistoryFile {
     public static let fileName = "history.ndjson"
 
-    /// - Throws: `DamagedReport` if a complete line is not a point of a history.
+    /// - Throws: `DamagedReport` if the file is missing, or if a complete line is not a plausible point of this
+    ///   version.
     public static func read(_ path: String) throws -> [HistoryPoint] {
         let points: [HistoryPoint] = try JSONLines.read(
             path, "a history", hint: "tidegauge history --add COMMIT begins one")
@@ -36,7 +37,8 @@ public enum HistoryFile {
 }
 
 public enum HistoryTable {
-    /// Returns each series with its last points and its breaks.
+    /// Returns each series with its last points and the breaks between them. A break is a commit from which on the
+    /// median of the figure is another (`HistorySeries.Break`).
     /// - Parameter subject: returns the subject line of a commit; empty if unknown.
     public static func render(_ all: [HistorySeries], last: Int, subject: (String) -> String) -> String {
         all.map { series in
@@ -79,7 +81,8 @@ public enum HistoryPage {
         try ReportFile.replace(path, with: HTMLPage.render("history", title: "Tidegauge history", page).utf8)
     }
 
-    /// Change against the anchor by commit, with breaks as vertical lines.
+    /// Change by commit, relative to the anchor, a fixed build that was measured beside each commit. Breaks are
+    /// vertical lines.
     static func plot(_ series: HistorySeries) -> Plot? {
         func change(_ logarithm: Double) -> Double { Foundation.exp(logarithm) - 1 }
         let points = series.points.enumerated().map { Plot.Point(Double($0.offset + 1), change($0.element.logRatio)) }

@@ -113,8 +113,8 @@ enum JUnitXML {
         ].filter { !$0.2.isEmpty }
     }
 
-    /// Measured time of a trial: warm-up and window, or the duration of an interleaving test or of the detection of
-    /// its hang. 0 for a counted trial.
+    /// Measured time of a trial: warm-up and window, or the duration of an interleaving test or of the detection of its
+    /// hang. 0 for a counted trial, which counts instructions instead of measuring times.
     private static func milliseconds(_ trial: TrialRecord, _ rows: [RunRow]) -> Int {
         if trial.spec.count != nil { return 0 }
         guard trial.spec.interleaving != nil else {

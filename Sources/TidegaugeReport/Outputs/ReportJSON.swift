@@ -26,8 +26,8 @@ enum ReportJSON {
         var trial: Int
         var seed: UInt64
         var metrics: [String: MetricFigures]
-        /// The varied key and the values of the other keys, of a figure over a sweep of several keys. Such figures have
-        /// an object for each.
+        /// For figures over a sweep of several keys: the key that the figures vary, and the values of the other keys.
+        /// Each combination has its own `Point`.
         var place: String?
     }
 

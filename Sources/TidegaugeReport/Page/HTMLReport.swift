@@ -88,10 +88,10 @@ enum HTMLReport {
 
     static func anchor(_ scenario: String, _ record: RunRecord) -> String {
         let names = record.scenarioNames
-        // A scenario without rows, trials and reasons has no part of its own.
+        // A scenario without rows, trials and skipped drivers has no section on the page.
         guard let place = names.firstIndex(of: scenario) else { return "scenarios" }
         let own = fragment(scenario)
-        // Names that differ in other characters alone are told apart by their place.
+        // Names that give the same fragment get their index as a suffix.
         return names[..<place].contains { fragment($0) == own } ? "\(own)-\(place)" : own
     }
 

@@ -9,7 +9,8 @@ extension ScenarioPlots {
     /// A family of a sweep: points of one driver that differ only in one key.
     private struct Family: Hashable {
         var driver: String
-        /// The other keys with their values, as in the flag `at:`.
+        /// The other keys with their values, such as `observers.count=1 writers.count=2`. The flag `at:` has them with
+        /// commas.
         var rest: String
     }
 

@@ -20,14 +20,14 @@ public struct BaselineComparison: Codable, Sendable, Equatable {
     var runID: String?
     /// Reason why nothing is compared, as a phrase.
     var obstacle: String?
-    /// Reason why clocks are not compared, as a phrase.
+    /// Reason why timed figures are not compared, as a phrase.
     var clockObstacle: String?
-    /// Numbers of compared counts and clocks.
+    /// Numbers of compared figures: counts such as instructions, and timed figures (`clocks`).
     var counts = 0
     var clocks = 0
     /// Worse counts, worst first.
     var worse: [Change] = []
-    /// Slower clocks, worst first; advice only.
+    /// Slower timed figures, worst first; advice only.
     var slower: [Change] = []
     /// Scenarios whose files changed since the baseline.
     var changed: [String] = []

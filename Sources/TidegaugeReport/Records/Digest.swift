@@ -76,8 +76,8 @@ enum Digest {
         var variant: String
     }
 
-    /// Formats the median over trials, with `≥` if any trial has only a bound, and `~` if any is at the harness's
-    /// floor.
+    /// Formats the median over trials, with `≥` if any trial has only a bound, and `~` if any is so small that the cost
+    /// of the harness dominates it (`at_floor`).
     static func cell(_ figures: [Figure]) -> String {
         guard let unit = figures.first?.metric.unit else { return "-" }
         let text = Humanised.text(median(figures.compactMap(\.value)), unit: unit)
@@ -201,13 +201,13 @@ enum Digest {
         var driver: String
         /// Name such as `end_to_end_latency p50`.
         var name: String
-        /// Value, or the values at the first and last point of a sweep.
+        /// Value, or the lowest and the highest value over the points of a sweep.
         var text: String
         /// Number of points with a figure.
         var points: Int
         var worse: MetricEntry.Worse
 
-        /// `, 8 points`; empty for one point.
+        /// Text such as `, range over 8 points`; empty for one point.
         var range: String { points > 1 ? ", range over \(points) points" : "" }
     }
 

@@ -1,6 +1,6 @@
 // hangs.csv: one line per hang or warning. Each hang that can be replayed has a file `hangs/N.json` with the trial's
-// spec and all findings, and `hangs/N.trace.json` with the last events of each thread, for Perfetto. No hangs: no
-// files.
+// spec and the whole record of the hang, and `hangs/N.trace.json` with the last events of each thread, for Perfetto. No
+// hangs: no files.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec

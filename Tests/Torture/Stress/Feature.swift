@@ -87,7 +87,7 @@ enum Feature: Int, CaseIterable, Sendable {
 
     /// An amount of work.
     enum Work: Sendable {
-        /// Callbacks of observers, on all places.
+        /// Callbacks of observers, summed over all threads, queues and actors.
         case callbacks(Int)
         /// Processes that were killed and replaced.
         case kills(Int)

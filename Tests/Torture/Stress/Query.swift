@@ -105,7 +105,8 @@ extension Query: CustomStringConvertible {
 }
 
 extension Query {
-    /// Makes the query with this number. One in four is limited, one in four distinct, three in eight texts.
+    /// Makes the query with this number. Of 16 queries, six are limited, four are distinct, and seven are given as
+    /// text.
     init(number: Int, _ random: inout SeededRandom) {
         self.init(number % 8 == 7 ? .large : .small, &random)
         if number % 4 == 1 || number % 8 == 6 { limit = random.from(0...(table == .small ? 8 : 60)) }
@@ -115,7 +116,8 @@ extension Query {
         isText = number % 8 < 3 || number % 16 == 15
     }
 
-    /// Half of the queries have a range on their first sort key, so that many are windows of one tree.
+    /// Half of the queries have a range on their first sort key. The store keeps one tree for the sort order and serves
+    /// such queries as ranges of it, so many queries share a tree.
     private init(_ table: TableSize, _ random: inout SeededRandom) {
         self.table = table
         let columns = Column.allCases.shuffled(using: &random)

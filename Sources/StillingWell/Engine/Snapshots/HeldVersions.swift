@@ -6,23 +6,25 @@
 // meanwhile are copied in the retired mapping, each at most once. The cost of a held version is bounded by the file's
 // size at that time, in memory of the process that holds it.
 //
-// Called by the upkeep of each store that the process has opened at this path, one at a time; without upkeep, by
-// writers.
+// Called by the upkeep thread of each store that the process has opened at this path, one at a time. In a process
+// without an upkeep thread, which starts with the first live connection, writers call it.
 import CStillingWellLMDB
 import Glibc
 import Logging
 import StillingWellSync
 import Synchronization
 
-/// Unchecked because `lock` guards everything but the count.
+/// Unchecked because `lock` guards all mutable state except the atomics.
 final class HeldVersions: @unchecked Sendable {
     /// Versions that a reader may lie behind before its mapping is retired. More in a large file.
     static let patienceVersions: ClosedRange<UInt64> = 16...256
-    /// Pages of the file per version of lag. A commit keeps 7 to 10 pages, which may be a quarter of the file.
+    /// Pages of the file per version that a reader may lie behind. Each commit of that lag keeps 7 to 10 freed pages in
+    /// the file, so at this limit they are about a quarter of it.
     private static let pagesPerVersion = 40
-    /// Time that a version is held before its mapping is retired. Proportionally less if fewer commits came meanwhile;
-    /// tests set 0. A slow observer can lie hundreds of versions behind for milliseconds. Retiring mappings for it took
-    /// up to four fifths of the commits of a continuous writer. If commits are rare, copying takes little time.
+    /// Time in ns for which a version is held before its mapping is retired, if it lies 256 versions behind or more. At
+    /// n < 256 versions, n / 256 of that time. Tests set 0. A slow observer can lie hundreds of versions behind for
+    /// milliseconds. Retiring mappings for it reduced the commits of a continuous writer by up to four fifths. If
+    /// commits are rare, copying takes little time.
     let patienceNs = Atomic<Int64>(50_000_000)
 
     private let environment: OpaquePointer
@@ -31,7 +33,7 @@ final class HeldVersions: @unchecked Sendable {
     private let directory: String
     private let lock = TracedMutex("held versions")
     private var retired: [ReadMap] = []
-    /// LMDB read transactions: `trail` holds what has not been copied, `spare` is for the next turn.
+    /// LMDB read transactions: `trail` holds what has not been copied, `spare` is for the next call.
     private var trail: LMDBTransaction?
     private var spare: LMDBTransaction?
     private var hasWarned = false
@@ -94,7 +96,7 @@ final class HeldVersions: @unchecked Sendable {
         do throws(EngineFailure) {
             try follow()
         } catch {
-            // The next turn begins where this one did, so nothing is lost.
+            // The next call begins where this one did, so nothing is lost.
             problem = "\(error.error("copy pages", path: directory) { _ in nil })"
         }
         drop(for: current())
@@ -127,7 +129,7 @@ final class HeldVersions: @unchecked Sendable {
         return nil
     }
 
-    /// Copies pages freed since the last turn, and advances.
+    /// Copies pages freed since the last call, and advances.
     private func follow() throws(EngineFailure) {
         let next = try LMDB.beginReading(environment, again: spare, at: page)
         spare = next
