@@ -71,8 +71,8 @@ public protocol AnsweringStore: DrivenStore {}
 
 /// A subscription of an `AnsweringStore`.
 public protocol AnsweringSubscription: DriverSubscription {
-    /// Reads as an application does inside a callback. Called on the site, inside callbacks. Data of the callback is
-    /// read at its version. A read in a transaction of its own may be of a newer version.
+    /// Reads as an application does inside a callback. Called on the delivery context, inside callbacks. Data of the
+    /// callback is read at its version. A read in a transaction of its own may be of a newer version.
     /// - Throws: the engine's error.
     func answer(_ question: ReadQuestion) throws -> ReadAnswer
 }

@@ -2,7 +2,8 @@
 // two steps: here both are one atomic step.
 import Synchronization
 
-/// Forwards to a sink until cancelled. `deliver` runs on the site, one call at a time; `cancel` on any thread.
+/// Forwards to a sink until cancelled. `deliver` runs on the delivery context, one call at a time; `cancel` on any
+/// thread.
 public final class CancellableSink: DeliverySink {
     private enum State: Int, AtomicRepresentable { case idle, running, cancelled }
 

@@ -41,8 +41,8 @@ public struct EngineFacts: Sendable {
     /// Data that the oracle may read inside callbacks (`DriverSubscription.forEachShown`) and compare with the
     /// claimed version.
     public var shows = Shown.rows
-    /// Whether all subscriptions of a site advance together: none is called at an older version after another was
-    /// called at a newer one. Otherwise the results of two queries are not compared.
+    /// Whether all subscriptions of a delivery context advance together: none is called at an older version after
+    /// another was called at a newer one. Otherwise the results of two queries are not compared.
     public var advancesTogether = true
     /// Whether a delivery may come though no row of the result was written.
     public var repeatsRows = false

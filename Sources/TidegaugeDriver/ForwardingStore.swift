@@ -9,7 +9,7 @@ public final class ForwardingStore<Base: DrivenStore>: DrivenStore {
 
     /// - Parameters:
     ///   - writer: wraps each new writer, on the writer's thread.
-    ///   - sink: wraps the sink of each subscription, on its site.
+    ///   - sink: wraps the sink of each subscription, on its delivery context.
     public init(
         _ base: Base, writer: @escaping @Sendable (any StoreWriter) -> any StoreWriter = { $0 },
         sink: @escaping @Sendable (any DeliverySink) -> any DeliverySink = { $0 }

@@ -1,5 +1,5 @@
-// Delivery for stores that only signal that a commit happened. A commit raises the site, where all observers then
-// read the newest version together. Commits in between are coalesced.
+// Delivery for stores that only signal that a commit happened. A commit signals the delivery context, where all
+// observers then read the newest version together. Commits in between are coalesced.
 //
 // No callback runs under the lock.
 import StillingWellSync
@@ -10,16 +10,16 @@ public protocol PullingSubscription: DriverSubscription {
     var isCancelled: Bool { get }
 }
 
-/// The observers of one site.
+/// The observers of one delivery context.
 public final class PullingSite<Observer: PullingSubscription>: Sendable {
     private let observers = Guarded<[Observer]>("pulling site", [])
     private let signal = SetOnce<SiteSignal>()
 
-    /// Creates the object on the site.
+    /// Creates the object on the delivery context.
     /// - Parameters:
     ///   - name: name of the signal in reports of waits.
-    ///   - pull: delivers the newest version to all given observers, on the site. It is retained until the site ends,
-    ///     so it should hold the store weakly.
+    ///   - pull: delivers the newest version to all given observers, on the delivery context. It is retained until the
+    ///     context ends, so it should hold the store weakly.
     public init(_ site: DeliverySite, _ name: String, pull: @escaping @Sendable ([Observer]) -> Void) {
         signal.set(SiteSignal(site, name) { [weak self] in self.map { pull($0.living()) } })
     }

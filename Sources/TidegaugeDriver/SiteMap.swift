@@ -1,11 +1,12 @@
-// State that a store keeps per observing site: a connection, a signal, the subscriptions. No callback runs under the
+// State that a store keeps per delivery context: a connection, a signal, the subscriptions. No callback runs under the
 // lock, and removed values are released outside it.
 import Foundation
 import StillingWellSync
 
-/// A map with one value per site. Any thread, unless a method says otherwise.
+/// A map with one value per delivery context. Any thread, unless a method says otherwise.
 public final class SiteMap<Value>: Sendable {
-    // Unchecked because a value belongs to its site, which alone asks for it; others list values, and let go of them.
+    // Unchecked because a value belongs to its delivery context, which alone asks for it; others list values, and let
+    // go of them.
     private struct Kept: @unchecked Sendable { let value: Value }
 
     private let values: Guarded<[ObjectIdentifier: Kept]>
@@ -13,7 +14,8 @@ public final class SiteMap<Value>: Sendable {
     /// - Parameter name: name of the lock in reports of waits.
     public init(_ name: String) { values = Guarded(name, [:]) }
 
-    /// Returns the site's value and creates it on first use. On the site, so that no other thread creates it.
+    /// Returns the delivery context's value and creates it on first use. On the context, so that no other thread
+    /// creates it.
     public func value(at site: DeliverySite, make: () throws -> Value) rethrows -> Value {
         let key = site.identity
         if let known = values.withLock({ $0[key] }) { return known.value }
@@ -24,7 +26,7 @@ public final class SiteMap<Value>: Sendable {
 
     public var all: [Value] { values.withLock { Array($0.values) }.map(\.value) }
 
-    /// Removes the site's value and returns it. On the site.
+    /// Removes the delivery context's value and returns it. On the context.
     public func remove(_ site: DeliverySite) -> Value? {
         let key = site.identity
         return values.withLock { $0.removeValue(forKey: key) }?.value
@@ -44,7 +46,7 @@ extension Guarded where State: Sendable {
 }
 
 extension DeliverySite {
-    /// Identity of the site: its queue, or the run loop of the calling thread. On the site.
+    /// Identity of the delivery context: its queue, or the run loop of the calling thread. On the context.
     public var identity: ObjectIdentifier {
         switch self {
         case .runLoop: ObjectIdentifier(RunLoop.current)

@@ -1,11 +1,11 @@
-// Signals a delivery site from any thread, for drivers whose engine has no such signal. The handler runs on the site
-// soon after a request, once for all requests made before it starts.
+// Signals a delivery context from any thread, for drivers whose engine has no such signal. The handler runs on the
+// context soon after a request, once for all requests made before it starts.
 //
-// `isRaised` is an atomic. The signal retains the handler, which runs only on the site.
+// `isRaised` is an atomic. The signal retains the handler, which runs only on the delivery context.
 import StillingWellSync
 import Synchronization
 
-/// Calls a handler on a site. `raise` and `invalidate` may be called on any thread.
+/// Calls a handler on a delivery context. `raise` and `invalidate` may be called on any thread.
 public final class SiteSignal: Sendable {
     private enum Target {
         case runLoop(RunLoopSignal)
@@ -17,8 +17,8 @@ public final class SiteSignal: Sendable {
     private let isRaised = Atomic<Bool>(false)
     private let isOver = Atomic<Bool>(false)
 
-    /// Creates the signal on the site, because a run loop is that of the calling thread. The handler is retained
-    /// until the signal is released, so it should hold the store weakly.
+    /// Creates the signal on the delivery context, because a run loop is that of the calling thread. The handler is
+    /// retained until the signal is released, so it should hold the store weakly.
     /// - Parameter name: name in reports of waits.
     public init(_ site: DeliverySite, _ name: String, handler: @escaping @Sendable () -> Void) {
         self.handler = handler

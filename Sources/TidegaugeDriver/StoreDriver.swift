@@ -83,11 +83,11 @@ public final class CommittingWriter: StoreWriter {
 /// Keeps a sink attached. `cancel()` may be called on any thread; no delivery starts after it returns.
 public protocol DriverSubscription: AnyObject, Sendable {
     func cancel()
-    /// Returns the rows of this subscription, read through the live collection itself. Called on its site.
+    /// Returns the rows of this subscription, read through the live collection itself. Called on its delivery context.
     func currentItems() throws -> [Item]
-    /// Calls `body` with the existing rows at `indices`, at the version of the current delivery. Called on the site,
-    /// inside some callbacks. If `EngineFacts.shows` is `keys`, other columns are undefined. The read counts as part
-    /// of the callback, so a driver should materialise only these rows.
+    /// Calls `body` with the existing rows at `indices`, at the version of the current delivery. Called on the delivery
+    /// context, inside some callbacks. If `EngineFacts.shows` is `keys`, other columns are undefined. The read counts
+    /// as part of the callback, so a driver should materialise only these rows.
     /// - Throws: the engine's error.
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws
 }
@@ -104,7 +104,7 @@ extension DriverSubscription {
     }
 }
 
-/// Receives the deliveries of a subscription on its site, one at a time.
+/// Receives the deliveries of a subscription on its delivery context, one at a time.
 public protocol DeliverySink: AnyObject, Sendable {
     func deliver(_ delivery: borrowing Delivery)
     /// Called when the engine ended this subscription with an error.

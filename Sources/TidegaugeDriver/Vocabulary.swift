@@ -1,5 +1,5 @@
-// Data types in which a scenario addresses a store: items, changes, queries, delivery sites. Each driver maps them to
-// its own model and query language.
+// Data types in which a scenario addresses a store: items, changes, queries, delivery contexts. Each driver maps them
+// to its own model and query language.
 import Foundation
 
 /// One row of the table that every scenario observes: the four numbers that the harness uses. `RowShape` has the rest.
@@ -62,14 +62,15 @@ public struct Query: Sendable, Hashable {
     }
 }
 
-/// The place that deliveries run on. The harness creates and owns the thread or queue, and calls `subscribe` there.
+/// A delivery context: the run loop or the serial queue that deliveries run on. The harness creates and owns the thread
+/// or queue, and calls `subscribe` there.
 public enum DeliverySite: Sendable {
     /// The run loop of the thread that calls `subscribe`.
     case runLoop
     /// A serial queue. `subscribe` is called inside a block of it.
     case queue(DispatchQueue)
 
-    /// Kind of a site.
+    /// Kind of a delivery context.
     public enum Kind: Sendable, CaseIterable {
         case runLoop
         case queue

@@ -1,6 +1,6 @@
-// Records the callbacks of one observer. Index lists are copied to a second buffer, so that the oracle can replay
-// them after the load. One thread at a time records, because deliveries of a site are serial. Reading starts after
-// the site has ended (see RecordBuffer for ownership instead of locks).
+// Records the callbacks of one observer. Index lists are copied to a second buffer, so that the oracle can replay them
+// after the load. One thread at a time records, because deliveries of a delivery context are serial. Reading starts
+// after the context has ended (see RecordBuffer for ownership instead of locks).
 import Synchronization
 
 /// Properties of a callback.
@@ -67,8 +67,8 @@ public final class CallbackRecorder: Sendable {
     /// The index lists of all callbacks, concatenated.
     public var allIndices: [Int32] { Array(indexBuffer) }
 
-    /// Records a callback, or counts it as overflow. Called only on the observer's site, inside the callback, which
-    /// must end with `finish(exitNs:)`.
+    /// Records a callback, or counts it as overflow. Called only on the observer's delivery context, inside the
+    /// callback, which must end with `finish(exitNs:)`.
     /// - Parameter version: `nil` if the engine has no versions.
     @discardableResult
     public func record(
@@ -98,7 +98,7 @@ public final class CallbackRecorder: Sendable {
         records.updateLast { $0.exitNs = exitNs }
     }
 
-    /// Replaces tokens by versions in the first callbacks. Called once, after the site has been waited for.
+    /// Replaces tokens by versions in the first callbacks. Called once, after the delivery context has been waited for.
     public func renumber(first count: Int, _ version: (Int64) -> Int64) {
         records.updateFirst(count) { if !$0.flags.contains(.noVersion) { $0.version = version($0.version) } }
     }

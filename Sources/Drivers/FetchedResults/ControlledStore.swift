@@ -1,22 +1,23 @@
-// A store with a log of all commits and one connection per site. Its opener selects how subscriptions learn of them.
+// A store with a log of all commits and one connection per delivery context. Its opener selects how subscriptions learn
+// of them.
 //
-// Members of `subscriptions` are used on their sites only.
+// Members of `subscriptions` are used on their delivery contexts only.
 import FetchedResults
 import StillingWell
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeStillingWellDriver
 
-/// An observer that a site refreshes with its connection.
+/// An observer that a delivery context refreshes with its connection.
 package protocol ControlledObserver: DriverSubscription {
-    /// Whether the observer uses this connection, and so belongs to its site.
+    /// Whether the observer uses this connection, and so belongs to its delivery context.
     func isOf(_ connection: Connection) -> Bool
-    /// Delivers everything committed so far before it returns. Call it on the site.
+    /// Delivers everything committed so far before it returns. Call it on the delivery context.
     func refresh() throws
 }
 
 public final class ControlledStore: ConnectedStore {
-    /// Makes an observer of a query. Called on the site.
+    /// Makes an observer of a query. Called on the delivery context.
     package typealias Observe =
         @Sendable (Connection, Query, DeliverySite, any DeliverySink) throws -> any ControlledObserver
 

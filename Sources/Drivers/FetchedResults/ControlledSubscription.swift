@@ -1,5 +1,5 @@
 // A fetched-results controller and its delegate, which combines the individual changes into one delivery. Used on the
-// site, except for `cancel`.
+// delivery context, except for `cancel`.
 import FetchedResults
 import StillingWell
 import StillingWellSync

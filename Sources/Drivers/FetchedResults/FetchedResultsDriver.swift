@@ -1,5 +1,5 @@
-// Driver of fetched-results controllers: one store, one connection per site, one controller per subscription, and a
-// change logger that records every commit.
+// Driver of fetched-results controllers: one store, one connection per delivery context, one controller per
+// subscription, and a change logger that records every commit.
 import FetchedResults
 import StillingWell
 import TidegaugeDriver

@@ -33,7 +33,7 @@ public enum Flaw: String, Sendable, CaseIterable {
     case callbackUnderLock = "callback-under-lock"
     /// A commit holds the write lock until every observer has been called.
     case waitsForObservers = "waits-for-observers"
-    /// A refresh waits for the site's next turn.
+    /// A refresh waits until the delivery context runs its next block.
     case refreshWaitsForTurn = "refresh-waits-for-turn"
     /// Cancelling a subscription waits for its running callback.
     case cancelWaits = "cancel-waits"
@@ -41,7 +41,7 @@ public enum Flaw: String, Sendable, CaseIterable {
     case calledUnderRegistry = "called-under-registry"
     /// The store has a pool of two readers. A read inside a read takes another one.
     case readerPool = "reader-pool"
-    /// An asynchronous write takes the write lock immediately and releases it later on the site.
+    /// An asynchronous write takes the write lock immediately and releases it later on the delivery context.
     case asyncWriteHeld = "async-write-held"
     /// A commit takes the registry lock under the write lock, and a subscription takes them in the opposite order.
     case lockOrder = "lock-order"
@@ -51,7 +51,7 @@ public enum Flaw: String, Sendable, CaseIterable {
     case answersCounted = "answers-counted"
     /// A refresh waits for answers; the answering thread does not answer if the store has been closed.
     case closeForgetsRefresh = "close-forgets-refresh"
-    /// The only worker waits for the site, and the site waits for a worker.
+    /// The only worker waits for the delivery context, and the context waits for a worker.
     case workersStarve = "workers-starve"
     /// A mailbox has room for one delivery; the writer waits for room while it holds the write lock.
     case boundedMailbox = "bounded-mailbox"

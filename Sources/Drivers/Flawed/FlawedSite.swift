@@ -1,8 +1,8 @@
-// A site of a flawed store: runs blocks there, and waits for them.
+// A delivery context of a flawed store: runs blocks there, and waits for them.
 import StillingWellSync
 import TidegaugeDriver
 
-/// Used by any thread, except for `init`, which runs on the site.
+/// Used by any thread, except for `init`, which runs on the delivery context.
 final class FlawedSite: Sendable {
     private enum Target {
         case runLoop(RunLoopHandOff)
@@ -20,7 +20,7 @@ final class FlawedSite: Sendable {
         }
     }
 
-    /// The resource that a wait for the site waits for.
+    /// The resource that a wait for the delivery context waits for.
     var resource: TracedResource {
         switch target {
         case .runLoop(let loop): loop.resource
@@ -35,7 +35,7 @@ final class FlawedSite: Sendable {
         }
     }
 
-    /// Runs a block on the site and waits for it. On the site itself this hangs or traps.
+    /// Runs a block on the delivery context and waits for it. On the context itself this hangs or traps.
     func performAndWait(_ block: @escaping @Sendable () -> Void) {
         switch target {
         case .queue(let queue): queue.sync(block)

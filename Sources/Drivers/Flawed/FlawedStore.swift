@@ -91,7 +91,7 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
         for subscription in subscriptions { subscription.site.perform { subscription.deliver(version) } }
     }
 
-    /// Uses a worker until the site has called the observer.
+    /// Uses a worker until the delivery context has called the observer.
     private func deliverByWorker(_ subscription: FlawedSubscription, _ version: Int64) {
         TracedThread("worker") { [self] in
             workerPool.with { subscription.site.performAndWait { subscription.deliver(version) } }

@@ -23,7 +23,7 @@ final class FlawedSubscription: DriverSubscription {
         roomMade = TracedCondition("mailbox room", state)
     }
 
-    /// Runs on the site, or on the thread that the flaw uses.
+    /// Runs on the delivery context, or on the thread that the flaw uses.
     func deliver(_ version: Int64, isInitial: Bool = false) {
         state.withLock { $0.isRunning = true }
         Tracing.note(.acquired, on: running)
@@ -38,7 +38,7 @@ final class FlawedSubscription: DriverSubscription {
     /// Waits until a running callback has returned. Never returns if called in that callback.
     func awaitIdle() { state.wait(for: idle, from: running) { !$0.isRunning } }
 
-    /// Waits for room for one more delivery; the site makes room.
+    /// Waits for room for one more delivery; the delivery context makes room.
     func takeRoom() { state.withLock(after: roomMade, for: site.resource, once: { $0.hasRoom }) { $0.hasRoom = false } }
 
     func makeRoom() {

@@ -5,7 +5,7 @@
 // a background thread commits, takes `serial`, waits for the delegate's thread the delegate's thread meanwhile commits,
 // fetches again, ends the controller or requests all deliveries, each of which waits for `serial`
 //
-// `serial` guards `told` and `hasFailed` of all observers; `shown` belongs to the site.
+// `serial` guards `told` and `hasFailed` of all observers; `shown` belongs to the delivery context.
 import FetchedResults
 import StillingWell
 import StillingWellSync
@@ -18,7 +18,8 @@ private let serial = TracedMutex("fetched results serial section")
 
 /// One observer's way of hearing of commits.
 ///
-/// Unchecked because one section guards `told` and `hasFailed` of all observers, which is the flaw, and the rest is the site's.
+/// Unchecked because one section guards `told` and `hasFailed` of all observers, which is the flaw, and the rest is
+/// used on the delivery context only.
 final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
     /// The rows of a query and their version.
     private struct Rows {
@@ -44,7 +45,7 @@ final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
     private var shown: [Item]
     private var listener: NotificationSubscription?
 
-    /// Call it on the site.
+    /// Call it on the delivery context.
     init(_ connection: Connection, _ query: Query, _ site: DeliverySite, _ sink: any DeliverySink) throws {
         self.connection = connection
         store = connection.store
@@ -98,7 +99,7 @@ final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
         }
     }
 
-    /// Runs on the site.
+    /// Runs on the delivery context.
     private func tell(_ old: [Item], _ outcome: Result<Rows, any Error>) {
         switch outcome {
         case .success(let new):

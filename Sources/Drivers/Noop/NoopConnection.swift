@@ -1,22 +1,23 @@
-// Pending deliveries for one site, and the signal that wakes it. It is raised once until the site has taken them.
+// Pending deliveries for one delivery context, and the signal that wakes it. It is raised once until the context has
+// taken them.
 //
-// The store's lock guards the inbox. `subscribers` and all other delivery state belong to the site.
+// The store's lock guards the inbox. `subscribers` and all other delivery state belong to the delivery context.
 import TidegaugeDriver
 
-/// The delivering side of a no-op store at one site.
+/// The delivering side of a no-op store for one delivery context.
 ///
-/// Unchecked because the store's lock guards the inbox, and the site has all the rest.
+/// Unchecked because the store's lock guards the inbox, and all other state is used on the delivery context only.
 final class NoopConnection: @unchecked Sendable {
     var inbox = NoopInbox()
     // Weak, like the signal's reference to the connection, as another thread may close the store meanwhile.
     private weak var store: NoopStore?
     private var signal: SiteSignal?
-    /// The current deliveries; kept to reuse their memory. Used on the site.
+    /// The current deliveries; kept to reuse their memory. Used on the delivery context.
     private var pending = NoopInbox.Pending()
     /// Subscribers by number of the query.
     private var subscribers: [[NoopSubscription]] = []
 
-    /// On the site.
+    /// On the delivery context.
     init(_ store: NoopStore, _ site: DeliverySite) {
         self.store = store
         signal = SiteSignal(site, "no-op delivery") { [weak self] in self?.deliver() }
@@ -41,7 +42,7 @@ final class NoopConnection: @unchecked Sendable {
     }
 }
 
-/// Deliveries that a site has not made yet.
+/// Deliveries that a delivery context has not made yet.
 struct NoopInbox {
     struct Pending {
         var queries: [Int] = []
@@ -54,7 +55,7 @@ struct NoopInbox {
     private var isRaised = false
 
     /// Records that a query's rows have changed.
-    /// - Returns: whether the site must be woken.
+    /// - Returns: whether the delivery context must be woken.
     mutating func post(_ query: Int) -> Bool {
         while isPosted.count <= query { isPosted.append(false) }
         guard !isPosted[query] else { return false }

@@ -1,6 +1,6 @@
-// An observing site: its queries, and the rows from the watcher that they have not shown yet.
+// A delivery context: its queries, and the rows from the watcher that they have not shown yet.
 //
-// The watcher's thread posts. Everything else except `end` runs on the site.
+// The watcher's thread posts. Everything else except `end` runs on the delivery context.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -18,11 +18,11 @@ final class PostgresSite: Sendable {
         observers.set(PullingSite(site, "postgres delivery") { [weak self] in self?.show($0) })
     }
 
-    /// On the site.
+    /// On the delivery context.
     func add(_ watched: WatchedQuery) { observers.known?.add(watched) }
 
-    /// - Parameter isRound: whether all queries of the site were evaluated. Queries that are not in `news` then have
-    ///   the same rows as before, at the new token.
+    /// - Parameter isRound: whether all queries of the delivery context were evaluated. Queries that are not in `news`
+    ///   then have the same rows as before, at the new token.
     func post(_ news: [(WatchedQuery, QueryRows)], _ token: Int64, isRound: Bool) {
         let isNews = mail.withLock { mail in
             if isRound { for key in mail.keys { mail[key]?.token = token } }
@@ -66,7 +66,8 @@ enum QueryRows: Sendable {
     }
 }
 
-/// Caches change sets during one turn of a site. Queries with the same old and new rows share one. Used on the site.
+/// Caches change sets during one delivery of a delivery context. Queries with the same old and new rows share one. Used
+/// on the context.
 struct ViewDifferences {
     private var made: [ObjectIdentifier: (old: OrderedView, new: OrderedView, changes: OrderedView.Changes)] = [:]
 
@@ -85,7 +86,7 @@ final class WatchedQuery: PullingSubscription {
     private let sink: CancellableSink
     private let shown = DeliveryBound<QueryRows?>(nil)
 
-    /// On the site.
+    /// On the delivery context.
     init(_ query: Query, _ site: PostgresSite, _ sink: any DeliverySink) {
         (self.query, self.site, self.sink) = (query, site, CancellableSink(sink))
         site.add(self)

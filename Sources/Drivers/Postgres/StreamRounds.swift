@@ -1,5 +1,5 @@
 // The work of a watcher that receives every commit. It keeps a copy of the table and the ordered rows of each query,
-// and posts changes to the sites. After a lost connection it makes a new one with a new slot and copy; the
+// and posts changes to the delivery contexts. After a lost connection it makes a new one with a new slot and copy; the
 // differences of the copy are the missed changes.
 import StillingWellBasis
 import TidegaugeDriver
@@ -25,7 +25,7 @@ final class StreamRounds: WatcherRounds {
     private var live: [Live] = []
     private var numbers: [Query: Int] = [:]
     private var index = PredicateIndex([])
-    /// The sites of all queries so far.
+    /// The delivery contexts of all queries so far.
     private var sites: [ObjectIdentifier: PostgresSite] = [:]
 
     // Changes since the last post.
@@ -161,7 +161,8 @@ final class StreamRounds: WatcherRounds {
         index = PredicateIndex(live.map(\.view.query))
     }
 
-    /// Updates the queries from the changed rows, and posts the changed ones to their sites. O(changed rows log n).
+    /// Updates the queries from the changed rows, and posts the changed ones to their delivery contexts. O(changed rows
+    /// log n).
     private func post() {
         guard !before.isEmpty else { return }
         var steps: [Int: [OrderedView.Step]] = [:]

@@ -1,18 +1,18 @@
-// Deliveries of an engine: received on the reading thread, made on the site. The engine's own time is recorded, so the way
-// from one thread to the other is not measured.
+// Deliveries of an engine: received on the reading thread, made on the delivery context. The engine's own time is
+// recorded, so the way from one thread to the other is not measured.
 //
-// `lastAtNs` belongs to the reading thread and `shown` to the site.
+// `lastAtNs` belongs to the reading thread and `shown` to the delivery context.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// Pending deliveries of one site, in the order in which they came.
+/// Pending deliveries of one delivery context, in the order in which they came.
 final class ProcessSite: Sendable {
     private let pending = Guarded<[(ProcessSubscription, EngineMessage)]>("engine deliveries", [])
     private let signal = SetOnce<SiteSignal>()
 
-    /// On the site.
+    /// On the delivery context.
     init(_ site: DeliverySite) {
         signal.set(SiteSignal(site, "engine delivery") { [weak self] in self?.deliver() })
     }
@@ -83,7 +83,7 @@ final class ProcessSubscription: DriverSubscription, EngineSubscriber {
 
     func fail(_ failure: ProcessFailure) { sink.fail(failure) }
 
-    // MARK: The site
+    // MARK: The delivery context
 
     func show(_ delivery: EngineMessage) {
         // Set before the call, because the called observer reads the new rows.

@@ -3,7 +3,7 @@ import StillingWell
 import TidegaugeDriver
 
 extension Results where Object: DrivenRow {
-    /// Returns a function that answers questions about these results of a query. Call it on their site.
+    /// Returns a function that answers questions about these results of a query. Call it on their delivery context.
     func answers(to query: Query) -> (ReadQuestion) throws -> ReadAnswer {
         { [self] question in
             switch question {

@@ -5,7 +5,7 @@ import StillingWellCombine
 import StillingWellSync
 import TidegaugeDriver
 
-/// An observation of rows. Used on their site, as the connection requires, except for `cancel`.
+/// An observation of rows. Used on their delivery context, as the connection requires, except for `cancel`.
 final class StillingWellSubscription<Rows: RandomAccessCollection>: AnsweringSubscription
 where Rows.Element: DrivenRow, Rows.Index == Int {
     private let rows: DeliveryBound<Rows>
@@ -13,7 +13,7 @@ where Rows.Element: DrivenRow, Rows.Index == Int {
     private let end: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - ask: answers questions on the site.
+    ///   - ask: answers questions on the delivery context.
     ///   - end: ends the observation; called on any thread.
     init(_ rows: Rows, answer ask: @escaping (ReadQuestion) throws -> ReadAnswer, end: @escaping @Sendable () -> Void) {
         self.rows = DeliveryBound(here: rows)

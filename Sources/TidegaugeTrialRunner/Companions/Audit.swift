@@ -7,7 +7,7 @@ final class Audit: Companion {
     private let auditors: [Auditor]
     private let spec: TrialSpec
 
-    /// Subscribes one auditor on every site; none if not asked for or if the store has no contents.
+    /// Subscribes one auditor on every delivery context; none if not asked for or if the store has no contents.
     init(_ setup: TrialSetup) throws {
         spec = setup.spec
         let isAsked = spec.observers.audit == .sums && setup.driver.capabilities.hasContents
@@ -39,7 +39,7 @@ final class Audit: Companion {
 
 /// Adds up.
 ///
-/// Unchecked because everything that changes is the site's own, and is read after a hop to it.
+/// Unchecked because all mutable state is used on the delivery context, and read after a hop to it.
 private final class Auditor: DeliverySink, @unchecked Sendable {
     let site: DeliveryContext
     var subscription: (any DriverSubscription)?

@@ -1,6 +1,6 @@
-// Observers that are replaced while writers write, like lists on screens. Each is cancelled from another thread at
-// any moment of its life, even before its first delivery; it must not be called afterwards. If the driver can forget
-// a site, the observing threads are replaced too.
+// Observers that are replaced while writers write, like lists on screens. Each is cancelled from another thread at any
+// moment of its life, even before its first delivery; it must not be called afterwards. If the driver can forget a
+// delivery context, the observing threads are replaced too.
 //
 // A lock guards the findings. Everything else belongs to the churning thread until `end` has joined it, and to the
 // conducting thread afterwards.
@@ -32,7 +32,7 @@ final class Churn: Companion, @unchecked Sendable {
     private let spec: TrialSpec
     private let query: Query
     private let store: any DrivenStore
-    /// The store, if it can forget sites; otherwise nil.
+    /// The store, if it can forget delivery contexts; otherwise nil.
     private let forgetting: (any SiteForgetting)?
     private let slots: [Slot]
     private let isOver = Atomic<Bool>(false)
@@ -90,8 +90,9 @@ final class Churn: Companion, @unchecked Sendable {
         subscription.cancel()
         slot.observer = nil
         slot.subscription = nil
-        // A delivery may have begun earlier and not have reached the observer yet. Calls of a site are serial, so a
-        // delivery after this block began after the cancellation. The block releases the subscription on its site.
+        // A delivery may have begun earlier and not have reached the observer yet. Calls of a delivery context are
+        // serial, so a delivery after this block began after the cancellation. The block releases the subscription on
+        // its context.
         slot.site.perform { withExtendedLifetime(subscription) { observer.end() } }
     }
 
@@ -108,7 +109,7 @@ final class Churn: Companion, @unchecked Sendable {
         thread?.join()
         thread = nil
         if let fault { throw fault }
-        // Waits until the cancellations have run on every site.
+        // Waits until the cancellations have run on every delivery context.
         for slot in slots { try slot.site.run(timeoutNs: spec.hangTimeoutNs) {} }
         findings.counts["churned_observers"] = made
     }
@@ -126,7 +127,7 @@ final class Churn: Companion, @unchecked Sendable {
         for slot in slots { cancel(slot) }
     }
 
-    /// Stops the sites and reports violations. Call it after one more commit that affects all observers.
+    /// Stops the delivery contexts and reports violations. Call it after one more commit that affects all observers.
     func close(into findings: inout Findings) throws {
         for slot in slots {
             try slot.site.run(timeoutNs: spec.hangTimeoutNs) {}

@@ -65,7 +65,7 @@ struct Companions {
         for companion in all.reversed() { try companion.end(into: &findings) }
     }
 
-    /// Ends the subscriptions, the store and the sites.
+    /// Ends the subscriptions, the store and the delivery contexts.
     /// - Parameter logs: the observers' records so far.
     func close(_ logs: [ObserverLog], into findings: inout Findings) throws {
         findings.violations += try CancellationCheck.check(setup.store, setup.group, logs) {

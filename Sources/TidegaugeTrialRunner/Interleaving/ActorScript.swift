@@ -1,11 +1,11 @@
 // Runs the script of one actor wherever its steps run: on its thread, in its callbacks, in blocks on other actors'
-// sites. It makes a new writer for each commit.
+// delivery contexts. It makes a new writer for each commit.
 import TidegaugeDriver
 import TidegaugeSpec
 
 struct ActorScript: Sendable {
     let test: InterleavingTest
-    /// The actor that the script belongs to, also in a block that runs on another actor's site.
+    /// The actor that the script belongs to, also in a block that runs on another actor's delivery context.
     let actor: String
 
     /// Runs steps as one unit of the actor's work.

@@ -1,5 +1,5 @@
 // An interleaving test as a program whose schedules are explored. Each schedule runs it again on a new store with the
-// same checks. Delivery sites must be run loops: the schedule of a dispatch queue cannot be chosen.
+// same checks. Delivery contexts must be run loops: the schedule of a dispatch queue cannot be chosen.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver

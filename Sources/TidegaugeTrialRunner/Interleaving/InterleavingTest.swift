@@ -1,4 +1,4 @@
-// State of an interleaving test: the store, the delivery sites, the barriers, the subscriptions. Actors share it
+// State of an interleaving test: the store, the delivery contexts, the barriers, the subscriptions. Actors share it
 // through traced locks, so that exploration also chooses the schedules here.
 //
 // Counters are atomics: the watchdog reads them without blocking.
@@ -36,7 +36,7 @@ final class InterleavingTest: Sendable {
     private let active: [String: ActiveCount]
     private let steps = Atomic<Int>(0)
 
-    /// Whether all subscriptions of a site show one version.
+    /// Whether all subscriptions of a delivery context show one version.
     let advancesTogether: Bool
 
     init(_ store: any DrivenStore, _ play: InterleavingSpec, _ capabilities: Capabilities) {
@@ -70,7 +70,7 @@ final class InterleavingTest: Sendable {
     /// Ignores later complaints: callbacks that run while the store closes are not judged.
     func ignoreWhatFollows() { state.withLock { $0.isOver = true } }
 
-    // MARK: Sites
+    // MARK: Delivery contexts
 
     func site(_ name: String) -> DeliveryContext { sites[name]! }
 
@@ -167,8 +167,8 @@ final class InterleavingTest: Sendable {
         }
     }
 
-    /// Releases the observers of a site, including cancelled ones. It breaks the reference cycle between an observer
-    /// and its subscription, which also holds the store. Runs on the site.
+    /// Releases the observers of a delivery context, including cancelled ones. It breaks the reference cycle between an
+    /// observer and its subscription, which also holds the store. Runs on the context.
     func dismiss(on site: String) {
         let mine = state.withLock { state in
             for name in state.subscriptions.keys { state.subscriptions[name]!.removeAll { $0.site == site } }
@@ -187,8 +187,8 @@ final class InterleavingTest: Sendable {
         state.withLock { _ in changed.broadcast() }
     }
 
-    /// Checks that the subscriptions of a site show one version: of all rows shown on the site, each subscription
-    /// shows exactly those that match its query. Runs on the site, in a callback.
+    /// Checks that the subscriptions of a delivery context show one version: of all rows shown on the context, each
+    /// subscription shows exactly those that match its query. Runs on the context, in a callback.
     func checkTogether(on site: String) {
         let mine = state.withLock { $0.subscriptions.values.joined().filter { $0.site == site && $0.covered >= 0 } }
         guard advancesTogether, mine.count > 1 else { return }
@@ -223,7 +223,7 @@ final class InterleavingTest: Sendable {
 
 /// An observer of an interleaving test, with the steps that its callbacks run. Deliveries come one at a time.
 ///
-/// Unchecked because the site alone calls its blocks and changes it, before anybody can cancel it.
+/// Unchecked because the delivery context alone calls its blocks and changes it, before anybody can cancel it.
 final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
     let site: String
     let query: Query
@@ -231,9 +231,9 @@ final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
     private let initial: () -> Void
     private let update: () -> Void
     private let coveredVersion = Atomic<Int64>(-1)
-    /// Used on the site alone.
+    /// Used on the delivery context alone.
     private var hasUpdated = false
-    /// Written on the site before another thread can cancel the subscription.
+    /// Written on the delivery context before another thread can cancel the subscription.
     var subscription: (any DriverSubscription)?
 
     init(

@@ -1,5 +1,5 @@
 // Performs the reads of `observers.reads` in an observer's callbacks. Answers are stored in preallocated memory and
-// compared with the model after the load (`AnswerCheck`). Used on the observer's site.
+// compared with the model after the load (`AnswerCheck`). Used on the observer's delivery context.
 import StillingWellBasis
 import StillingWellSync
 import Synchronization

@@ -1,13 +1,13 @@
-// Checks the end of a trial: cancels everything, makes one more commit that every query would see, and verifies that
-// no cancelled observer is called. A late subscriber on every site shows when that commit has been delivered; without
-// it, the absence of calls would prove nothing.
+// Checks the end of a trial: cancels everything, makes one more commit that every query would see, and verifies that no
+// cancelled observer is called. A late subscriber on every delivery context shows when that commit has been delivered;
+// without it, the absence of calls would prove nothing.
 import TidegaugeDriver
 import TidegaugeMeasure
 
 enum CancellationCheck {
     private static let topScore = Score.make(upper: 1 << 31 - 1, serial: Int(UInt32.max) - 1)
 
-    /// Cancels, commits, waits for the late subscribers, closes the store and stops the sites.
+    /// Cancels, commits, waits for the late subscribers, closes the store and stops the delivery contexts.
     /// - Parameter cancelOthers: cancels subscriptions that do not belong to `group`.
     /// - Returns: one violation for each observer that was called after its cancellation, and for each late
     ///   subscriber that was never called.

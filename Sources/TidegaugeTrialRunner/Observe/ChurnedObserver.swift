@@ -4,7 +4,7 @@ import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// An observer with a short life. Used on its site; `isCalled` from any thread.
+/// An observer with a short life. Used on its delivery context; `isCalled` from any thread.
 final class ChurnedObserver: DeliverySink {
     let name: String
     private let found: ChurnFindings
@@ -19,7 +19,8 @@ final class ChurnedObserver: DeliverySink {
         (self.name, self.found, self.isRecorded) = (name, found, isRecorded)
     }
 
-    /// When it was called, and at which version; empty unless somebody wants to know. Once the site has been waited for.
+    /// Times and versions of its calls; empty unless they are recorded. Read after the delivery context has been waited
+    /// for.
     var callbacks: [PassingLog.Callback] {
         told.claim()
         return told.value

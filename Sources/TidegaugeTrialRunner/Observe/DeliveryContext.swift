@@ -1,5 +1,5 @@
-// A place where deliveries run: a thread with a run loop or a serial queue, owned by the harness. `run` has a
-// timeout, because a site that never answers must be reported as a hang.
+// A delivery context: a thread with a run loop or a serial queue, on which deliveries run. The harness owns it. `run`
+// has a timeout, because a delivery context that never answers must be reported as a hang.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -26,7 +26,7 @@ final class DeliveryContext: Sendable {
             }
     }
 
-    /// The site that a driver gets.
+    /// This context as a driver gets it.
     var deliverySite: DeliverySite {
         switch place {
         case .runLoop: .runLoop
@@ -34,8 +34,8 @@ final class DeliveryContext: Sendable {
         }
     }
 
-    /// Runs `body` here, after the site's current work, and returns its result.
-    /// - Throws: the error of `body`; `TrialFault.hang` if the site has not run it within `timeoutNs` and no thread
+    /// Runs `body` on this context, after its current work, and returns the result.
+    /// - Throws: the error of `body`; `TrialFault.hang` if the context has not run it within `timeoutNs` and no thread
     ///   makes progress (`HangDeadline`).
     func run<Value: Sendable>(timeoutNs: Int64, _ body: @escaping @Sendable () throws -> Value) throws -> Value {
         let outcome = Guarded<Result<Value, any Error>?>("site hop", nil)
@@ -73,7 +73,7 @@ final class DeliveryContext: Sendable {
         }
     }
 
-    /// Stops the site. Nothing runs on it afterwards.
+    /// Stops this context. Nothing runs on it afterwards.
     func stop() {
         switch place {
         case .runLoop(let thread): thread.stop()

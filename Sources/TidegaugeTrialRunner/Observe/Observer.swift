@@ -1,15 +1,15 @@
 // One observer: receives and records deliveries. It runs inside an engine's callback, so it takes no lock and
 // allocates nothing; everything else is computed later.
 //
-// `recorder` is written on the observer's site only, and read after a hop to that site. Other threads may read
-// `covered` and `callbacks` at any time.
+// `recorder` is written on the observer's delivery context only, and read after a hop to that context. Other threads
+// may read `covered` and `callbacks` at any time.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// A sink that records. It is made on the main thread and called on its site.
+/// A sink that records. It is made on the main thread and called on its delivery context.
 final class Observer: DeliverySink {
     let name: String
     /// Index of its query in the plan.
@@ -26,10 +26,10 @@ final class Observer: DeliverySink {
     private let callbackCount = Atomic<Int>(0)
     private let failure = Guarded<(any Error)?>("observer failure", nil)
 
-    // Set by the site when it subscribes, read after the barrier.
+    // Set by the delivery context when it subscribes, read after the barrier.
     nonisolated(unsafe) var subscription: (any DriverSubscription)?
     private let subscribed = Atomic<Int64>(0)
-    /// The time when the site subscribed.
+    /// The time of the subscription.
     var subscribedNs: Int64 {
         get { subscribed.load(ordering: .relaxed) }
         set { subscribed.store(newValue, ordering: .relaxed) }
@@ -91,7 +91,7 @@ final class Observer: DeliverySink {
         return (count..<records.count).first { records[$0].enterNs > cancelledNs }.map { ($0, records[$0].version) }
     }
 
-    /// Releases the subscription, which holds this observer. Asynchronous, on the site.
+    /// Releases the subscription, which holds this observer. Asynchronous, on the delivery context.
     func forget() { site.perform { [self] in subscription = nil } }
 
     func throwIfFailed() throws {
@@ -101,7 +101,7 @@ final class Observer: DeliverySink {
     }
 }
 
-/// The records of an observer at one moment, read after a hop to its site.
+/// The records of an observer at one moment, read after a hop to its delivery context.
 struct ObserverLog: Sendable {
     let observer: Observer
     /// Number of callbacks at that moment; later ones are ignored.

@@ -1,6 +1,6 @@
-// All observers of a trial and their sites: subscription, the wait for initial deliveries before the first commit,
-// and quiescence after the last. It runs on the conducting thread and polls every millisecond, because waking it from
-// callbacks would add work to them.
+// All observers of a trial and their delivery contexts: subscription, the wait for initial deliveries before the first
+// commit, and quiescence after the last. It runs on the conducting thread and polls every millisecond, because waking
+// it from callbacks would add work to them.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -20,7 +20,7 @@ final class ObserverGroup: Sendable {
     /// The store if its versions are tokens until the load ends; otherwise nil.
     private let late: (any LateVersions)?
 
-    /// Subscribes every observer on its site.
+    /// Subscribes every observer on its delivery context.
     /// - Parameters:
     ///   - capabilities: of the driver; nil if callbacks do not sample or read rows.
     ///   - shelf: the store that observers open in their callbacks.
@@ -146,7 +146,7 @@ final class ObserverGroup: Sendable {
         return query.commits.count - first <= 64 && query.net(first..<query.commits.count).isEmpty
     }
 
-    /// Adds one observer on every site, and returns when each has been called once.
+    /// Adds one observer on every delivery context, and returns when each has been called once.
     func subscribeLate(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
         let late = try sites.map { site in
             let subscriber = try Observer(
@@ -161,7 +161,8 @@ final class ObserverGroup: Sendable {
         return late
     }
 
-    /// Waits until late subscribers have been called at `version` and their sites have finished that delivery.
+    /// Waits until late subscribers have been called at `version` and their delivery contexts have finished that
+    /// delivery.
     /// - Returns: the subscribers that were not called within `hang_timeout`.
     func await(_ late: [Observer], covering version: Int64) throws -> [Observer] {
         try wait(until: { late.allSatisfy { covers($0, version) } }) {}
@@ -185,7 +186,7 @@ final class ObserverGroup: Sendable {
         }
     }
 
-    /// Returns the records so far. They are safe to read after a hop to every site.
+    /// Returns the records so far. They are safe to read after a hop to every delivery context.
     func logs() throws -> [ObserverLog] {
         for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
         let logs = observers.map { ObserverLog($0) }

@@ -1,5 +1,5 @@
-// Checks that need no rows, for one observer or one site. The first callback is initial, versions do not decrease,
-// callbacks of a site do not overlap, and its queries advance together.
+// Checks that need no rows, for one observer or one delivery context. The first callback is initial, versions do not
+// decrease, callbacks of a context do not overlap, and its queries advance together.
 import TidegaugeMeasure
 
 enum SequenceCheck {
@@ -25,8 +25,8 @@ enum SequenceCheck {
         return violations
     }
 
-    /// Checks that deliveries on one site follow a single version at a time. Initial deliveries are excluded, because
-    /// each comes when its subscription is ready.
+    /// Checks that deliveries on one delivery context follow a single version at a time. Initial deliveries are
+    /// excluded, because each comes when its subscription is ready.
     /// - Parameter together: whether the engine guarantees it (`Capabilities.advancesTogether`). If not, only
     ///   overlapping callbacks are violations.
     static func violations(site name: String, _ logs: [ObserverLog], together: Bool) -> [String] {
@@ -34,7 +34,8 @@ enum SequenceCheck {
         for log in logs {
             for record in log.records where !record.isInitial { callbacks.append((record, log.observer.name)) }
         }
-        // One observer's callbacks are already in order. Times differ, because deliveries of a site are serial.
+        // One observer's callbacks are already in order. Times differ, because deliveries of a delivery context are
+        // serial.
         callbacks.sort { $0.record.enterNs < $1.record.enterNs }
         var violations: [String] = []
         for (earlier, later) in zip(callbacks, callbacks.dropFirst()) {

@@ -18,7 +18,7 @@ final class CancelledObservers: Companion {
         callbacks = group.observers.map(\.callbacks)
     }
 
-    /// Stops the sites, and reports a violation for each observer that was called after its cancellation.
+    /// Stops the delivery contexts, and reports a violation for each observer that was called after its cancellation.
     func close(into findings: inout Findings) {
         group.stop()
         findings.violations += zip(group.observers, callbacks).compactMap { observer, before in

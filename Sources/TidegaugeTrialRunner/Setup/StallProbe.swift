@@ -1,7 +1,8 @@
 // Measures how long an observing thread is blocked in a call of the store. After a writer's commit it begins a write or
-// refreshes, as an application's main thread does on a tap. One call at a time, on the first site, between deliveries.
+// refreshes, as an application's main thread does on a tap. One call at a time, on the first delivery context, between
+// deliveries.
 //
-// `isPending` is set by the requesting thread and cleared by the site.
+// `isPending` is set by the requesting thread and cleared by the delivery context.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
@@ -55,7 +56,7 @@ final class StallProbe: Companion, Sendable {
     }
 
     /// Reports the calls that began in the window. Call it after the last writer has ended.
-    /// - Throws: the store's error in a call; `TrialFault.hang` if the site does not answer.
+    /// - Throws: the store's error in a call; `TrialFault.hang` if the delivery context does not answer.
     func end(into findings: inout Findings) throws {
         let (samples, fault) = try site.run(timeoutNs: timeoutNs) { [self] () -> ([Sample], (any Error)?) in
             (self.samples.value, self.fault.value)

@@ -25,7 +25,7 @@ final class AllocationWindow: Companion {
         (self.conductor, self.writing, self.group) = (conductor, writing, group)
     }
 
-    /// Writers and sites have started their threads by now.
+    /// Writers and delivery contexts have started their threads by now.
     func begin(_ window: Window) {
         writers = writing.allocations.compactMap { $0 }
         sites = group.allocations

@@ -1,4 +1,4 @@
-// Changes deliveries on their way to the observer. Used on the site only.
+// Changes deliveries on their way to the observer. Used on the delivery context only.
 import Foundation
 import Synchronization
 import TidegaugeDriver
@@ -67,7 +67,7 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
             changed.isInitial = false
             pass(changed)
         case .tornSite:
-            // An older version, while the other queries of the site are at the new one.
+            // An older version, while the other queries of the delivery context are at the new one.
             changed.version! -= 1
             pass(changed)
         case .versionAhead where number % 2 == 1:

@@ -125,7 +125,7 @@ public final class ModelStore: SiteForgetting, WholeRowStore, AnsweringStore, @u
         return subscription
     }
 
-    /// Delivers one version to all subscriptions of a site. Called on the site.
+    /// Delivers one version to all subscriptions of a delivery context. Called on the context.
     private func deliver(to all: [ModelSubscription]) {
         if all.isEmpty { return }
         let (version, items) = snapshots(all.map(\.query))

@@ -10,7 +10,8 @@ final class BoardView: Observer, @unchecked Sendable {
     private var toldAt: [ObjectID: UInt64] = [:]
     private var calls: [UInt64] = []
 
-    /// Subscribes. Must be called on the site's place. Returns nil if the row that the query needs does not exist.
+    /// Subscribes. Must be called on the site's delivery context. Returns nil if the row that the query needs does not
+    /// exist.
     init?(
         _ name: String, _ query: BoardQuery, _ columns: BoardColumns, _ site: Site, _ connection: Connection
     ) throws {

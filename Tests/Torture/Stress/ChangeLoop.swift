@@ -1,5 +1,5 @@
 // A task that iterates over an asynchronous sequence of changes and checks each element. It sometimes pauses between
-// elements. It runs on the concurrency pool, not on a place, and ends when it is cancelled.
+// elements. It runs on the concurrency pool, not on a delivery context, and ends when it is cancelled.
 //
 // `lock` guards `told`. The task writes it, and checks at rest read it.
 import StillingWell
@@ -44,7 +44,7 @@ final class ChangeLoop: @unchecked Sendable {
     private var task: Task<Void, Never>?
     private var objectID: ObjectID?
 
-    /// Subscribes. Must be called on the site's place. Returns nil if the object does not exist.
+    /// Subscribes. Must be called on the site's delivery context. Returns nil if the object does not exist.
     init?(_ name: String, _ plan: LoopPlan, _ site: Site, _ connection: Connection) throws {
         self.name = "\(site.name), \(name): a loop over \(plan)"
         self.plan = plan

@@ -52,7 +52,7 @@ struct ForeignWriterCommand: ParsableCommand {
 /// observes a query, so upkeep advances it, and upkeep's own version is the same or newer.
 private final class Bystander: @unchecked Sendable {
     private let place = ThreadPlace("bystander")
-    // Used on the place only.
+    // Used on the delivery context only.
     private var connection: Connection?
     private var view: (face: ViewFace, token: NotificationToken)?
     private var firstVersion: UInt64 = 0

@@ -10,7 +10,7 @@ final class ListView<Element: ListElement, Kept: Equatable & Sendable>: Observer
     private let listOf: (Board) -> List<Element>
     private var kept: [Kept]?
 
-    /// Subscribes. Must be called on the site's place.
+    /// Subscribes. Must be called on the site's delivery context.
     init(
         _ name: String, _ board: Board, _ listOf: @escaping (Board) -> List<Element>, _ feature: Feature, _ site: Site,
         _ value: @escaping (Element) -> Kept

@@ -26,7 +26,7 @@ final class Monitor: Sendable {
         self.sites = sites
         (self.foreign, self.forker) = (foreign, forker)
         self.onStall = onStall
-        // Places have no heartbeat here: each proves that it runs by answering a block.
+        // Delivery contexts have no heartbeat here: each proves that it runs by answering a block.
         self.heartbeats = heartbeats
     }
 
@@ -56,7 +56,7 @@ final class Monitor: Sendable {
                     }
                 }
             }
-            // A place that has answered already waits for the others.
+            // A delivery context that has answered already waits for the others.
             for (turn, answer) in zip(turns, answers) where answer.value == asked { turn.beat() }
             let nowNs = monotonicNs()
             if let silent = (heartbeats + turns).first(where: { $0.silentS(nowNs) > Limits.stallS }) { stall(silent) }

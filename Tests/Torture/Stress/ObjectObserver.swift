@@ -9,7 +9,7 @@ final class ObjectObserver: Observer, @unchecked Sendable {
     private var kept: RowValue
     private var isDeleted = false
 
-    /// Subscribes. Must be called on the site's place, while the connection shows the delivered version.
+    /// Subscribes. Must be called on the site's delivery context, while the connection shows the delivered version.
     init(_ name: String, _ row: SmallRow, _ site: Site, _ connection: Connection) throws {
         self.row = row
         kept = RowValue(row)

@@ -1,8 +1,8 @@
 // The part that all observers share: a token that any thread may end, and the checks of I4 and I5 at the start of
 // each callback.
 //
-// `lock` guards `token` and `lentCount`. `isOver` is set after `invalidate` or the last release has returned. All
-// other state is used on the site's place only.
+// `lock` guards `token` and `lentCount`. `isOver` is set after `invalidate` or the last release has returned. All other
+// state is used on the site's delivery context only.
 import StillingWell
 import StillingWellSync
 import Synchronization
@@ -20,7 +20,8 @@ class Observer: @unchecked Sendable {
     final let madeAt: UInt64
     final private(set) var callCount = 0
     private var callsWhileEnding = 0
-    /// Whether the place has begun a turn after the token ended. Callbacks that ran at the end are over then.
+    /// Whether the delivery context has begun a turn after the token ended. Callbacks that ran at the end are over
+    /// then.
     private var isSealed = false
 
     private let lock = TracedMutex("observer token")
@@ -43,7 +44,7 @@ class Observer: @unchecked Sendable {
     /// Checks I6. All writers must be at rest, and the connection at the last version.
     func checkAtRest(_ connection: Connection) {}
 
-    /// Stores the token of the new subscription. Must be called on the site's place.
+    /// Stores the token of the new subscription. Must be called on the site's delivery context.
     final func keep(_ made: NotificationToken) {
         lock.withLock { token = made }
         load.tally.tokensMade.add()

@@ -1,4 +1,5 @@
-// Places of Swift concurrency: an actor, a serial executor, and the main queue, on which the main actor runs.
+// Delivery contexts of Swift concurrency: an actor, a serial executor, and the main queue, on which the main actor
+// runs.
 import CStillingWellPlatform
 import Foundation
 import StillingWell

@@ -1,5 +1,6 @@
 // Delivery contexts of connections: the main run loop, threads with a run loop, serial queues and custom schedulers.
-// Actors and executors are in Place+Tasks.swift. A place finds out without the store whether the caller runs on it.
+// Actors and executors are in Place+Tasks.swift. A delivery context finds out without the store whether the caller runs
+// on it.
 import CStillingWellPlatform
 import CoreFoundation
 import Foundation
@@ -31,16 +32,17 @@ enum PlaceKind: Int, CaseIterable, Sendable {
 
 protocol Place: AnyObject, Sendable {
     var name: String { get }
-    /// Runs `block` on the place. The order of blocks is not defined. May be called on any thread.
+    /// Runs `block` on the delivery context. The order of blocks is not defined. May be called on any thread.
     func perform(_ block: @escaping @Sendable () -> Void)
-    /// Whether the caller runs on the place.
+    /// Whether the caller runs on the delivery context.
     var isHere: Bool { get }
-    /// Notes that a callback begins. Returns whether it runs on the place. `isHere` is valid until `callbackEnds`.
+    /// Notes that a callback begins. Returns whether it runs on the delivery context. `isHere` is valid until
+    /// `callbackEnds`.
     func callbackBegins() -> Bool
     func callbackEnds()
-    /// Opens a connection. Must be called on the place.
+    /// Opens a connection. Must be called on the delivery context.
     func connect(_ store: Store) throws -> Connection
-    /// Ends the place. Must not be called on it.
+    /// Ends the delivery context. Must not be called on it.
     func stop()
 }
 
@@ -48,7 +50,7 @@ extension Place {
     func callbackBegins() -> Bool { isHere }
     func callbackEnds() {}
 
-    /// Runs `block` on the place and waits. Returns false if it has not run within `seconds`.
+    /// Runs `block` on the delivery context and waits. Returns false if it has not run within `seconds`.
     func performAndWait(seconds: Double, _ block: @escaping @Sendable () -> Void) -> Bool {
         let done = Flag("perform and wait")
         perform {
@@ -169,7 +171,7 @@ final class HoppingPlace: Place, @unchecked Sendable {
     func stop() {}
 }
 
-/// Delivers on a place; every fourth request is answered twice, which a store has to bear.
+/// Delivers on a delivery context; every fourth request is answered twice, which a store has to bear.
 final class RestlessScheduler: Scheduler, @unchecked Sendable {
     private let place: HoppingPlace
     private let posts = Counter()

@@ -6,7 +6,7 @@ struct Plan: Sendable {
     /// One connection and its observers.
     struct SitePlan: Sendable {
         let place: PlaceKind
-        /// Number of the place. Connections with the same number share its thread or queue.
+        /// Number of the delivery context. Connections with the same number share its thread or queue.
         let placeNumber: Int
         let viewCount: Int
         /// Whether the connection has a store handle of its own, and so an upkeep thread of its own.
@@ -39,10 +39,11 @@ struct Plan: Sendable {
         localWriters = random.from(2...3)
         foreignWriters = random.from(1...2)
         queries = (0..<32).map { index in Query(number: index, &random) }
-        // Every kind of place occurs. Up to three connections are made per kind, and two of them share a place.
+        // Every kind of delivery context occurs. Up to three connections are made per kind, and two of them share a
+        // context.
         var sites: [SitePlan] = []
         for kind in PlaceKind.allCases {
-            // The main thread runs both kinds of main place.
+            // The main thread runs both kinds of main delivery context.
             let count = random.from(1...(kind.isMainThread ? 1 : 3))
             for number in 0..<count {
                 sites.append(

@@ -46,7 +46,7 @@ final class SectionView: Observer, @unchecked Sendable {
     private let face: SectionFace
     private var kept: [[RowValue]]?
 
-    /// Subscribes. Must be called on the site's place. `query` must be for small rows.
+    /// Subscribes. Must be called on the site's delivery context. `query` must be for small rows.
     init(
         _ name: String, _ query: Query, _ rule: SectionRule, isShallow: Bool, _ site: Site, _ connection: Connection
     ) throws {

@@ -1,7 +1,7 @@
-// One connection at a place, with its observers. It opens and closes the connection, makes and ends tokens, and
-// writes. Other threads reach it through `place.perform`.
+// One connection at a delivery context, with its observers. It opens and closes the connection, makes and ends tokens,
+// and writes. Other threads reach it through `place.perform`.
 //
-// `lock` guards `visibleViews`. `inside` and `oldest` are atomic. All other state is used on the place only.
+// `lock` guards `visibleViews`. `inside` and `oldest` are atomic. All other state is used on the delivery context only.
 import StillingWell
 import StillingWellSeededRandom
 import StillingWellSync
@@ -156,7 +156,7 @@ final class Site: @unchecked Sendable {
 
     // MARK: From other threads
 
-    /// Ends the token of a random observer. Must be called on another thread than the place's.
+    /// Ends the token of a random observer. Must be called on another thread than the delivery context's.
     func endSomeView(_ how: Observer.Ending, _ random: inout SeededRandom) {
         let views = lock.withLock { visibleViews }
         guard !views.isEmpty, random.one(of: views).end(how) else { return }
@@ -170,7 +170,7 @@ final class Site: @unchecked Sendable {
         return view.canBeSkipped ? view : nil
     }
 
-    // MARK: Turns of the place, outside of callbacks
+    // MARK: Turns of the delivery context, outside of callbacks
 
     func endSomeViewHere(_ how: Observer.Ending) {
         guard !views.isEmpty, random.one(of: views).end(how) else { return }

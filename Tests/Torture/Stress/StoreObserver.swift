@@ -2,7 +2,7 @@
 import StillingWell
 
 final class StoreObserver: Observer, @unchecked Sendable {
-    /// Subscribes. Must be called on the site's place.
+    /// Subscribes. Must be called on the site's delivery context.
     init(_ name: String, _ site: Site, _ connection: Connection) throws {
         super.init(name, site)
         lastVersion = connection.version

@@ -1,7 +1,7 @@
 // Counters of a run. They are atomic, and any thread may add to them.
 
 struct Tally: Sendable {
-    /// Callbacks by kind of place.
+    /// Callbacks by kind of delivery context.
     let callbacks = PlaceKind.allCases.map { _ in Counter() }
     let initials = Counter()
     let updates = Counter()
@@ -39,7 +39,7 @@ struct Tally: Sendable {
 
     func count(_ feature: Feature) { features[feature.rawValue].add() }
 
-    /// Returns the count of a feature. Features of places are counted as callbacks.
+    /// Returns the count of a feature. Features of delivery contexts are counted as callbacks.
     func value(of feature: Feature) -> Int {
         switch feature {
         case .mainRunLoop: callbacks[PlaceKind.main.ordinal].value

@@ -1,5 +1,5 @@
 // An observer of a query, with the checks at every callback. `lock` guards `pending`, because any thread's writes may
-// name the token. All other state is used on the site's place only.
+// name the token. All other state is used on the site's delivery context only.
 import StillingWell
 import StillingWellFixtures
 import StillingWellSync
@@ -21,7 +21,7 @@ final class View: Observer, @unchecked Sendable {
     /// Commits with suppressed notification whose version has not been passed yet.
     private var pending: [Silence] = []
 
-    /// Subscribes. Must be called on the site's place.
+    /// Subscribes. Must be called on the site's delivery context.
     init(_ name: String, _ query: Query, _ columns: [Column]?, _ site: Site, _ connection: Connection) throws {
         self.query = query
         self.columns = columns

@@ -67,7 +67,7 @@ public final class TemplateStore: DrivenStore, @unchecked Sendable {
         return subscription
     }
 
-    /// Delivers one version to all subscriptions of a site. Called on the site, without a lock.
+    /// Delivers one version to all subscriptions of a delivery context. Called on the context, without a lock.
     private func deliver(to all: [TemplateSubscription]) {
         let (version, items) = state(all.map(\.query))
         for (subscription, found) in zip(all, items) { subscription.show(found, version) }
