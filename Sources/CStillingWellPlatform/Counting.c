@@ -1,4 +1,4 @@
-// Counts instructions, by the processor's counters or by callgrind. Also tells whether all other threads sleep, so that
+// Counts instructions, by the processor's counters or by callgrind. Also detects that all other threads sleep, so that
 // a step of a counted run has ended.
 #define _GNU_SOURCE
 #include "CStillingWellPlatform.h"

@@ -1,4 +1,4 @@
-// One batch of changes while a delegate is told of it. On the connection's scheduler.
+// One batch of changes while a delegate is notified of it. On the connection's scheduler.
 import StillingWell
 
 /// The content shown while a batch is reported: the rows before it in `willChangeContent`, those after it from the

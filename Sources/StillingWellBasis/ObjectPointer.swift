@@ -1,9 +1,9 @@
-// Objects as addresses: the context of a callback of C code, and keys by identity. Debug builds check the class of an object that
-// comes back. What no check can tell is that the object is still there: the comment at each use names who keeps it.
+// Objects as addresses: the context of a callback of C code, and keys by identity. Debug builds check the class of an
+// object that comes back. No check can verify that the object still exists, so the comment at each use names its owner.
 
 /// Conversion between objects and addresses.
 public enum ObjectPointer {
-    /// The address of an object, which somebody else keeps.
+    /// The address of an object, which it does not retain.
     @inlinable
     @inline(__always)
     public static func borrowed(_ object: AnyObject) -> UnsafeMutableRawPointer {

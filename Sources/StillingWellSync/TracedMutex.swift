@@ -68,7 +68,7 @@ public class TracedMutex: @unchecked Sendable {
     }
 }
 
-/// A mutex that owns what it guards: nobody comes to the state but through `withLock`.
+/// A mutex that owns the state it guards: the state is accessible only through `withLock`.
 ///
 /// Unchecked because it inherits from a class: the compiler checks final classes alone. Its properties are constant.
 public final class Guarded<State>: TracedMutex, @unchecked Sendable {

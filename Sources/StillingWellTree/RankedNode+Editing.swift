@@ -194,7 +194,7 @@ extension RankedNode {
         }
     }
 
-    /// Stores a tail, retained, in a slot whose former one somebody else gives up.
+    /// Stores and retains a tail in a slot. The caller releases the slot's former tail.
     private func setFreshTail(_ tail: Unmanaged<SortKeyTail>?, at index: Int) {
         if tails == nil {
             guard tail != nil else { return }

@@ -16,7 +16,7 @@ enum Engines {
 
     static var all: [KnownEngine] { met.withLock { $0.map(\.engine) } }
 
-    /// Names of drivers by the argument that they were asked for with; nil if there are none.
+    /// Names of drivers by the argument that named them; nil if there are none.
     static var arguments: [String: String]? {
         let pairs = met.withLock { $0.map { ($0.argument, $0.engine.name) } }
         return pairs.isEmpty ? nil : Dictionary(pairs, uniquingKeysWith: { first, _ in first })

@@ -193,7 +193,7 @@ struct RunCommand: ParsableCommand {
         return probe.stop().percentile(.p99).map { Double($0.value) }
     }
 
-    /// Waits up to 60 s for other programs, such as a build, to end if clocks are judged.
+    /// Waits up to 60 s for other programs, such as a build, to end if timed figures are judged.
     private func waitForQuiet(_ header: RunHeader) -> StartLoad {
         let isJudged = RunPlan.judges(header.profile) && header.counter == nil
         let load = QuietWait().run(isPatient: isJudged && !noWait) { busyShare in

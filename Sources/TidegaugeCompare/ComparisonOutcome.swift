@@ -20,7 +20,7 @@ public struct ComparisonOutcome: Sendable, Equatable {
             return failures.filter { $0.isHead && !known.contains($0.trial.fate.code) }.map(\.trial.fate)
         }
         let verdicts = rows.filter(\.isGate).map(\.verdict) + counted.map(\.verdict)
-        // If clocks are measured, they cover what could not be counted.
+        // If times are measured, they cover the points that could not be counted.
         let isAnyOpen = engine.plan.isCountedOnly && !engine.plan.uncounted(by: counted).isEmpty
         if !fates.isEmpty {
             word = .failing

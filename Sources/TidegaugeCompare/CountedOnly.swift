@@ -1,5 +1,5 @@
-// Comparisons by counts only: no gate is measured by clocks, and points that should have been counted but were not
-// are undecided. Pure.
+// Comparisons by counts only: no times are measured, and points that should have been counted but were not are
+// undecided. Pure.
 import TidegaugeSpec
 
 extension ComparisonPlan {

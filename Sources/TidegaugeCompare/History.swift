@@ -56,7 +56,7 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
     }
 }
 
-/// A figure over commits, with its breaks.
+/// A figure over commits, with its breaks (`Break`).
 public struct HistorySeries: Sendable, Equatable {
     public struct Name: Hashable, Sendable, Comparable, CustomStringConvertible {
         public var scenario: String
@@ -71,6 +71,7 @@ public struct HistorySeries: Sendable, Equatable {
         public static func < (left: Name, right: Name) -> Bool { left.description < right.description }
     }
 
+    /// A change point: the median of the figure is another from here on.
     public struct Break: Sendable, Equatable {
         /// Index in `points` of the first point after the break.
         public var index: Int

@@ -75,7 +75,7 @@ public final class PrivateFolder: Sendable {
     public func remove() {
         let descriptor = self.descriptor.exchange(-1, ordering: .acquiringAndReleasing)
         guard descriptor >= 0 else { return }
-        // The lock is held until the folder is removed, so that nobody else removes it concurrently.
+        // The lock is held until the folder is removed, so that no other process removes it concurrently.
         try? FileManager.default.removeItem(atPath: path)
         close(descriptor)
     }

@@ -51,7 +51,7 @@ public struct ProcessFamily: Sendable {
     }
 
     /// Kills the family and waits until none of it runs.
-    /// - Parameter child: a child of this process that somebody else reaps.
+    /// - Parameter child: a child of this process that other code reaps.
     /// - Returns: the processes that still run after 5 s.
     @discardableResult
     public func kill(except child: pid_t? = nil) -> [pid_t] {

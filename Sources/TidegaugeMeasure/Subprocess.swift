@@ -1,5 +1,5 @@
 // A child process, started by `posix_spawn` in its own process group, which is signalled as a whole. Both pipes are
-// drained together, because a child blocks on a full pipe that nobody reads.
+// drained together, because a child blocks on a full pipe that is not read.
 //
 // All reading and writing happens in `advance` on the caller's thread, so no lock or queue is needed.
 import CStillingWellPlatform

@@ -43,7 +43,7 @@ struct LimitCheck {
     /// Judges events in every trial, and the median over trials of other quantities.
     private func judge(_ limit: Limit, _ entries: [Entry], _ place: String) -> Judgement {
         let driver = entries[0].driver
-        // Counts stay valid on a noisy machine. Clock figures of disturbed trials are used only if there are no
+        // Counts stay valid on a noisy machine. Times and rates of disturbed trials are used only if there are no
         // others, and then cannot break a limit.
         let quiet = entries.filter { $0.noise == nil }
         let isCounted = limit.metric.entry.kind.isCounted

@@ -10,7 +10,7 @@ struct MachinePace {
     private var readingsNs: [Yardstick: [Double]] = [:]
     private var failure: String?
 
-    /// Returns whether the metric is measured by clocks over several trials.
+    /// Returns whether the metric is a time or rate that is made of several trials.
     static func isMade(ofSeveral metric: Metric) -> Bool {
         if metric.entry.kind.isCounted { return false }
         return metric.isOverSweep || metric.entry.source == .companions || metric.entry.source == .peers

@@ -26,7 +26,7 @@ struct PeerFigures {
 
     private static func ratio(_ metric: Metric, of part: Metric, _ own: [Figure], _ reference: [Figure]?) -> Figure {
         let reference = reference?.first { $0.metric == part }
-        // At the floor, the base is the harness's cost and the ratio is too small.
+        // If the reference is marked `at_floor`, it is mostly the harness's cost and the ratio is too small.
         let flags = reference.map { $0.flags.filter { $0 == .atFloor } } ?? [.noReference]
         guard let value = own.first(where: { $0.metric == part })?.value, let base = reference?.value, base > 0 else {
             return Figure(metric, .value, nil, n: 0, flags: flags)

@@ -183,7 +183,7 @@ struct GroupFigures {
         return Figure(metric, .value, value, n: count.commits, flags: [.counted(by: count.counter)])
     }
 
-    /// CPU per commit after all observers have gone, minus that of a store that was never observed.
+    /// CPU per commit after all observers have ended, minus that of a store that was never observed.
     private var unsubscribedCost: Figure {
         guard let with = measured.cpu, let after = with.perCommitNs, let never = baseline?.cpu?.perCommitNs else {
             return Figure(.unsubscribedCost, .value, nil, n: 0, flags: [.noBaseline])
@@ -196,7 +196,7 @@ struct GroupFigures {
         return Figure(.harnessCost, .value, account?.perCommitNs, n: account?.commits ?? 0)
     }
 
-    /// Flags a time that is within the floor factor of the no-op driver's.
+    /// Flags a time that is less than `floorFactor` times the same figure of the no-op driver (`at_floor`).
     private func atFloor(_ figure: Figure) -> Figure {
         guard let value = figure.value, [.ns, .nsPerCommit].contains(figure.metric.entry.unit),
             figure.statistic != .count, figure.metric != .harnessHiccup,

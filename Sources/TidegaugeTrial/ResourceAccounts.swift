@@ -89,7 +89,7 @@ public struct CountAccount: Codable, Sendable, Equatable {
     public var commits: Int
     /// Number of those commits that affect at least one observer.
     public var affectingCommits: Int
-    /// Number of idle turns of all threads, in which nobody committed.
+    /// Number of idle turns of all threads: turns without a commit.
     public var rests: Int
     /// Amounts by `ThreadRole`. The parent adds callgrind's counts from the files that the child leaves.
     public var inCommits: [String: Amounts] = [:]

@@ -59,7 +59,8 @@ public struct TrialResult: Codable, Sendable {
 }
 
 extension Figure {
-    /// A figure below this multiple of its floor is dominated by the harness.
+    /// A figure below this multiple of its floor is dominated by the harness. The floor is the same figure of the no-op
+    /// driver, or the cost of three clock reads.
     package static let floorFactor = 3.0
 }
 

@@ -81,18 +81,19 @@ final class Registration: Sendable {
     }
 }
 
-/// An object that somebody refers to without keeping it.
+/// A weak reference to an object.
 ///
-/// Unchecked because the object's class may be any: only its identity is asked for.
+/// Unchecked because the object's class need not be Sendable: only its identity is used.
 final class WeakObject: @unchecked Sendable {
     private(set) weak var object: AnyObject?
 
     init(_ object: AnyObject) { self.object = object }
 }
 
-/// A subscriber that somebody refers to without keeping it.
+/// A weak reference to a subscriber.
 ///
-/// Unchecked because subscribers are of any class: they are called where they asked to be.
+/// Unchecked because the subscriber's class need not be Sendable: it is called only in the context that it subscribed
+/// for.
 final class WeakSubscriber: @unchecked Sendable {
     private(set) weak var object: (any NotificationSubscriber)?
     /// Same object, if it takes the poster. Found once, because a cast costs more than a delivery.

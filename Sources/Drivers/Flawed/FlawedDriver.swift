@@ -5,7 +5,7 @@ import TidegaugeDriver
 /// The drivers of this module. `drivers.txt` names them.
 public let allDrivers: [any StoreDriver] = [LegacyDriver()] + FlawedDriver.all
 
-/// Opens stores that hang in one particular way. Its name is `flawed-` and the flaw.
+/// Opens stores with one flaw that makes them hang. The driver's name is `flawed-` and the flaw.
 public struct FlawedDriver: StoreDriver {
     private let flaw: Flaw
 

@@ -16,7 +16,7 @@ import TypedNotifications
 /// The lock under which the changes of all observers are computed and delivered.
 private let serial = TracedMutex("fetched results serial section")
 
-/// One observer's way of hearing of commits.
+/// Delivers commits to one observer.
 ///
 /// Unchecked because one section guards `told` and `hasFailed` of all observers, which is the flaw, and the rest is
 /// used on the delivery context only.

@@ -1,5 +1,5 @@
 // One `ValueObservation` and its current value. GRDB delivers whole values, here the ordered keys of the result.
-// Applications observe this way if they fetch a row when it comes on screen.
+// Applications observe keys if they fetch each row when it is displayed.
 import Dispatch
 import GRDB
 import StillingWellSync

@@ -9,7 +9,7 @@ public final class NullServerStore: RowlessStore, ServedStore {
     private let local = NoopStore()
     private let watching: Socket
     private let watcher: TracedThread
-    /// Connections that nobody uses, and others that are sent what `readers` throw away.
+    /// Idle connections, and connections whose received data `readers` discard.
     private let company: [Socket]
     private let readers: [TracedThread]
 

@@ -66,7 +66,7 @@ struct PostgresSchema: Sendable {
             ])
     }
 
-    /// - Throws: `DriverUnavailable` if the server does not support the way.
+    /// - Throws: `DriverUnavailable` if the server does not support this strategy.
     func create(_ way: PostgresWay) throws {
         let connection = try connect()
         if let obstacle = way.obstacle(connection.serverVersion) { throw DriverUnavailable(obstacle) }
@@ -100,7 +100,7 @@ struct PostgresSchema: Sendable {
         try connection.execute("VACUUM ANALYZE item")
     }
 
-    /// Adds the trigger that a way needs.
+    /// Adds the trigger that a strategy needs, if any.
     func addTrigger(_ way: PostgresWay, _ connection: PostgresConnection) throws {
         switch way {
         case .poll, .batch, .wal, .doorbell: break

@@ -1,5 +1,5 @@
-// The ways in which a process learns of changes: those of good applications, and some known mistakes that the harness
-// must detect. Values only.
+// Strategies by which a process is notified of changes: those of good applications, and some known mistakes that the
+// harness must detect. Values only.
 
 public enum PostgresWay: Sendable, Hashable {
     /// Interval of status messages in ms. The server disconnects readers of its log that are silent for long.
@@ -93,7 +93,7 @@ public enum PostgresWay: Sendable, Hashable {
         }
     }
 
-    /// The oldest server version that supports the way, and what older ones lack.
+    /// The oldest server version that supports the strategy, and what older ones lack.
     var oldestServer: (version: Int32, reason: String) {
         hearing == .stream
             ? (14, "sends no rows in binary out of its log") : (13, "does not say which transaction a commit is")

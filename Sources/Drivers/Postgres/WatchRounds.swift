@@ -46,7 +46,7 @@ final class WatchRounds: WatcherRounds {
         if connects { try connect() }
     }
 
-    /// Connects. If the way has signals, later commits are noticed from here on.
+    /// Connects. If the strategy has notifications, all later commits are noticed.
     private func connect() throws {
         let connection = try schema.connect()
         processes.add(connection.serverProcess, .watcher)

@@ -124,7 +124,7 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
                 case .none: .nothing
                 }
             $0.advancesTogether = facts.advancesTogether ?? false
-            // The write lock is in another process, and the harness hears of it when it has been released.
+            // The write lock is in another process. The harness receives its times only after it has been released.
             $0.readsBesideWriter = false
             $0.remarks =
                 ["\(engineVersion), \(runtime), in a process of its own"] + (facts.remarks ?? [])

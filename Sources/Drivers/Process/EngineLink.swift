@@ -1,5 +1,5 @@
-// The connection to an engine's process: requests of any thread, and a thread that only reads, because an engine stops
-// when nobody reads what it writes.
+// The connection to an engine's process: requests of any thread, and a thread that only reads, because an engine blocks
+// when its output is not read.
 //
 // `state` owns the requests that wait, the subscriptions and the failure; `replied` is its condition. `input` owns the
 // descriptor of the engine's standard input and is held while a line is written, so that lines do not mix. `lines` belongs to

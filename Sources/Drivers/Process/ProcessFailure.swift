@@ -48,7 +48,7 @@ struct ProcessFailure: NamedEngineError {
     }
 }
 
-/// An error that the engine has reported in a reply. The engine goes on.
+/// An error that the engine has reported in a reply. The engine keeps running.
 struct EngineRefusal: NamedEngineError {
     let operation: String
     let refusal: EngineMessage.Refusal

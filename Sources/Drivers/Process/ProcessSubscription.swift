@@ -1,5 +1,5 @@
 // Deliveries of an engine: received on the reading thread, made on the delivery context. The engine's own time is
-// recorded, so the way from one thread to the other is not measured.
+// recorded, so the hand-over from one thread to the other is not measured.
 //
 // `lastAtNs` belongs to the reading thread and `shown` to the delivery context.
 import StillingWellSync

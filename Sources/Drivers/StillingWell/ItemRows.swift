@@ -47,7 +47,7 @@ extension DrivenRow {
     }
 
     /// Makes a change within a write of the connection.
-    /// - Parameter told: called with the row after the change; for a deletion before it.
+    /// - Parameter told: called with the changed row, after the change. For a deletion, called before it.
     package static func apply(
         _ change: Change, _ connection: Connection, told: (Self) throws -> Void = { _ in }
     ) throws {

@@ -9,8 +9,8 @@ import StillingWellBasis
 ///     }
 ///
 /// The property takes no column, may be added and removed without migration, and cannot be set. Filters and orders
-/// cannot name it. Observers of the object are told when its linking objects change. Use it on the object's connection
-/// only.
+/// cannot name it. Observers of the object are notified when its linking objects change. Use it on the object's
+/// connection only.
 @propertyWrapper
 public struct LinkingObjects<Source: StoredObject>: AnyBacklink {
     private let path: PartialKeyPath<Source>

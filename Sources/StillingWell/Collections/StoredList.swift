@@ -47,7 +47,8 @@ struct StoredList {
 
     func row(_ element: UInt64) -> RowReader? { connection.rowForGetter(elements, ObjectID(rawValue: element)) }
 
-    /// Reports an element that is in the list's order but missing in the element table, although nobody has removed it.
+    /// Reports an element that is in the list's order but missing in the element table, although it was not removed.
+    /// The file is damaged then.
     func noteLostElement() {
         connection.failReading(connection.core.storage.error(order.damaged(binding.id.rawValue), "read list"))
     }

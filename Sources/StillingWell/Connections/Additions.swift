@@ -20,7 +20,7 @@ final class Additions {
     private(set) var request: AdditionRequest?
     /// The row of an object that is compared with a stored row.
     let wanted = RowBuffer()
-    /// Objects added in this write that still hold their plain values.
+    /// Objects added in this write. They still hold the values that they had before they were stored.
     private var added: [StoredObject] = []
 
     /// Adds an object and the objects that it links to. If this fails after the first change, the commit fails too.
@@ -100,11 +100,12 @@ final class Additions {
         pending.insert(ObjectIdentifier(object))
     }
 
-    /// Ends the write. Stored objects release their plain values, which may form reference cycles.
+    /// Ends the write. Objects that are now stored release the values that they had before, which may form reference
+    /// cycles.
     func end(isStored: Bool) {
         guard !added.isEmpty else { return }
         if isStored {
-            // Objects of a cancelled part of the write are no longer bound. They keep their plain values.
+            // Objects of a cancelled part of the write are plain again and keep their values.
             for object in added where object.binding != nil { object.forgetPlainValues() }
         }
         added = []

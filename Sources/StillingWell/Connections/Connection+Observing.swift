@@ -78,7 +78,8 @@ extension LiveConnection {
         _ state: TokenState, madeAt place: String, ended: (@Sendable () -> Void)? = nil,
         _ subject: @escaping @Sendable () -> ObservedSubject?
     ) -> NotificationToken {
-        // The token keeps the connection, on whatever thread it is, and asks it to let go of an observer, which any thread may.
+        // The token retains the connection on any thread, and only asks it to remove an observer, which any thread may
+        // do.
         nonisolated(unsafe) let connection = self
         return NotificationToken(state, core.storage, upkeep: { [core] in core.runningUpkeep }, madeAt: place) {
             ended?()

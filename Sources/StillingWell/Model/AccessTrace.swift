@@ -1,4 +1,5 @@
-// Resolves a key path to columns: the key path is read on a plain object, and the properties record their reads here.
+// Resolves a key path to columns: the key path is read on an object that is not stored, and the properties record their
+// reads here.
 
 final class AccessTrace {
     private(set) var columns: [Int] = []
@@ -35,7 +36,7 @@ final class AccessTrace {
         place = nil
     }
 
-    /// Records the read of a link of `owner`. Returns a plain object for the link's target, on which the path
+    /// Records the read of a link of `owner`. Returns a new object in place of the link's target, on which the path
     /// continues.
     func follow<Target: StoredObject>(
         _ owner: StoredObject, _ column: Int, _ property: AnyKeyPath, to _: Target.Type

@@ -1,4 +1,4 @@
-// Makes plain objects from dictionaries of property values.
+// Makes objects from dictionaries of property values. They are not stored yet.
 import Foundation
 
 /// Makes objects and records which of their properties were named.

@@ -55,7 +55,7 @@ final class ModelLayout: @unchecked Sendable {
     /// class.
     private static let complete = PointerCache("complete model layouts")
     /// Layouts without roles, for initialising the instance that the roles are read from. Task-local, because another
-    /// thread would take a primary key for a plain property.
+    /// thread would take a primary key for an ordinary property.
     @TaskLocal private static var outlines: [ObjectIdentifier: ModelLayout] = [:]
 
     /// The layout of `type`; made at its first use. Any thread.

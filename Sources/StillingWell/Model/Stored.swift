@@ -2,7 +2,7 @@
 // holds the value here. `StoredObject.init` sets `ordinal` from the class's layout.
 //
 // Accessing a key path costs more than the rest of a set. So the wrapper's offset is cached per key path, and the code
-// for plain objects is inlined into the program.
+// for objects that are not stored is inlined into the program.
 import Foundation
 
 /// Makes a property of a `StoredObject` subclass persistent.

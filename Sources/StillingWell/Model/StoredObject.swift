@@ -4,8 +4,8 @@ import StillingWellBasis
 
 /// The superclass of all models. Subclasses give every `@Stored` property a default value.
 ///
-/// An object is plain until it is added to a store. From then on, or if it was read from a store, its properties read
-/// and write its row. Not Sendable: use it on its connection's thread or queue.
+/// A new object is *plain*: it belongs to no store and holds its own values. Once it is added to a store, or if it was
+/// read from one, its properties read and write its row. Not Sendable: use it on its connection's thread or queue.
 open class StoredObject {
     /// State of an object that stands for a row.
     private struct State {

@@ -6,7 +6,8 @@ import TidegaugeSpec
 import TidegaugeTrial
 
 struct Subjects {
-    /// Metrics of every trial of a comparison. They cost nothing, and CPU by role shows changes that clocks do not.
+    /// Metrics of every trial of a comparison. They cost nothing, and CPU by role shows changes that latencies do not
+    /// show.
     private static let alwaysMeasured: [Metric] = [
         .processCPU, .writerCPU, .upkeepCPU, .observerCPU, .achievedRate, .writeServiceTime, .harnessHiccup,
     ]

@@ -21,7 +21,7 @@ enum ComparisonJSON {
         var voids: [JudgedComparison.VoidPair]
         var failures: [JudgedComparison.Failure]
         var oneSided: [OneSided]
-        /// Subjects that clocks did not measure; only for comparisons by counts only.
+        /// Subjects without measured times; only for comparisons by counts only.
         var unmeasured: [String]?
         var environment: EnvironmentReport
     }

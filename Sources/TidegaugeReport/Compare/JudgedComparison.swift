@@ -28,7 +28,7 @@ public struct JudgedComparison: Sendable {
     }
 
     public var gates: [ComparedRow] { rows.filter(\.isGate) }
-    /// Names of subjects whose gates were not measured by clocks.
+    /// Names of subjects whose times were not measured.
     var unmeasured: [String] { record.plan.isCountedOnly ? record.plan.subjects.map(\.title) : [] }
     /// Points that were not counted in a comparison by counts only.
     var uncounted: [String] { record.plan.isCountedOnly ? record.plan.uncounted(by: record.counted) : [] }

@@ -50,7 +50,7 @@ extension BaselineComparison {
         return (isWell ? ["nothing became worse: \(sentences[0])"] : [sentences[0]]) + sentences.dropFirst()
     }
 
-    /// Markdown with counts before clocks.
+    /// Markdown with counts before timed figures.
     var markdown: String {
         let verdicts = verdicts.map { Escaped.markdown($0) }.joined(separator: "; ")
         var text = "**\(Escaped.markdown(title))**: \(verdicts)\n\n"

@@ -38,7 +38,7 @@ extension TrackerJSON {
         return try encoded(benchmarks)
     }
 
-    /// Gates for which less is better: the services are not told the direction of a figure.
+    /// Gates for which less is better: the format has no field for the direction of a figure.
     private static func tracked(_ record: RunRecord) -> [Tracked] {
         record.scenarioNames.flatMap { name -> [Tracked] in
             guard let metric = record.scenario(name)?.gate,

@@ -26,7 +26,7 @@ enum ReportFile {
     /// Replaces the file atomically: a reader sees the old or the new text, never a part.
     static func replace(_ path: String, with bytes: some Collection<UInt8>) throws {
         let temporary = path + ".new"
-        // Removes a leftover of a killed run, or a link placed by somebody else, which must not be followed.
+        // Removes a leftover of a killed run, or a link placed by another user, which must not be followed.
         unlink(temporary)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw ReportError("create the file", temporary, errno: errno) }

@@ -8,7 +8,7 @@ public enum ReportFolder {
 
     /// Creates `path` and its parents if missing.
     /// - Throws: `ReportError` if it exists and is not a folder, cannot be created, or could have been created by
-    ///   somebody else: see `checkOwners`.
+    ///   another user: see `checkOwners`.
     public static func make(_ path: String) throws {
         guard !path.isEmpty else { throw ReportError(use, "''", reason: "its name is empty") }
         guard path != "~", !path.hasPrefix("~/") else {

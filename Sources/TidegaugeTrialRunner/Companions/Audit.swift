@@ -1,5 +1,5 @@
-// Detects torn transactions the way an application would see them. Every commit moves an amount between two rows. On
-// each observing thread an auditor sums all such rows within the callback, through the live collection itself.
+// Detects torn transactions as an application would see them. Every commit moves an amount between two rows. On each
+// observing thread an auditor sums all such rows within the callback, through the live collection itself.
 import TidegaugeDriver
 import TidegaugeSpec
 
@@ -7,7 +7,8 @@ final class Audit: Companion {
     private let auditors: [Auditor]
     private let spec: TrialSpec
 
-    /// Subscribes one auditor on every delivery context; none if not asked for or if the store has no contents.
+    /// Subscribes one auditor on every delivery context; none if the scenario has no audit or the store has no
+    /// contents.
     init(_ setup: TrialSetup) throws {
         spec = setup.spec
         let isAsked = spec.observers.audit == .sums && setup.driver.capabilities.hasContents

@@ -175,8 +175,8 @@ extension FigureSheet {
         return marked
     }
 
-    /// Marks a time that begins on one host's clock and ends on another's with the clocks' uncertainty. A time
-    /// shorter than the uncertainty is also marked as at the floor.
+    /// Marks a time that begins on one host's clock and ends on another's with the clocks' uncertainty. A time shorter
+    /// than the uncertainty is also marked `at_floor`.
     private func acrossHosts(_ figure: Figure, _ span: TrialProvider.Span) -> Figure {
         guard span.isDelivery, let uncertaintyNs = clockUncertaintyNs, uncertaintyNs > 0, let value = figure.value,
             figure.metric.entry.unit == .ns, figure.statistic != .count

@@ -223,7 +223,7 @@ final class InterleavingTest: Sendable {
 
 /// An observer of an interleaving test, with the steps that its callbacks run. Deliveries come one at a time.
 ///
-/// Unchecked because the delivery context alone calls its blocks and changes it, before anybody can cancel it.
+/// Unchecked because only the delivery context calls its blocks and changes it, before another thread can cancel it.
 final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
     let site: String
     let query: Query

@@ -11,7 +11,7 @@ final class ChurnedObserver: DeliverySink {
     private let called = Atomic<Bool>(false)
     private let last = DeliveryBound<Int64>(.min)
     private let isCancelled = DeliveryBound(false)
-    /// When it was called, and at which version; empty unless somebody wants to know.
+    /// Times and versions of its calls; empty unless they are recorded.
     private let told = DeliveryBound<[PassingLog.Callback]>([])
     private let isRecorded: Bool
 

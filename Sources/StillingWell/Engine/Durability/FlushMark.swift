@@ -3,8 +3,8 @@
 // last, page 1 the flush that ended last. Pure functions.
 //
 // A flush marks the file before the data is flushed, and again once its record is on the disk. So the disk has no
-// record without a mark in the file. A file that was restored, or has gone on without its record, has the mark of
-// another flush.
+// record without a mark in the file. A file that was restored from a copy, or was written without its record, has the
+// mark of another flush.
 //
 //     512 magic (8), 520 number (8), 528 token of the flush that ended last (8), 536 of the one that began last (8),
 //     544 checksum of those (4)

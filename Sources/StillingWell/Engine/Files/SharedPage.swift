@@ -9,8 +9,8 @@ import CStillingWellPlatform
 import Glibc
 import StillingWellSync
 
-/// Unchecked because of the map, which all processes share as the head of this file says, and of descriptors that change while
-/// nobody else has the page.
+/// Unchecked because of the map, whose words are guarded as the head of this file says, and because of descriptors that
+/// change only before the page is shared with other threads.
 final class SharedPage: @unchecked Sendable {
     struct Layout {
         static let magic: UInt64 = 0x4c53_5061_6765_0006  // "LSPage", layout 6

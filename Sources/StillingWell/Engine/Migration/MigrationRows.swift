@@ -16,7 +16,7 @@ final class MigrationRows {
     /// By table: the first id that the block has given out, and the next one.
     private var numbers: [UInt32: (first: UInt64, next: UInt64)] = [:]
     private var deleted: [String: Set<UInt64>] = [:]
-    /// Elements in list order, by element table and owner. Only of tables that the block has asked for.
+    /// Elements in list order, by element table and owner. Contains only tables that the block has read.
     private var lists: [UInt32: [UInt64: [UInt64]]] = [:]
     private var oldLists: [UInt32: [UInt64: [UInt64]]] = [:]
     /// First failure in a place that cannot throw.

@@ -95,7 +95,8 @@ struct MappedPage {
     }
 
     /// Visits the rows of a leaf in place.
-    /// - Returns: false at the first entry that is not plain. The caller then has to discard what was visited.
+    /// - Returns: false at the first entry that has flags, or no key of eight bytes, or is not wholly in the page. The
+    ///   caller then has to discard what was visited.
     @inline(__always)
     func forEachPlainRow(_ body: (_ base: UnsafeRawPointer, _ byteCount: Int) -> Void) -> Bool {
         var index = 0

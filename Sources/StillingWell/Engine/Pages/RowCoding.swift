@@ -17,9 +17,10 @@ import StillingWellBasis
 @usableFromInline typealias RowReader = _RowReader
 typealias RowBuffer = _RowBuffer
 
-/// A row as it lies in memory that somebody else keeps alive: a snapshot, or a write transaction until its next change.
+/// A row in memory that it does not own. A snapshot owns it, or a write transaction until its next change.
 ///
-/// Unchecked because of the pointers: nobody writes to what one points to, and the other is who keeps it alive.
+/// Unchecked because of the pointers: the row's memory is not written, and `source` points to the owner that keeps it
+/// alive.
 public struct _RowReader: @unchecked Sendable {
     @inlinable static var headerBytes: Int { 16 }
 

@@ -1,7 +1,7 @@
 // Node of a filter that combines others. Immutable, and shared by all filters built from it. Any thread. Properties of
 // the whole subtree are computed when the node is made, from those of its parts.
 
-/// Unchecked because of `parts`, which change only when nobody else has the node any more.
+/// Unchecked because of `parts`, which change only when no other reference to the node exists.
 final class FilterNode: @unchecked Sendable {
     enum Kind: Hashable {
         case and, or, not

@@ -12,7 +12,7 @@ struct SortKeyEncoder {
     /// Part of a key. Contains nothing reference-counted, because a loop over parts copies each.
     private enum Part {
         case column(KeyColumn)
-        /// A column at the end of the path with index `way` in `ways`.
+        /// A column of a linked row, at the end of the link path `ways[way]`.
         case linked(KeyColumn, way: Int)
         /// Result of `sectionFunction` for the row.
         case section(isOptional: Bool, ascending: Bool)

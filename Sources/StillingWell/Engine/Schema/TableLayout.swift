@@ -103,7 +103,7 @@ final class TableLayout: Sendable {
 
 /// The layouts of a store's tables, by name.
 ///
-/// Unchecked because it is complete before the store is anybody's.
+/// Unchecked because it is complete before the store is opened for other threads.
 final class LayoutSet: @unchecked Sendable {
     fileprivate private(set) var layouts: [String: TableLayout] = [:]
     fileprivate private(set) var areDirect = true

@@ -1,5 +1,5 @@
 // Copies of a store with its content and without free pages: to another folder while the store is in use, or in place
-// of the file while nobody uses it. LMDB writes the pages in order and leaves out free ones.
+// of the file while no process has the store open. LMDB writes the pages in order and leaves out free ones.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Foundation

@@ -1,4 +1,4 @@
-// Exclusive access to a store that nobody has open, for inspecting, replacing or removing its file.
+// Exclusive access to a store that no process has open, for inspecting, replacing or removing its file.
 import Glibc
 
 extension StoreDirectory {
@@ -26,7 +26,7 @@ extension StoreDirectory {
         }
     }
 
-    /// Removes a store that nobody has open, from the disk and from memory, and its folder if that is then empty.
+    /// Removes a store that no process has open, from the disk and from memory, and its folder if that is then empty.
     /// - Returns: false if there is no store.
     /// - Throws: `storeInUse`, `cannotOpen`.
     static func remove(_ place: String, limit: TimeLimit) throws -> Bool {

@@ -37,7 +37,8 @@ final class TableLinks: Sendable {
     let listOwner: (table: UInt32, column: Int)?
     /// Order of the elements, if this is a table of list elements.
     let order: ListOrder?
-    /// Target table of each column. Not owned, because tables link in circles. The storage owns them while anybody reads.
+    /// Target table of each column. Not owned, because tables link in circles. The storage owns them as long as it is
+    /// open.
     private let targets: [Unmanaged<Table>?]
     /// Bit i: an index or a list order depends on column i.
     let followedColumns: UInt64

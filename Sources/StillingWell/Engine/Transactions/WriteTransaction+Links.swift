@@ -85,14 +85,14 @@ extension WriteTransaction {
         }
     }
 
-    /// Removes an element from its list. Does nothing if it is gone already.
+    /// Removes an element from its list. Does nothing if it was removed already.
     func removeElement(_ elements: Table, _ element: ObjectID) throws(StoreError) {
         try closeRow()
         guard let owner = row(elements, element).map({ ObjectID(rawValue: $0.slot(ListTable.owner)) }),
             let place = elements.links?.listOwner, let table = storage.tablesByID[place.table]
         else { return }
         try delete(elements, element)
-        // The owner may be gone already, if its deletion removes the list.
+        // The owner may have been deleted already, if its deletion removes the list.
         if row(table, owner) != nil { _ = try countChanges(1, table, owner, place.column) }
     }
 

@@ -6,7 +6,7 @@ import StillingWellBasis
 extension WriteTransaction {
     /// Takes the write lock and begins a transaction, which `end` ends on the same thread. If that thread ends first,
     /// the transaction is cancelled and the lock released.
-    /// - Parameter beganNs: when the write was asked for, if that is recorded.
+    /// - Parameter beganNs: time at which the write was requested, if that is recorded.
     static func begin(
         _ storage: Storage, _ limit: TimeLimit, beganNs: Int64?
     ) throws(StoreError) -> WriteTransaction {
@@ -23,7 +23,7 @@ extension WriteTransaction {
 
     /// Takes the write lock on a host thread and begins a transaction. Any thread may use and end it, one at a time.
     /// - Parameters:
-    ///   - beganNs: when the write was asked for, if that is recorded.
+    ///   - beganNs: time at which the write was requested, if that is recorded.
     ///   - isInside: whether the caller is inside of this write.
     static func beginOnHost(
         _ storage: Storage, _ limit: TimeLimit, beganNs: Int64?, isInside: @escaping @Sendable () -> Bool
@@ -101,7 +101,7 @@ extension WriteTransaction {
 
     /// Cancels a transaction that was not committed, or announces its commit, and releases the write lock. Then waits
     /// until the commit is as durable as the store promises. Sets `flushFailure` if the disk failed to write it.
-    /// - Parameter record: called with the lock for a recorded commit, with the time at which the write was asked for.
+    /// - Parameter record: called with the lock for a recorded commit, with the time at which the write was requested.
     func end(_ record: (_ beganNs: Int64) -> Void) {
         if host != nil {
             endOnHost(record)

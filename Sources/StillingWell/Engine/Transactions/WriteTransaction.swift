@@ -28,7 +28,7 @@ final class WriteTransaction {
     private(set) var failure: StoreError?
     /// Objects changed so far, in order; the same object may come again.
     @exclusivity(unchecked) private(set) var entries: [LogEntry] = []
-    /// When the write was asked for, or nil if that is not recorded.
+    /// Time at which the write was requested, or nil if that is not recorded.
     var beganNs: Int64?
 
     private var openTable: Table?
@@ -265,7 +265,7 @@ final class WriteTransaction {
         return id
     }
 
-    /// Deletes a row, its keys and the links to it. Does nothing if the object is gone already.
+    /// Deletes a row, its keys and the links to it. Does nothing if the row was deleted already.
     /// - Parameter isListed: false for an element of a list that is removed as a whole.
     func delete(_ table: Table, _ id: ObjectID, isListed: Bool = true) throws(StoreError) {
         try closeRow()

@@ -37,9 +37,9 @@ struct ConnectionList {
     private var touched: [ConnectedMailbox] = []
     /// Connections with `isWaiting`.
     private var waiting: [ConnectedMailbox] = []
-    /// Whole difference of two trees, if several windows of this step asked for it.
+    /// Whole difference of two trees, if several windows of this step need it.
     private var difference: TreeDifference?
-    /// The last two trees for which a change set was asked.
+    /// The last two trees for which a change set was requested.
     private var lastPair: (old: RankedTree, new: RankedTree)?
 
     mutating func add(_ mailbox: Mailbox) { connected[ObjectIdentifier(mailbox)] = ConnectedMailbox(mailbox) }
@@ -48,7 +48,7 @@ struct ConnectionList {
         connected[ObjectIdentifier(mailbox)] = nil
         storeObservers.removeAll { $0.mailbox === mailbox }
         waiting.removeAll { $0.mailbox === mailbox }
-        // The connection may have got mail in this step, which would hold a version if nobody takes it.
+        // The connection may have got mail in this step. Mail that is never taken would hold its version.
         touched.removeAll { $0.mailbox === mailbox }
     }
 

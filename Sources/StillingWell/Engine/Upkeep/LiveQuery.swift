@@ -6,7 +6,7 @@ final class Subscription {
     let connection: ConnectedMailbox
     let query: QueryHandle
     let attachment: Int
-    /// Columns for which sums or extremes were asked, bit i for column i.
+    /// Columns whose sums or extremes observers have read, bit i for column i.
     var measured: UInt64 = 0
     /// The tree the connection was last sent, from which the next change set is computed ahead.
     let sent: DeliveryBound<RankedTree?>

@@ -257,7 +257,7 @@ final class SharedTree: Sendable {
 }
 
 extension SharedTree {
-    /// Measures that observers of the tree have asked for.
+    /// Measures (stored column values) that the observers of the tree need for their sums and extremes.
     var wantedMeasures: Measures {
         let columns = queries.value.reduce(0) { columns, query in
             (query?.subscriptions.value ?? []).reduce(columns) { $0 | $1.measured }

@@ -1,7 +1,7 @@
 // First roots at older versions, for connections without `autorefresh`, and suppressing commits that precede the first
 // root of their rows.
 //
-// Upkeep goes on while a tree is evaluated. A suppressing commit that it crosses meanwhile is kept with the snapshots
+// Upkeep continues while a tree is evaluated. A suppressing commit that it crosses meanwhile is kept with the snapshots
 // before and after it. The evaluated tree is moved back to the oldest version that a connection waits for, and from
 // there step by step over these commits. The result is the same as if the tree had existed all the time. Upkeep thread
 // only.

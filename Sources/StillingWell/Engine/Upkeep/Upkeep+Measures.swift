@@ -1,6 +1,6 @@
-// Trees with sums and extremes of the columns that observers ask for. The first request is answered from the rows.
-// Meanwhile a tree with these measures is made off the upkeep thread and replaces the tree, until the last observer
-// that asked is gone. Upkeep thread only.
+// Trees with sums and extremes of the columns whose sums or extremes observers read. The first request is answered from
+// the rows. Meanwhile a tree with these measures is made off the upkeep thread and replaces the tree, until the last
+// observer that read one has ended. Upkeep thread only.
 //
 // Measures cover only columns whose changes the tree's observers are told of (`ConnectionQuery.toMeasure`). Writes of
 // other columns bring no new root, and the measures of a root must match its version.
@@ -36,7 +36,7 @@ extension Upkeep {
         {
             publish(tree, query)
         }
-        // Observers may have asked, or gone, meanwhile.
+        // Meanwhile, observers may have read other columns or ended.
         measure(tree)
     }
 }

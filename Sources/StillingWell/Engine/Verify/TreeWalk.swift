@@ -179,7 +179,8 @@ final class TreeWalk {
     }
 
     private func value(_ entry: Entry, _ number: UInt64, _ progress: inout Progress, _ visit: Visit) {
-        // A tree of values may hold only plain values, whatever the file says: nested trees would use up the stack.
+        // Entries of a tree of values must have no flags. A damaged file may claim nested trees, which would use up the
+        // stack.
         switch progress.isOfValues && entry.flags != 0 ? .max : entry.flags {
         case 0:
             progress.entries += 1
