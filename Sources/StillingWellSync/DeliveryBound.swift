@@ -5,7 +5,7 @@ import Dispatch
 import StillingWellBasis
 import Synchronization
 
-/// A value that one context uses. Debug builds end the process where another one does.
+/// A value that only one context uses. Debug builds end the process if another context uses it.
 ///
 /// The context is the one that uses the value first, unless `init` names another: the queue whose block the caller is, if that is a
 /// `TracedQueue`, and otherwise the thread. A context that has waited for the last access of the one before it takes the value over
@@ -37,7 +37,7 @@ public struct DeliveryBound<Value>: ~Copyable, Sendable {
         #endif
     }
 
-    /// Binds the value to a context, outside of which the caller does not use it any more.
+    /// Binds the value to a context. The caller must not use it outside of that context any more.
     @inlinable
     @inline(__always)
     public init(_ value: Value, to context: @autoclosure () -> BoundContext) {
@@ -66,8 +66,8 @@ public struct DeliveryBound<Value>: ~Copyable, Sendable {
         }
     #endif
 
-    /// Binds the value to the context of the caller, which has waited for the last access of the context before it. From here on an
-    /// access of that one ends the process in debug builds.
+    /// Binds the value to the context of the caller, which has waited for the last access of the context before it.
+    /// From here on, an access by the former context ends the process in debug builds.
     @inlinable
     @inline(__always)
     public func claim() {
@@ -77,10 +77,10 @@ public struct DeliveryBound<Value>: ~Copyable, Sendable {
     }
 }
 
-/// A context that has been named.
+/// A context as a name and a check whether the caller is in it.
 public struct BoundContext: Sendable {
     let name: String
-    /// Returns false, or ends the process, where the caller is elsewhere.
+    /// Returns false or ends the process if the caller is in another context.
     let isCurrent: @Sendable () -> Bool
 
     /// - Parameter isCurrent: whether the caller is in the context.
@@ -96,7 +96,7 @@ public struct BoundContext: Sendable {
         }
     }
 
-    /// An actor, which is not kept alive. Nothing is in the context of one that has been released.
+    /// An actor, which is not retained. Once it has been released, no caller is in its context.
     public static func actor(_ actor: any Actor) -> BoundContext {
         BoundContext("actor \(type(of: actor))") { [weak actor] in
             guard let actor else { return false }

@@ -41,7 +41,8 @@
     }
 
     extension RankedTree.Shape {
-        /// The first violated rule of a node by itself and beside its children, in words. O(slots of the node).
+        /// Returns a description of the first rule that a node violates by itself or together with its children, or
+        /// nil. O(slots of the node).
         fileprivate func check(_ node: RankedNode, isRoot: Bool) -> String? {
             let name = "node of height \(node.height) with \(node.used) slots"
             if node.capacity != capacity(height: node.height) { return "\(name): capacity \(node.capacity)" }
@@ -72,7 +73,7 @@
     }
 
     extension RankedEdit {
-        /// The first violated rule of the nodes on the way to a key, in words; nil where all hold. O(log n).
+        /// Returns a description of the first violated rule of the nodes on the path to a key, or nil. O(log n).
         func checkPath(to key: BareKey) -> String? {
             var node = root
             while true {

@@ -9,7 +9,7 @@ enum Drivers {
     private static let given = SetOnce<(all: [any StoreDriver], unjudged: Set<String>)>()
 
     static var all: [any StoreDriver] { (given.known?.all ?? []) + Engines.all.map(\.driver) }
-    /// Names of unjudged drivers, which run only where they are named.
+    /// Names of unjudged drivers, which run only if they are named.
     static var unjudged: Set<String> { (given.known?.unjudged ?? []).union(Engines.all.map(\.name)) }
 
     static var names: [String] { all.map(\.name) }

@@ -1,5 +1,5 @@
 // Searches a schedule under which a program fails, and then a shortest one. One search at a time per process. A run
-// that hangs leaves its threads asleep for good, so a search ends with the first failure and its shrinking.
+// that hangs leaves its threads asleep forever, so a search ends with the first failure and its shrinking.
 import StillingWellBasis
 import StillingWellSync
 
@@ -84,8 +84,8 @@ public struct Explorer {
         return nil
     }
 
-    /// Removes from a schedule every switch that the failure does not need: halves first, then single ones (delta
-    /// debugging, Zeller and Hildebrandt 2002).
+    /// Removes switches from a schedule that the failure does not need: halves first, then single ones (delta
+    /// debugging, Zeller and Hildebrandt 2002). Stops after `maximumShrinks` runs.
     public mutating func shrink(_ found: FoundSchedule) -> FoundSchedule {
         var best = found
         var size = max(1, best.schedule.switches.count / 2)

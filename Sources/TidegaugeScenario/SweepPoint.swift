@@ -1,4 +1,4 @@
-// A sweep point, in which the table of keys stores values. Values only.
+// The settings of one point of a sweep. The table of keys (`Setting.row`) reads and writes its fields. Values only.
 import TidegaugeSpec
 
 /// Values at one point of a sweep.

@@ -1,4 +1,4 @@
-// Python programs that tests run like a reader of the documentation, with the libraries of the machine.
+// Runs Python programs of the documentation as its readers would, with the libraries of the machine.
 import Foundation
 
 enum Python {

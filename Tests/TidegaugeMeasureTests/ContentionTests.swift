@@ -1,4 +1,4 @@
-// Tests that distinguish other load from the trial's own, with readings as a kernel gives them.
+// Tests that other load is distinguished from the trial's own, with readings as a kernel gives them.
 import Testing
 
 @testable import TidegaugeMeasure

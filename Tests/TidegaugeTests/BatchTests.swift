@@ -1,4 +1,4 @@
-// Tests of change sets that cover many commits, with a store whose indices are wrong only in those.
+// Tests of change sets that cover many commits, with a store whose indices are wrong only in such change sets.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -9,7 +9,7 @@ import TidegaugeStillingWellDriver
 @Suite(.serialized, .onThreads) struct BatchTests {
     private let scenario = "coalescing/mixed-batches.yaml"
 
-    /// The driver is correct if a callback covers one commit.
+    /// The faulty driver is correct as long as each callback covers one commit.
     @Test func wrongIndicesOfABatchAreSeen() throws {
         var alone = TrialSpec.tiny(driver: Fault.staleModification.rawValue)
         alone.observers.count = 1

@@ -1,6 +1,6 @@
-// The properties that a key path consists of, identified as `==` of key paths does it. The standard library cannot
-// split a path over links, so this reads the key path's buffer. Its layout is documented in docs/ABI/KeyPaths.md of
-// Swift.
+// The properties that a key path consists of, identified as `==` of key paths identifies them. The standard library
+// cannot split a path over links, so this reads the key path's buffer. Its layout is documented in docs/ABI/KeyPaths.md
+// of Swift.
 import StillingWellBasis
 
 /// Identities of a key path's computed properties, in order. Optional access (`?`, `!`) is not counted.
@@ -69,7 +69,7 @@ struct KeyPathIdentity {
         // The identity, the getter, and the setter.
         place += (isSettable ? 3 : 2) * Self.word
         guard hasArguments else { return }
-        // The size of the arguments, their witnesses, and the size of those that the property itself has.
+        // The size of the arguments, their witness table, and the size of the property's own arguments.
         place += Int(place.load(as: UInt.self)) + (isExternal ? 3 : 2) * Self.word
     }
 }

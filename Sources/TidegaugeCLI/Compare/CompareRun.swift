@@ -1,4 +1,5 @@
-// The loop of a comparison: runs the next pair and writes it to disk, until all is decided or interrupted.
+// The loop of a comparison: runs the next pair and writes it to disk, until all gates are decided or the run is
+// interrupted.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare
@@ -70,7 +71,7 @@ final class CompareRun {
         return outcome
     }
 
-    /// Counts the points that `record` lacks and adds them.
+    /// Counts the instructions of the points that `record` lacks, and adds them.
     private func count(
         _ record: inout ComparisonRecord, _ binaries: (base: OtherBinary, head: OtherBinary),
         _ report: ComparisonReport
@@ -130,7 +131,7 @@ final class CompareRun {
 
     private static let longestPause = 30.0
 
-    /// Sleeps until then or until an interruption.
+    /// Sleeps for this time, or until an interruption.
     private func sleep(_ seconds: Double) {
         let endNs = MonotonicClock.nowNs() + Int64(seconds * 1e9)
         while !interruption.isRaised, MonotonicClock.nowNs() < endNs { usleep(100_000) }

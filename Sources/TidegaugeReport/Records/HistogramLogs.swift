@@ -1,5 +1,6 @@
 // histograms/*.hlog: every recorded distribution in HdrHistogram's log format (version 1.3, V2 compressed payloads),
-// readable by its tools. One file per trial and one line per metric, which is the line's tag.
+// readable by its tools. One file per trial. One line per metric, tagged with its name, and further lines for negative
+// and for censored samples (`negatedSuffix`, `censoredSuffix`).
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -60,7 +61,7 @@ public final class HistogramLogs: ReportFormat {
     }
 
     private static let censoredSuffix = ".censored"
-    /// Tag of negative samples, stored as magnitudes because the format has no negative values.
+    /// Suffix of the tag of negative samples. They are stored as magnitudes, because the format has no negative values.
     private static let negatedSuffix = ".negated"
 
     private static func line(_ histogram: HistogramRecord, tag: String, max: Int64, _ payload: String) -> String {

@@ -139,7 +139,7 @@ final class FixtureProcess: @unchecked Sendable {
     func resume() { kill(process.processIdentifier, SIGCONT) }
 }
 
-/// Observes all halves on a thread of its own, and keeps what the change sets alone make of it.
+/// Observes all `Half` rows on its own thread. Keeps the rows that result from the initial ones by change sets alone.
 final class BatchObserver: @unchecked Sendable {
     struct Seen: Sendable {
         var version: UInt64 = 0

@@ -93,7 +93,7 @@ import TidegaugeMeasure
         #expect(throws: HostFrame.Damage.self) { try HostRecords(huge) }
     }
 
-    /// The error is at most one nanosecond.
+    /// Converting a time to the faster clock and back is wrong by at most one nanosecond.
     @Test(arguments: [0, 50, 1_000, -50])
     func aFasterClockIsReadBack(_ fasterPPM: Int) {
         let clock = ScaledClock(fasterPPM: fasterPPM)

@@ -63,7 +63,7 @@ struct SortKeyEncoder {
     /// Whether keys are numbers of at most eight bytes.
     var isNumeric: Bool { fast != nil }
 
-    /// - Parameter source: source of other rows that the order reads.
+    /// - Parameter source: source of linked rows that the order reads.
     @inline(__always)
     mutating func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?) -> RankedKey {
         switch fast {

@@ -1,5 +1,6 @@
-// First roots at older versions, for connections without `autorefresh`, and suppressing commits that precede the first
-// root of their rows.
+// First roots: the first tree of rows that upkeep sends to a connection for a query. Here they are made at older
+// versions, for connections without `autorefresh`. Suppressing commits that precede the first root of their rows are
+// applied to it.
 //
 // Upkeep continues while a tree is evaluated. A suppressing commit that it crosses meanwhile is kept with the snapshots
 // before and after it. The evaluated tree is moved back to the oldest version that a connection waits for, and from
@@ -16,8 +17,9 @@ struct Hold {
     var root: RankedTree?
 }
 
-/// A suppressing commit that upkeep crossed before it had the rows of an observer that it names. Counts as held in the
-/// inbox until it is released, which the first evaluation does without waiting for other threads.
+/// A suppressing commit that upkeep crossed before it had the rows of an observer that it names. While it exists, the
+/// inbox counts as held (`UpkeepInbox.hold`). The first evaluation of the query releases it, and waits for no other
+/// thread.
 final class EarlySkip {
     let record: SkipRecord
     let before: Snapshot
@@ -46,8 +48,8 @@ extension Upkeep {
         holds.value.append(hold)
     }
 
-    /// Delivers first roots at older versions, as far as they can be made. The tree's update has to be in the mailbox
-    /// before: a connection that has the root and moves on must find it.
+    /// Delivers first roots at older versions, as far as they can be made. The tree's update must be in the mailbox
+    /// before the root, because a connection that takes the root and then advances needs it.
     func bringHeld() {
         if holds.value.isEmpty { return }
         let asked = holds.value

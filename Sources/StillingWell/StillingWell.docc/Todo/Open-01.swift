@@ -9,6 +9,6 @@ try store.write { connection in
     let milk = Todo()
     milk.title = "milk"
     list.todos = [milk]
-    // With the list goes what is in it.
+    // Adding the list also adds its elements.
     try connection.add(list)
 }
