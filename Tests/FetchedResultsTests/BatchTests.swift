@@ -27,7 +27,9 @@ import Testing
         try boat(1, connection).length = 100
     }
 
-    @Test("it ends where the delegate is taken away, the controller ended, or fetched anew", arguments: Stop.allCases)
+    @Test(
+        "a batch ends early if the delegate is set to nil, the controller ends, or a fetch begins",
+        arguments: Stop.allCases)
     func stops(_ stop: Stop) throws {
         for callback in Table.Callback.allCases {
             let boats = try BoatStore()
@@ -55,7 +57,9 @@ import Testing
         }
     }
 
-    @Test("a write during the batch, own or foreign, changes neither the shown rows nor the version that is told")
+    @Test(
+        "a write during a batch, by this connection or another, changes neither the shown rows nor the version of the batch"
+    )
     func oneVersion() throws {
         for callback in Table.Callback.allCases {
             let boats = try BoatStore()

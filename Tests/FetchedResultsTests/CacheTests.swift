@@ -29,7 +29,7 @@ import Testing
         #expect(try Self.run(boats)?.map(\.objectCount) == [2, 2, 1])
     }
 
-    @Test("another request of the same name makes it anew; so do other models")
+    @Test("another request with the same cache name replaces the cache; so do other models")
     func requests() throws {
         let boats = try BoatStore(durability: .relaxed)
         try boats.add(0..<4)
@@ -146,7 +146,7 @@ import Testing
         #expect(inMemory.store.fetchedResultsCachePaths.isEmpty)
     }
 
-    @Test("a file full of nonsense is removed and made anew")
+    @Test("a cache file that cannot be read is removed and written again")
     func nonsense() throws {
         let boats = try BoatStore(durability: .relaxed)
         try boats.add(0..<4)

@@ -101,7 +101,7 @@ import TypedNotifications
         #expect(heard.all.allSatisfy { $0.deleted(Boat.self).isEmpty })
     }
 
-    @Test("a deletion that fails and is caught is not told; a change that is caught half-way is")
+    @Test("a failed deletion whose error is caught is not reported; a change that was made before a caught error is")
     func caught() throws {
         let connection = try boats.store.connect(on: .scheduler(ManualScheduler()))
         let one = Boat(1)
@@ -142,7 +142,7 @@ import TypedNotifications
         #expect(heard.all.map { $0.added(Boat.self).count } == [1])
     }
 
-    @Test("a safe object of one store is none of another: the error names both; nil is one that was deleted")
+    @Test("a safe object of another store is an error that names both stores; one of a deleted object gives nil")
     func otherStore() throws {
         let other = try BoatStore()
         try boats.add(0..<1)

@@ -45,7 +45,7 @@ import Testing
         #expect(desk.table.problems.isEmpty)
     }
 
-    @Test("limited results are one section, in which rows move over the end")
+    @Test("limited results are one section: a row that enters the limit is inserted, one that leaves it is deleted")
     func limited() throws {
         let boats = try BoatStore()
         try boats.add(0..<4)
@@ -64,7 +64,7 @@ import Testing
         #expect(desk.controller.fetchedObjects.map(\.number) == [1, 2])
     }
 
-    @Test("every section key has a name of its own: nil and nothing, data, and dates within a second")
+    @Test("different section keys have different names: nil and the empty string, data, and dates within a second")
     func names() throws {
         let boats = try BoatStore()
         try boats.store.write { connection in
@@ -170,7 +170,7 @@ import Testing
         #expect(try desk.isRight(Self.plain, boats.store))
     }
 
-    @Test("after a refresh everything that is shown has been told, whenever the first delivery would have come")
+    @Test("after a refresh the delegate was told of all shown rows, whether or not the first delivery had come")
     func refreshedEarly() throws {
         let boats = try BoatStore()
         try boats.add(0..<5)
@@ -201,7 +201,7 @@ import Testing
         #expect(desk.table.log == ["update 1.0→1.0"])
     }
 
-    @Test("another request holds from the next fetch on, and the old one is told no more")
+    @Test("a new request takes effect at the next fetch; changes of the old one are not reported after that")
     func anotherRequest() throws {
         let boats = try BoatStore()
         try boats.add(0..<6)
@@ -244,7 +244,7 @@ import Testing
         #expect(desk.controller.sections.map(\.name) == ["1", "2", "9"])
     }
 
-    @Test("a write that names its token is not told, as the table has shown it already")
+    @Test("a write that excludes the controller's token is not reported to the delegate")
     func ownMove() throws {
         let boats = try BoatStore()
         try boats.add(0..<4)
@@ -259,7 +259,7 @@ import Testing
         #expect(try desk.isRight(Self.plain, boats.store))
     }
 
-    @Test("the changes come as a sequence too", .timeLimit(.minutes(5)))
+    @Test("the changes are also available as an asynchronous sequence", .timeLimit(.minutes(5)))
     func sequence() async throws {
         let boats = try BoatStore()
         try boats.add(0..<4)

@@ -19,7 +19,7 @@ final class CollectionPublisherTests: ThreeMemos {
         _ = try connection.refresh()
     }
 
-    @Test("a list: at first, then what changes in it and in its objects")
+    @Test("a list: publishes its initial content, then changes of the list and of its objects")
     func list() throws {
         let shelf = try #require(try connection.object(Shelf.self, forPrimaryKey: 0))
         let probe = Probe<ListChange<Memo>>()
@@ -54,7 +54,7 @@ final class CollectionPublisherTests: ThreeMemos {
         probe.subscription?.cancel()
     }
 
-    @Test("a list of values; that of an object in no store fails")
+    @Test("a list of values is published; the list of an object that is not stored fails")
     func valueList() throws {
         let shelf = try #require(try connection.object(Shelf.self, forPrimaryKey: 0))
         var seen: [[String]] = []
@@ -70,7 +70,7 @@ final class CollectionPublisherTests: ThreeMemos {
         #expect(failure == .notStored(type: "Shelf"))
     }
 
-    @Test("sections: at first, then sections and rows that come and go")
+    @Test("sections: publishes the initial sections, then inserted and deleted sections and rows")
     func sections() throws {
         let sections = notes.sectioned(by: \.score) { $0 / 20 }
         let probe = Probe<SectionedResultsChange<Int, Memo>>()
@@ -99,7 +99,7 @@ final class CollectionPublisherTests: ThreeMemos {
         probe.subscription?.cancel()
     }
 
-    @Test("a write that names a publisher's token does not come back, and what others write does")
+    @Test("a write that excludes a publisher's token is not published; writes by others are")
     func token() throws {
         var token: NotificationToken?
         var seen: [[Int]] = []

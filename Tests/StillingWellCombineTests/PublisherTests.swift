@@ -31,7 +31,7 @@ final class PublisherTests: ThreeMemos {
         _ = try connection.refresh()
     }
 
-    @Test("results as a whole: at first, and after every change")
+    @Test("whole results are published at first and after every change")
     func whole() throws {
         var seen: [[Int]] = []
         let cancellable = notes.publisher().sink(
@@ -45,7 +45,7 @@ final class PublisherTests: ThreeMemos {
         #expect(seen.count == 2)
     }
 
-    @Test("without demand nothing arrives; with it, all that was missed as one minimal change")
+    @Test("nothing is published without demand; with demand, all missed changes arrive as one minimal change")
     func demand() throws {
         let probe = Probe<ResultsChange<Memo>>()
         notes.changePublisher().subscribe(probe)
@@ -128,7 +128,7 @@ final class PublisherTests: ThreeMemos {
         #expect(whole.values.isEmpty && score.values == [10])
     }
 
-    @Test("a property: its value at first, then each other one it gets, own writes included")
+    @Test("a property: publishes its value, then each different value, including own writes")
     func property() throws {
         var seen: [Int] = []
         let cancellable = notes[1].publisher(for: \.score).sink(receiveCompletion: { _ in }) { seen.append($0) }
@@ -142,7 +142,7 @@ final class PublisherTests: ThreeMemos {
         cancellable.cancel()
     }
 
-    @Test("the store, and its end")
+    @Test("the store: publishes its changes, and finishes when the store is closed")
     func store() throws {
         var seen: [StoreNotification] = []
         var isFinished = false
@@ -188,7 +188,7 @@ final class PublisherTests: ThreeMemos {
         #expect(more == 0)
     }
 
-    @Test("nothing is left behind: not the subscriber, not the results, not the connection")
+    @Test("the subscriber, the results and the connection are released after cancellation")
     func leaks() throws {
         final class Witness {}
         weak var witness: Witness?

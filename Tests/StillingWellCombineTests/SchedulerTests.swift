@@ -133,7 +133,7 @@ struct SchedulerTests {
         thread.stop()
     }
 
-    @Test("cancelling the first of what waits has the alarm ring for the second")
+    @Test("cancelling the first waiting action sets the alarm for the second")
     func alarms() {
         let done = done
         let first = scheduler.schedule(after: after(10), interval: .seconds(1)) { done.note("first") }
@@ -169,7 +169,7 @@ struct SchedulerTests {
         thread.stop()
     }
 
-    @Test("by the machine's clock nothing is early, and everything comes")
+    @Test("with the real clock every action runs, and none runs early")
     func machineClock() {
         let scheduler = PublisherScheduler.on(thread)
         let done = done
@@ -232,7 +232,7 @@ struct SchedulerTests {
     }
 
     @Test(
-        "distances are what they say, and the farthest where they would be farther",
+        "strides have the stated nanoseconds, and are clamped to the range of Int64",
         arguments: [
             (PublisherTime.Stride.seconds(2), 2_000_000_000), (.milliseconds(-3), -3_000_000),
             (.microseconds(4), 4_000),

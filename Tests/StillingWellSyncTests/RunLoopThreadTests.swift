@@ -18,7 +18,7 @@ struct RunLoopThreadTests {
         #expect(!thread.isCurrent)
     }
 
-    @Test("a block that runs the loop again has those that wait run meanwhile, in order all the same")
+    @Test("a block that runs the loop again runs the waiting blocks inside, in order")
     func nestedOrder() throws {
         let thread = RunLoopThread("nested")
         defer { thread.stop() }
@@ -39,7 +39,7 @@ struct RunLoopThreadTests {
         #expect(inside == [1, 2, 3])
     }
 
-    @Test("ends from inside a loop that a block runs", .timeLimit(.minutes(5)))
+    @Test("stops while a block runs the loop again", .timeLimit(.minutes(5)))
     func nestedStop() throws {
         let thread = RunLoopThread("nested stop")
         let isInside = TracedMutex("inside")

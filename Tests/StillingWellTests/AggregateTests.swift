@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Aggregates of results")
 struct AggregateTests {
-    @Test("leave out nil and NaN, in any order of the rows")
+    @Test("ignore nil and NaN, in any order of the rows")
     func values() throws {
         let test = try TestStore(durability: .memory)
         try test.store.write { connection in

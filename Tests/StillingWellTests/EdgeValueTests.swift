@@ -81,7 +81,7 @@ struct EdgeValueTests {
         }
     }
 
-    @Test("rows older than a property are found by what the property reads")
+    @Test("rows written before a property was added are found by the value that the property reads")
     func addedProperties() throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -120,7 +120,7 @@ struct EdgeValueTests {
         try check("after it was written again")
     }
 
-    @Test("a row whose strings come and go does not grow")
+    @Test("a row does not grow if its strings are repeatedly set to nil and back")
     func nullingStrings() throws {
         let test = try TestStore([Long.Animal.self])
         let table = try test.store.core.storage.table(of: Long.Animal.self)
@@ -141,7 +141,7 @@ struct EdgeValueTests {
         }
     }
 
-    @Test("a row that a later program has made wider keeps what this one does not know")
+    @Test("a change keeps the columns that a newer program has added to the row")
     func widerRows() throws {
         let row = RowBuffer()
         row.reset(columnCount: 4)

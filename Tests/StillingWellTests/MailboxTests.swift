@@ -49,7 +49,7 @@ struct MailboxTests {
         return RootUpdate(query: query, attachment: query.attachment, tree: tree, ahead: ahead)
     }
 
-    @Test("a root that arrives twice in one delivery is told as the last one")
+    @Test("if a root arrives twice in one delivery, the change leads to the last one")
     func twice() throws {
         let (first, second, third) = (tree(1...3), tree(1...4), tree(1...6))
         try put([update(first)])

@@ -18,7 +18,7 @@ struct MannersTests {
 
     // MARK: A place that never runs
 
-    @Test("once of a place that has not had its first turn for five seconds, by its name")
+    @Test("once, by name, of a delivery context that has run nothing for five seconds")
     func unserved() throws {
         let scheduler = ManualScheduler()
         let connection = ConnectedMailbox(Mailbox(scheduler))
@@ -34,7 +34,7 @@ struct MannersTests {
         #expect(look(200).isEmpty)
     }
 
-    @Test("nothing of a place that has had a turn, and of none while the whole process stood still")
+    @Test("nothing of a context that has run once, and of none after a pause of the whole process")
     func served() throws {
         let scheduler = ManualScheduler()
         let connection = ConnectedMailbox(Mailbox(scheduler))
@@ -80,7 +80,7 @@ struct MannersTests {
         let made = 0
     }
 
-    @Test("which properties of a class are not stored, other than on purpose")
+    @Test("which properties of a class are not stored, except those declared as such")
     func unstored() throws {
         #expect(ModelLayout.of(Sketch.self).unstored == ["draft", "made"])
         #expect(ModelLayout.of(Note.self).unstored.isEmpty)
@@ -131,7 +131,7 @@ struct MannersTests {
 
     // MARK: One closure for both
 
-    @Test("by no compiler that a block belongs elsewhere: store.write and connection.write take the same")
+    @Test("store.write and connection.write take the same blocks")
     func writeBlocks() throws {
         let test = try TestStore()
         let feed = try Feed(test.store)

@@ -139,7 +139,7 @@ struct ObservedAggregateTests {
         }
     }
 
-    @Test("go to the end of the range of Int and come back")
+    @Test("sums saturate at the end of the range of Int and return from it")
     func overflow() throws {
         let observed = try ObservedNotes([.max, 1, 5])
         let notes = try observed.notes
@@ -154,7 +154,7 @@ struct ObservedAggregateTests {
         #expect(notes.sum(\.score) == 0 && notes.average(\.score) == nil && notes.max(\.score) == nil)
     }
 
-    @Test("are asked of the rows after an own write, and known again with its delivery")
+    @Test("are computed from the rows after an own write, and maintained again after its delivery")
     func ownWrites() throws {
         let observed = try ObservedNotes([1, 2, 3])
         let notes = try observed.notes
@@ -194,7 +194,7 @@ struct ObservedAggregateTests {
         }
     }
 
-    @Test("end with the last observer that has asked for them")
+    @Test("are maintained until the last observer that reads them ends")
     func dropped() throws {
         let observed = try ObservedNotes(Array(0..<50))
         let asked = try observed.notes.where(\.score >= 10).sorted(by: \.score)

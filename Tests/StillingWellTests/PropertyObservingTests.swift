@@ -44,7 +44,7 @@ struct PropertyObservingTests {
         #expect(feed.takeLog() == [])
     }
 
-    @Test("through another instance of the same object, too")
+    @Test("an own write through another instance of the same object is reported too")
     func otherInstance() throws {
         _ = try observe([.new])
         try feed.connection.write { try feed.connection.object(Note.self, forPrimaryKey: 1)?.score = 12 }
@@ -162,7 +162,7 @@ struct ObservationTests {
         #expect(feed.takeLog() == [])
     }
 
-    @Test("and at a delivery that changed it")
+    @Test("a property that was read fires at a delivery that changes it")
     func delivered() throws {
         track("score") { _ = object.score }
         track("title") { _ = object.title }

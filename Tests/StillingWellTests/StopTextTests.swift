@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Texts that end a program")
 struct StopTextTests {
-    @Test("are told by an optimised build")
+    @Test("are printed by an optimised build")
     func optimised() throws {
         let folder = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Random histories of a store")
 struct StoreHistoryTests {
-    @Test("observers are led from state to state, however commits are coalesced", arguments: 0..<12)
+    @Test("change sets lead observers from state to state, however commits are coalesced", arguments: 0..<12)
     func histories(_ round: Int) throws {
         try NoteChecker.checkHistory(
             round, NoteQuery.all.map { query in { try Self.start(query, $0, $1, round % 3 != 0) } })

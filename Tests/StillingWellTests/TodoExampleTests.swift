@@ -14,7 +14,7 @@ struct TodoExampleTests {
         return file
     }
 
-    @Test("two of them on one file show what either does, and so do bindings")
+    @Test("two applications on one file show each other's changes, and so do bindings")
     func twoProcesses() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = try script([
@@ -36,7 +36,7 @@ struct TodoExampleTests {
         #expect(second.suffix(5) == all[...], "\(second)")
     }
 
-    @Test("lists have an order, links lead somewhere, and what is done can go")
+    @Test("a script moves, links, finishes, clears, renames, finds and removes tasks")
     func everything() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = try script([

@@ -32,7 +32,7 @@ struct CountTests {
         return Dictionary(uniqueKeysWithValues: rows.map { ($0["metric"]!, Double($0["value"]!) ?? -1) })
     }
 
-    @Test("Every role executes something, and twice the same to a hundredth")
+    @Test("Every role executes instructions, and two runs agree within 1 %")
     func twice() throws {
         let (first, second) = (try counts(["--count"]), try counts(["--count"]))
         #expect(

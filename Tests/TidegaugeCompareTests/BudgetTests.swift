@@ -117,7 +117,7 @@ struct BudgetTests {
 struct VoidPairTests {
     private func gate(_ engine: ComparisonEngine) -> ComparedRow { Judge(engine).rows()[0] }
 
-    @Test("They end a stage if there are too many, and the result of the good ones is kept")
+    @Test("Too many void pairs end a stage, and the result of the valid ones is kept")
     func goodOnesStand() {
         // Every fourth pair is void, so the fifth void one comes after about fifteen good ones.
         var called = 0
@@ -129,7 +129,7 @@ struct VoidPairTests {
         #expect(called >= 18, "\(called) of 20")
     }
 
-    @Test("Without a good pair the report says only that")
+    @Test("If all pairs are void, the report says only that")
     func noneGood() {
         var world = World([Truth(effect: 0.3, voidShare: 1)], seed: 1)
         let engine = world.compare(world.plan())

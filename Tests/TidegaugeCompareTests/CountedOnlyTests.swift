@@ -28,7 +28,7 @@ struct CountedOnlyTests {
         #expect(!World([Truth()], seed: 1).plan(pairs: 1).isCountedOnly)
     }
 
-    @Test("They pass where nothing counted is worse, and regress where something is")
+    @Test("The outcome passes if no count is worse, and regresses if one is")
     func words() {
         let both = engine([Truth(), Truth()])
         #expect(word(both, [row(0, head: 1_000), row(1, head: 900)]) == .pass)

@@ -13,7 +13,7 @@ struct CountedRowTests {
         ).verdict
     }
 
-    @Test("move from one per cent on, either way")
+    @Test("a difference of more than 1 % is reported, in both directions")
     func threshold() {
         #expect(verdict(50_000, 50_000, 50_499) == .unchanged)
         #expect(verdict(50_000, 50_000, 50_501) == .regressed)

@@ -15,7 +15,7 @@ struct PlanTests {
         try JSONDecoder().decode(ComparisonPlan.self, from: Data(text.utf8))
     }
 
-    @Test("keeps the flaws of both sides")
+    @Test("a plan keeps the artificial costs of both sides")
     func flaws() throws {
         var plan = World([Truth()], seed: 1).plan()
         (plan.base.shim, plan.head.shim) = (Shim("none"), Shim("tail=100:5ms"))

@@ -58,7 +58,7 @@ struct ContentionTests {
         #expect(share(own: [(50, 1)], others: 30) < 0.02)
     }
 
-    @Test("Another process of the trial is not another one")
+    @Test("Helper processes of the trial do not count as other processes")
     func helpers() {
         #expect(share(own: [(700, 300), (600, 400)], others: 0, helpers: [(690, 300)]) == 0)
         #expect(share(own: [(500, 500)], others: 900, helpers: [(600, 400)]) > NoiseLimits().mostWaitShare)

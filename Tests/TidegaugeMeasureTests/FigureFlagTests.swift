@@ -29,7 +29,7 @@ struct FigureFlagTests {
         #expect(try JSONDecoder().decode([FigureFlag].self, from: JSONEncoder().encode([flag])) == [flag])
     }
 
-    @Test("Every word is one of these", arguments: FigureFlag.Word.allCases)
+    @Test("Every flag word occurs in the list of texts", arguments: FigureFlag.Word.allCases)
     func words(word: FigureFlag.Word) {
         #expect(Self.texts.contains { $0.1.prefix { $0 != ":" } == word.rawValue })
         #expect(!word.meaning.contains("\n") && !word.meaning.contains("|"))

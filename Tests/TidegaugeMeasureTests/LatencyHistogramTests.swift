@@ -86,7 +86,7 @@ struct LatencyHistogramTests {
         #expect(try figure(figures, .min).flags.isEmpty)
     }
 
-    @Test("Samples under zero count as what they are, and are said to be there")
+    @Test("Negative samples count with their values and are flagged")
     func negative() throws {
         var histogram = LatencyHistogram()
         histogram.record(-5)
@@ -97,7 +97,7 @@ struct LatencyHistogramTests {
         #expect(try figure(histogram.figures(for: .deliveryLatency), .count).flags == [.negative(samples: 3)])
     }
 
-    @Test("Nothing is clamped: a whole life fits")
+    @Test("No value is clamped: Int64.max is recorded")
     func noClamp() throws {
         var histogram = LatencyHistogram()
         for ns in [0, 1, 1 << 40, Int64.max] { histogram.record(ns, count: 10) }
@@ -126,7 +126,7 @@ struct LatencyHistogramTests {
         #expect(merged.figures(for: .lockWait) == whole.figures(for: .lockWait))
     }
 
-    @Test("An empty histogram has a count of 0 and nothing else")
+    @Test("An empty histogram has a count of 0, and no other figure has a value")
     func empty() {
         for figure in LatencyHistogram().figures(for: .fanoutSpan) {
             #expect(figure.value == (figure.statistic == .count ? 0 : nil) && figure.flags.isEmpty)

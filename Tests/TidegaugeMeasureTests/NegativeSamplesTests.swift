@@ -34,7 +34,7 @@ struct NegativeSamplesTests {
         #expect(histogram.negativeCount == samples.count { $0 < 0 })
     }
 
-    @Test("They come back from their text, from child to parent and from a log", arguments: seeds(10))
+    @Test("Negative samples survive the encodings between processes and in a log", arguments: seeds(10))
     func code(seed: UInt64) throws {
         let samples = samples(seed)
         var histogram = LatencyHistogram()
@@ -55,7 +55,7 @@ struct NegativeSamplesTests {
         #expect(half.total == 0)
     }
 
-    @Test("Without negative samples nothing more is written")
+    @Test("Without negative samples the record has no part for them")
     func noneNegative() throws {
         var histogram = LatencyHistogram()
         histogram.record(5)
@@ -63,7 +63,7 @@ struct NegativeSamplesTests {
         #expect(record.negated == nil && record.negatedMax == nil)
     }
 
-    @Test("A bound under zero is one of nothing")
+    @Test("A negative censored bound counts as 0")
     func bounds() {
         var histogram = LatencyHistogram()
         histogram.recordCensored(-5)

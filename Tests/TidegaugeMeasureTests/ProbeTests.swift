@@ -80,7 +80,7 @@ struct ProbeTests {
         #expect((roles[.other] ?? 0) >= 10_000_000)
     }
 
-    @Test("Threads that are gone, renamed or reborn under an old id leave their time to `other`")
+    @Test("CPU time of ended, renamed and replaced threads is charged to `other`")
     func deadThreads() {
         let start = CPUSnapshot(
             processNs: 1_000,
@@ -143,7 +143,7 @@ struct ProbeTests {
         #expect(window.ioFullNs == nil)
     }
 
-    @Test("A stop is a hiccup whether it falls into a sleep or between two", arguments: [true, false])
+    @Test("A stop of the process is a hiccup, both during a sleep and between two sleeps", arguments: [true, false])
     func hiccupsHaveNoGap(duringSleep: Bool) {
         let stopNs: Int64 = 200_000_000
         var clockNs: Int64 = 0

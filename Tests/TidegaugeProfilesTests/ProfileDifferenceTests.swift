@@ -28,7 +28,7 @@ struct ProfileDifferenceTests {
         #expect(difference.paths(most: 1).map(\.names) == [["main", "walk"]])
     }
 
-    @Test("A helper's growth is the doing of its nearest caller that is none")
+    @Test("Growth of a helper function is charged to its nearest caller that is no helper")
     func culprits() throws {
         let base = try profile([("main>walk", 50), ("main>walk>swift_retain", 10), ("main>other>swift_retain", 10)])
         let head = try profile([
@@ -42,7 +42,7 @@ struct ProfileDifferenceTests {
         #expect(difference.culprits[0].exclusive.growth == 2)
     }
 
-    @Test("Turned round, a difference has the other sign, and its sums are those of the profiles", arguments: seeds(60))
+    @Test("Swapping base and head negates the difference, and its sums are those of the profiles", arguments: seeds(60))
     func antisymmetry(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let style = RandomCalls.Style(hasChains: true, isCompressed: true, isRelative: true)

@@ -11,7 +11,7 @@ import TidegaugeSpec
 @Suite("Pages in a browser")
 struct BrowserTests {
     @Test(
-        "They answer on the first screen, hover, zoom, filter, print, and the console has no errors",
+        "The pages show the answers first; hover, zoom, filter and print work without console errors",
         .enabled("there is no Chromium, or no Python: make page-test installs or names what is missing") {
             Interpreter.browser != nil && Interpreter.python != nil
         })

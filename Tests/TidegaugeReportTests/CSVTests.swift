@@ -15,7 +15,7 @@ struct CSVTests {
         #expect(CSV.records(CSV.line(fields) + CSV.line(["next"])) == [fields, ["next"]])
     }
 
-    @Test("A half line at the end is none")
+    @Test("An incomplete last line is ignored")
     func half() {
         #expect(CSV.records("a,b\nc,") == [["a", "b"]])
         #expect(CSV.records("a,b\n\"c\n") == [["a", "b"]])

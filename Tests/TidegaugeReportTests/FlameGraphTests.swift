@@ -31,13 +31,13 @@ struct FlameGraphTests {
         }
     }
 
-    @Test("The picture is as it was") func golden() throws {
+    @Test("The flame graph equals the golden file") func golden() throws {
         let svg = try FlameGraph.svg(difference, title: "main → <tip>, thread 2", operation: "commit")
         try Fixture.expectGolden(svg, "flame.svg")
         #expect(svg.contains("1 frame narrower than 0.1 % is left out") && !svg.contains("<title>tiny"))
     }
 
-    @Test("It is XML by itself, and every frame lies within its caller's") func isXML() throws {
+    @Test("The flame graph is well-formed XML, and every frame lies within its caller's") func isXML() throws {
         let reader = FrameReader()
         let parser = XMLParser(data: Data(try FlameGraph.svg(difference, title: "a & b").utf8))
         parser.delegate = reader

@@ -55,7 +55,7 @@ struct MergedQuantilesTests {
         #expect((178...200).contains(held), "\(held)")
     }
 
-    @Test("Nothing comes of no samples")
+    @Test("Without samples there is no ratio")
     func empty() {
         var draws = SplitMix64(seed: 1)
         #expect(MergedQuantiles(base: [], head: []).logRatio(at: 0.5, using: &draws) == nil)

@@ -37,7 +37,7 @@ struct SignedRankTests {
         }
     }
 
-    @Test("All of one sign is the smallest p there is, none at all says nothing")
+    @Test("If all values have one sign, p is the smallest possible; without non-zero values p is 1")
     func extremes() {
         #expect(SignedRank.test([1, 2, 3, 4, 5]).pValue == 1.0 / 32)
         #expect(SignedRank.smallestP(pairs: 5) == 1.0 / 32)
@@ -46,7 +46,7 @@ struct SignedRankTests {
         #expect(SignedRank.test([]).pValue == 1)
     }
 
-    @Test("A zero keeps its rank and loses its vote")
+    @Test("A zero difference has a rank but does not count for either sign (Pratt)")
     func prattZeros() {
         // Ranks 1 (the zero), 2, 3, 4. The positive ones are 2 + 4 of the counted ranks 2, 3, 4.
         let test = SignedRank.test([0, 1, -2, 3])

@@ -38,7 +38,7 @@ struct WaitDebtTests {
         #expect(all[51] < Int64(200_000) && all[53...].allSatisfy { $0 > 100_000 })
     }
 
-    @Test("A share of nothing sleeps never")
+    @Test("With a share of 0 no commit sleeps")
     func nothing() {
         #expect(slept(Array(repeating: 5_000_000, count: 50), share: 0) { _ in 60_000 }.allSatisfy { $0 == 0 })
     }

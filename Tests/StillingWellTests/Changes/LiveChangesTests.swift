@@ -21,7 +21,7 @@ final class LiveChangesTests: NoteSuite {
         return iterator
     }
 
-    @Test("a slow loop gets all that it missed as one minimal change, and nothing for what cancelled out")
+    @Test("a slow loop gets all missed changes as one minimal change, without those that cancelled out")
     func coalesced() async throws {
         var iterator = try await started()
         for round in 0..<50 {
@@ -92,7 +92,7 @@ final class LiveChangesTests: NoteSuite {
         #expect(throws: Never.self) { try test.store.core.storage.openSnapshot() }
     }
 
-    @Test("key paths hold as they do for callbacks")
+    @Test("key paths select the same changes as with callbacks")
     func keyPaths() async throws {
         var iterator = try notes.changes(keyPaths: [\.score]).makeAsyncIterator()
         try feed.observe("ready", notes)

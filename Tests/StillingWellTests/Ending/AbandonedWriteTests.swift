@@ -146,7 +146,7 @@ struct AbandonedWriteTests {
         #expect(try count() == (commits ? 3 : 1))
     }
 
-    @Test("a write block inside of one is refused, and one inside of a write block")
+    @Test("beginWrite and write refuse to begin inside of each other")
     func inside() throws {
         let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
         try connection.beginWrite()
@@ -241,7 +241,7 @@ struct AbandonedWriteTests {
 
     // MARK: A store that is lost
 
-    @Test("observers of a store that cannot be read any more are told, once, and refresh does not wait")
+    @Test("observers of a store that became unreadable get one error, and refresh does not wait")
     func lost() throws {
         // Polling is off.
         let test = try TestStore(upkeepPollNs: nil)

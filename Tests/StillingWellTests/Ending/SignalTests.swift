@@ -50,7 +50,7 @@ struct SignalTests {
         #expect(lines == ["handler sent blocked masked", "went on"] && signal == SIGSEGV, "\(lines) \(signal ?? 0)")
     }
 
-    @Test("a fault of the program is its handler's, which may meet another one")
+    @Test("a SIGSEGV of the program reaches the program's own handler")
     func fault() throws {
         let (lines, signal) = try said("fault", SIGSEGV)
         #expect(lines == ["handler fault open masked"] && signal == nil, "\(lines) \(signal ?? 0)")

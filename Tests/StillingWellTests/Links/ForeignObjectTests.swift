@@ -140,7 +140,7 @@ struct ForeignObjectTests {
         stores.expectBothNamed(text, "count")
     }
 
-    @Test("the place of an object of another store is asked for in vain, and the error names both")
+    @Test("asking for the index or path of an object of another store is an error that names both stores")
     func places() throws {
         let stores = try TwoStores()
         try stores.reading { ada, connection in
@@ -151,7 +151,7 @@ struct ForeignObjectTests {
         }
     }
 
-    @Test("references and frozen things resolve in their own store only, and the error names both")
+    @Test("references, frozen objects and frozen results of another store are refused with an error that names both")
     func references() throws {
         let stores = try TwoStores()
         let connection = try stores.b.store.connect(on: .scheduler(ManualScheduler()))

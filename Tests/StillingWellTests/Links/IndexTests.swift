@@ -30,7 +30,7 @@ struct IndexTests {
     ]
     private static let sizes: [Double?] = [nil, -.infinity, -1, -0.0, 0, 0.5, .nan, -.nan]
 
-    @Test("are built when a class asks for them, and kept true by programs that do not")
+    @Test("an index is built when a class declares it, and maintained by programs whose classes do not")
     func building() throws {
         let path = NSTemporaryDirectory() + "stillingwell-index-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -64,7 +64,7 @@ struct IndexTests {
         try #expect(indexed() == [1, 2, 7])
     }
 
-    @Test("find what a scan finds", arguments: 0..<6)
+    @Test("index queries find the same rows as a scan", arguments: 0..<6)
     func same(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)

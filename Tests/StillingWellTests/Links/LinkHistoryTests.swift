@@ -49,7 +49,7 @@ private final class LinkChecker: @unchecked Sendable {
 
 @Suite("Random histories of links and lists")
 struct LinkHistoryTests {
-    @Test("observers are led from state to state, over links too", arguments: 0..<6)
+    @Test("change sets lead observers from state to state, also with filters over links", arguments: 0..<6)
     func histories(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         // Used by one thread at a time: the others wait meanwhile.

@@ -43,7 +43,7 @@ struct LinkingObjectsTests {
         }
     }
 
-    @Test("are what leads here by a link or a list, once each, in order of creation")
+    @Test("contain each object that links to this one, by a link or a list, once, in order of creation")
     func read() throws {
         try test.store.read { connection in
             let ada = try #require(try connection.object(Owner.self, forPrimaryKey: 1))
@@ -55,7 +55,7 @@ struct LinkingObjectsTests {
         }
     }
 
-    @Test("change with the links: at once by own writes, and by deliveries")
+    @Test("change at once with own writes, and with deliveries for those of others")
     func live() throws {
         let feed = try Feed(test.store)
         let ada = try #require(try feed.connection.object(Owner.self, forPrimaryKey: 1))
@@ -196,7 +196,7 @@ struct LinkingObjectsTests {
         #expect(feed.takeLog() == ["ada pets"])
     }
 
-    @Test("every change of linking objects is told, and nothing without one", arguments: 0..<6)
+    @Test("every change of linking objects is reported, and nothing else", arguments: 0..<6)
     func observedHistories(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)

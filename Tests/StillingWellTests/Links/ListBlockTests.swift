@@ -94,7 +94,7 @@ private struct Owners {
 
 @Suite("Lists in write blocks")
 struct ListBlockTests {
-    @Test("tell the first place of an object among those shown, before and after deliveries", arguments: 0..<4)
+    @Test("return the first index of an object among the shown elements, before and after deliveries", arguments: 0..<4)
     func places(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         let comment: Comment = "TIDEGAUGE_SEED=\(seed)"

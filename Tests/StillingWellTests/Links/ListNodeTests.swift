@@ -24,7 +24,7 @@ struct ListNodeTests {
         }
     }
 
-    @Test("a node that takes over its neighbour finds elements that were put before all that the neighbour had left")
+    @Test("after two nodes are joined, elements inserted before the remaining ones of the second are found")
     func joined() throws {
         let test = try TestStore([Tray.self])
         let second = Self.most * Self.most

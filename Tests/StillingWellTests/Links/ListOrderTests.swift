@@ -111,7 +111,7 @@ private struct Shelves {
 struct ListOrderTests {
     private static let models: [StoredObject.Type] = [Shelf.self, Other.self]
 
-    @Test("are those of arrays, changed by two stores in turns, cancelled and deleted", arguments: 0..<6)
+    @Test("equal those of arrays, with two stores that write in turn, cancelled writes and deletions", arguments: 0..<6)
     func history(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         let comment: Comment = "TIDEGAUGE_SEED=\(seed)"
@@ -143,7 +143,7 @@ struct ListOrderTests {
         }
     }
 
-    @Test("are what they were where a part of a write is cancelled alone")
+    @Test("are restored if part of a write is cancelled")
     func parts() throws {
         let seed = SeededRandom.base
         let test = try TestStore(Self.models)
@@ -245,7 +245,7 @@ struct ListOrderTests {
         }
     }
 
-    @Test("are looked at: one that is another than that of the elements is damage")
+    @Test("are verified: an order that differs from that of the elements is damage")
     func verified() throws {
         let test = try TestStore(Self.models)
         try test.store.write { try Shelves.shelf(0, $0).numbers.append(contentsOf: 0..<300) }

@@ -40,7 +40,7 @@ struct AddingTests {
     }
 
     @Test(
-        "the stored object takes the values, and the given one stands for its row",
+        "the stored object takes the new values, and the given object becomes bound to its row",
         arguments: [UpdatePolicy.modified, .all])
     func updates(_ policy: UpdatePolicy) throws {
         let test = try store()

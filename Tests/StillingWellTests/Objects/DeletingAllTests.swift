@@ -139,7 +139,7 @@ struct DeletingAllTests {
         }
     }
 
-    @Test("all objects of a class, as if one by one, for observers too", arguments: 0..<24)
+    @Test("deleting all objects of a class equals deleting them one by one, also for observers", arguments: 0..<24)
     func all(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         let comment: Comment = "TIDEGAUGE_SEED=\(seed)"
@@ -191,7 +191,7 @@ struct DeletingAllTests {
         }
     }
 
-    @Test("more objects than the log lists")
+    @Test("deleting more objects than the log of one commit lists")
     func beyondTheLog() throws {
         let count = ChangeLog.maxEntriesPerCommit + 100
         let test = try TestStore(Self.models, durability: .memory)

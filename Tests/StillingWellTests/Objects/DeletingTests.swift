@@ -50,7 +50,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("a class, and what led to its objects leads nowhere")
+    @Test("deleting all objects of a class removes the links to them")
     func ofClass() throws {
         let test = try humans(3)
         try test.store.write { try $0.add(Dog(1, owner: $0.objects(Human.self)[0])) }
@@ -93,7 +93,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("a write that is cancelled brings all of them back, with what led to them and their lists")
+    @Test("a cancelled write restores all deleted objects, links to them and their lists")
     func cancelled() throws {
         let test = try humans(4)
         try test.store.write { connection in
@@ -125,7 +125,7 @@ struct DeletingTests {
         #expect(try test.store.read { try $0.objects(Human.self).map(\.name) } == ["", "new"])
     }
 
-    @Test("frozen objects are refused, and those beside them stay")
+    @Test("frozen objects are refused, and other objects of the same call are not deleted")
     func frozen() throws {
         let test = try humans(2)
         let connection = try test.store.connect(on: .scheduler(ManualScheduler()))

@@ -46,7 +46,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("frozen objects are equal at one version, and differ from the live one; what identifies them is the same")
+    @Test("frozen objects of one version are equal and differ from the live one; all have the same id")
     func frozen() throws {
         let test = try TestStore([Shelf.self])
         try test.store.write { connection in
@@ -66,7 +66,7 @@ struct IdentityTests {
         #expect(Set([first.id, again.id, later.id, shelf.id]).count == 1)
     }
 
-    @Test("an object becomes another one when it is added, and is itself again when that is cancelled")
+    @Test("an object's identity changes when it is added, and changes back when the write is cancelled")
     func adding() throws {
         let test = try TestStore([Shelf.self])
         let shelf = Shelf()
@@ -80,7 +80,7 @@ struct IdentityTests {
         #expect(shelf.id == plain)
     }
 
-    @Test("a model with a property id is known by that")
+    @Test("a model with a property `id` uses it as its Identifiable id")
     func ownID() {
         func known<Object: Identifiable>(_ object: Object) -> Object.ID { object.id }
         let book = Book()
@@ -88,7 +88,7 @@ struct IdentityTests {
         #expect(known(book) == 7)
     }
 
-    @Test("a deleted object still equals what stood for its row")
+    @Test("a deleted object equals other objects of its row")
     func deleted() throws {
         let test = try TestStore()
         try test.store.write { try $0.add(Note(id: 1)) }

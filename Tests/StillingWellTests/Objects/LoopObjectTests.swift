@@ -31,7 +31,7 @@ struct LoopObjectTests {
         }
     }
 
-    @Test("objects that are retained keep standing for their rows")
+    @Test("retained objects of a loop keep their rows")
     func kept() throws {
         try test.store.read { connection in
             for sort in [false, true] {
@@ -62,7 +62,7 @@ struct LoopObjectTests {
         }
     }
 
-    @Test("have what a class keeps beside its row to themselves")
+    @Test("each object of a loop has its own values of properties that are not stored")
     func unstored() throws {
         try test.store.read { connection in
             for marked in try connection.objects(Marked.self) {
@@ -91,7 +91,7 @@ struct LoopObjectTests {
         }
     }
 
-    @Test("are those that there were when the loop began, whatever is delivered meanwhile")
+    @Test("a loop visits the rows of its start, whatever is delivered meanwhile")
     func oneVersion() throws {
         let live = try test.store.connect(on: .scheduler(ManualScheduler()))
         var count = 0

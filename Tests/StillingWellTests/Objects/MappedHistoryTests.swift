@@ -63,7 +63,7 @@ private struct Plain: Equatable {
 struct MappedHistoryTests {
     private static let numbers = 12
 
-    @Test("are those of plain values", arguments: 0..<6)
+    @Test("equal a model of plain Swift values", arguments: 0..<6)
     func history(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)

@@ -107,7 +107,7 @@ struct MappedValueTests {
 
     // MARK: Queries
 
-    @Test("over links and lists, too")
+    @Test("filters on mapped values work over links and lists")
     func connected() throws {
         let test = try store()
         try test.store.write { connection in
@@ -183,7 +183,7 @@ struct MappedValueTests {
 
     // MARK: Dictionaries
 
-    @Test("objects are made of values and of what they are stored as")
+    @Test("objects are created from mapped values and from their stored values")
     func created() throws {
         let test = try store()
         try test.store.write { connection in
@@ -275,7 +275,7 @@ struct MappedValueTests {
     }
 
     @Test(
-        "elsewhere it ends the process, and so does a key path to a part of a value",
+        "outside of a block, an unknown stored value ends the process, and so does a key path to a part of a value",
         arguments: [
             ("unknownValue", "Fatal error: Shelf.size is stored as 3, which no Even is"),
             ("partOfValue", "is not a stored property, but something computed from 'size'; compare that one"),
@@ -320,7 +320,7 @@ struct MappedValueTests {
         }
     }
 
-    @Test("frozen, and on an object that is gone")
+    @Test("frozen objects keep mapped values; those of a deleted object read as zero or as the initial value")
     func frozen() throws {
         let test = try store()
         let feed = try Feed(test.store)

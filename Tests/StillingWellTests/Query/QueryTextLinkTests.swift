@@ -61,7 +61,7 @@ struct QueryTextLinkTests {
     }
 
     @Test(
-        "find what they say",
+        "text queries over links find the matching objects",
         arguments: [
             ("boss.name == 'Ada'", [1]), ("boss.name == NULL", [0, 3, 4]), ("boss.boss.name == 'Ada'", [2]),
             ("NONE friends.age > 5", [0, 2, 3, 4]), ("ALL friends.age > 15", [0, 1, 3, 4]), ("'y' in tags", [0]),
@@ -81,7 +81,7 @@ struct QueryTextLinkTests {
     }
 
     @Test(
-        "a fault over links says where it is",
+        "an error in a text over links names its position",
         arguments: [
             ("boss.nme == 'x'", "1:6: Human has no property 'nme' (did you mean 'name'?)"),
             ("age.name == 'x'", "1:1: 'age' of Human is an integer, and leads nowhere"),

@@ -120,7 +120,9 @@ final class Rule01HeldConnectionTests: NoteSuite {
                 == ["all ~0>0 ~1>1", "other -0 ~1>0 ~2>1", "title -0 ~1>0 ~2>1", "high ~0>0"])
     }
 
-    @Test("silence before the initial callback is none behind it: what the connection has moved on over is over")
+    @Test(
+        "a suppressed commit before the initial callback has no effect after it, once the connection has advanced past it"
+    )
     func movedOnBeforeInitial() throws {
         let gate = try HeldUpkeep(test.store)
         try gate.close()

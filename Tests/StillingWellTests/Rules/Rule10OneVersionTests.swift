@@ -148,7 +148,7 @@ struct Rule10OneVersionTests {
         }
     }
 
-    @Test("a query that is new, and one that has waited, are told at the version of all others")
+    @Test("a new query and one that waited are delivered at the version of all others")
     func firstEvaluations() throws {
         let test = try TestStore()
         try test.store.write { try $0.add(Note(id: 0)) }

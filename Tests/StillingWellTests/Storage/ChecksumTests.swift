@@ -36,7 +36,7 @@ struct ChecksumTests {
         return nil
     }
 
-    @Test("by the processor's instruction and by a table they are the same")
+    @Test("the processor's instruction and the table give the same checksums")
     func fallback() {
         // Lengths around those at which three lanes of 4,096 bytes are summed at once, once and twice.
         let lengths = Array(0..<300) + Array(12_285..<12_325) + [24_575, 24_576, 24_577, 40_000]
@@ -162,7 +162,7 @@ struct ChecksumTests {
         #expect(ids.count == 3 && ids.allSatisfy { table.checked.contains($0, at: snapshot.version) })
     }
 
-    @Test("a whole row is damage at the place of another")
+    @Test("a valid row under the key of another row is damage")
     func place() throws {
         let test = try makeStore()
         let table = try #require(test.store.core.storage.tables[ObjectIdentifier(Note.self)])

@@ -11,7 +11,7 @@ struct DamageTests {
         #expect(ran.status == 64 && ran.errors.contains("--copies 1000"), "\(ran.errors)")
     }
 
-    @Test("no damaged copy ends the process that opens it, or is wrong without a word")
+    @Test("no damaged copy of a store crashes the process that opens it, or gives wrong results without an error")
     func copies() throws {
         let ran = try RanProgram("stillingwell-torture", ["damage", "--copies", "60", "--seed", "12"])
         #expect(ran.status == 0, "\(ran.output)\(ran.errors)")

@@ -213,7 +213,7 @@ struct EngineErrorTests {
         withExtendedLifetime((token, heldToken)) {}
     }
 
-    @Test("silence outlives a step of upkeep that met damage and could not begin anew")
+    @Test("suppression survives a step of upkeep that met damage and could not restart")
     func silence() throws {
         let test = try makeStore()
         let feed = try Feed(test.store)

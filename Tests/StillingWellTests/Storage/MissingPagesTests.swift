@@ -183,7 +183,7 @@ struct MissingPagesTests {
         }
     }
 
-    @Test("a key that is not there reads as that, in a whole file and in an empty one")
+    @Test("a missing key is not an error, in a whole file and in an empty one")
     func absent() throws {
         try closed.save()
         try closed.open { store in

@@ -23,7 +23,7 @@ struct TimeoutTests {
     }
 
     @Test(
-        "a limit that never passes is none",
+        "a timeout of nil or of centuries waits without limit",
         arguments: [Duration?.none, .seconds(Int64.max), .seconds(9_300_000_000)])
     func endless(_ timeout: Duration?) throws {
         let test = try TestStore()
