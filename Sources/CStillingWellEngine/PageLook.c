@@ -101,7 +101,7 @@ bool look_at_page(const struct page_view *view, uint64_t number, uint16_t depth,
     return true;
 }
 
-// MARK: A way
+// MARK: A path through a tree
 
 static int way(struct engine_look *look, struct tree tree, const MDB_val *key, const MDB_val *value) {
     if (is_empty(tree)) return tree.depth == 0 ? 0 : MDB_CORRUPTED;
@@ -174,7 +174,7 @@ static struct tree find(const struct engine_look *look, struct tree tables, cons
     return none;
 }
 
-// MARK: From outside
+// MARK: Called from Swift
 
 struct engine_look *look_begin(const void *map, uint64_t last, uint64_t most) {
     struct engine_look *look = calloc(1, sizeof(struct engine_look));

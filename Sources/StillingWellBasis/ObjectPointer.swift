@@ -30,7 +30,7 @@ public enum ObjectPointer {
         return known.takeUnretainedValue()
     }
 
-    /// The object at an address that `kept` has returned, which keeps it no longer.
+    /// Returns the object at an address from `kept`, and ends that retention.
     @inlinable
     @inline(__always)
     public static func take<Object: AnyObject>(

@@ -5,8 +5,8 @@
 #endif
 
 #if SANITIZED
-    /// One value in memory of its own: ThreadSanitizer takes a change of a value with raw layout for one of its owner's first bytes,
-    /// which every thread reads.
+    /// One value in separate memory, because ThreadSanitizer takes a change of an inline value with raw layout for a
+    /// change of its owner's first bytes, which every thread reads.
     @usableFromInline
     struct InlineCell<Value>: ~Copyable {
         @usableFromInline let address: UnsafeMutablePointer<Value>

@@ -9,8 +9,8 @@ import StillingWellBasis
 
 /// A mutual exclusion lock with a name. Not recursive. Any thread.
 ///
-/// By itself it stands for a turn that one thread has at a time; state belongs into a `Guarded`.
-/// Unchecked because `Guarded` inherits from it: both properties are constant, and pthread's calls are for any thread.
+/// Used by itself if only one thread at a time may run a section. State belongs into a `Guarded`. Unchecked because
+/// `Guarded` inherits from it: both properties are constant, and pthread's calls are for any thread.
 public class TracedMutex: @unchecked Sendable {
     public final let resource: TracedResource
     @usableFromInline final let mutex = InlineCell(pthread_mutex_t())

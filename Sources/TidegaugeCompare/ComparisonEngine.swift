@@ -17,7 +17,8 @@ public struct ComparisonEngine: Sendable {
         public var paddingBytes: Int
     }
 
-    /// Number of pairs that each gate in front gets before any gets more. Fewer bound no effect and cannot be a hit.
+    /// Number of pairs that each gate in front (`isInFront`) gets before any gets more. With fewer pairs an effect has
+    /// no interval and cannot be a hit.
     private static let fewestBudgetPairs = 5
 
     public let plan: ComparisonPlan
@@ -143,9 +144,9 @@ public struct ComparisonEngine: Sendable {
         return mostUrgent(all)
     }
 
-    /// Returns the subjects of the next pairs in order: a round or a single one. First a few rounds for all in front,
-    /// worst first. Then gates that look significantly worse, clearest first. Then the gate that can be decided
-    /// soonest. Afterwards the same for the other subjects.
+    /// Returns the subjects of the next pairs in order: a round or a single one. First a few rounds for all gates in
+    /// front (`isInFront`), those that look worse first. Then gates that look significantly worse, clearest first. Then
+    /// the gate that can be decided soonest. Afterwards the same for the other subjects.
     private mutating func mostUrgent(_ subjects: [Int]) -> [Int] {
         let undecided = subjects.filter { !tracks[$0].isDecided && tracks[$0].screen.count < looks.mostPairs }
         let front = undecided.filter { isInFront[$0] }

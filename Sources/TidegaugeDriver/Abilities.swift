@@ -164,7 +164,7 @@ public protocol HarmableServer: DrivenStore {
     func restartServer() throws
     /// Closes the connections over which observers are notified. Any thread.
     func cutObservers() throws
-    /// Adds an observer that starts reading and then stands still until the result is released. Any thread.
+    /// Adds an observer that starts reading and then stops until the result is released. Any thread.
     func stopListener() throws -> AnyObject
     /// Commits one transaction that writes `rows` unobserved rows, and returns when it is committed. Any thread.
     func commitLarge(rows: Int) throws

@@ -13,7 +13,7 @@ public struct EngineFacts: Sendable {
         case rows
     }
 
-    // MARK: What a store can be opened with
+    // MARK: Supported store configurations
 
     public var durabilities: Set<DurabilityLevel>
     public var keyKinds: Set<KeyKind> = [.ascending]

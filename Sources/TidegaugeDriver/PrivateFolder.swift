@@ -80,7 +80,7 @@ public final class PrivateFolder: Sendable {
         close(descriptor)
     }
 
-    // MARK: What others left behind
+    // MARK: Leftovers of killed processes
 
     /// Removes folders of this kind in `place` that belong to this user, are closed to others and not locked: their
     /// owner is dead. Links and folders of other users are left alone.

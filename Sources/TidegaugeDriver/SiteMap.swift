@@ -5,8 +5,7 @@ import StillingWellSync
 
 /// A map with one value per delivery context. Any thread, unless a method says otherwise.
 public final class SiteMap<Value>: Sendable {
-    // Unchecked because a value belongs to its delivery context, which alone asks for it; others list values, and let
-    // go of them.
+    // Unchecked because only its delivery context uses a value. Other threads list and release values.
     private struct Kept: @unchecked Sendable { let value: Value }
 
     private let values: Guarded<[ObjectIdentifier: Kept]>

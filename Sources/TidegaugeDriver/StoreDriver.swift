@@ -48,7 +48,7 @@ public protocol StoreWriter: AnyObject {
 /// harness takes around `commit`, which contain the way to that process and back.
 public protocol SelfTimedWriter: StoreWriter {
     /// Encodes the changes of the next `commit`, which gets the same ones. Called before the commit is due, so that
-    /// encoding is not measured. A commit may come without it.
+    /// encoding is not measured. `commit` may also be called without it.
     /// - Throws: if the changes cannot be encoded.
     func prepare(_ changes: UnsafeBufferPointer<Change>) throws
     /// Times of the last commit that returned; nil before the first.

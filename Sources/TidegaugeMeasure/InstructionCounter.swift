@@ -12,8 +12,8 @@ public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
     /// The engine's own counters, for an engine in another process, whose instructions are not counted.
     case engine
 
-    /// Version of the counting method. It is raised when the same program would give other counts, because of the
-    /// surroundings of a counted trial or of what is left out. Figures of different methods are never compared.
+    /// Version of the counting method. It is raised when counts of the same program change, because the environment of
+    /// counted trials or the excluded work has changed. Figures of different methods are never compared.
     public static let method = 2
 
     /// Returns the best counter of this machine.

@@ -3,10 +3,10 @@
 import CStillingWellPlatform
 import Glibc
 
-/// A bounded, append-only array of plain values in memory of its own. Overflow is counted, never a crash.
+/// A bounded, append-only array of trivial values in separate memory. Overflow is counted and never stops the program.
 ///
-/// Unchecked because nothing guards it: one thread appends, and others read once that one was joined or otherwise waited for. For the
-/// same reason nothing asks at run time who else is at its counts, which every record would pay for.
+/// Unchecked because no lock guards it: one thread appends, and others read after that thread was joined or waited for.
+/// Exclusive access to its counts is not checked at run time, because the check would cost time at every record.
 public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     /// Maximum number of elements.
     public let capacity: Int

@@ -1,4 +1,4 @@
-// Checks that the machine kept its speed during all trials from which one clock figure is computed: the points of a
+// Checks that the machine kept its speed during all trials from which one time or rate is computed: the points of a
 // sweep, a trial and its companions, or trials of two drivers. Otherwise the figure would depend on the machine.
 import TidegaugeMeasure
 import TidegaugeSpec

@@ -219,7 +219,7 @@ extension ScenarioReader {
         }
     }
 
-    // MARK: What goes together
+    // MARK: Conditions across actors
 
     private mutating func checkBarriers(_ play: InterleavingSpec, _ places: [String: Position]) {
         let names = play.actors.map(\.name)

@@ -11,7 +11,7 @@ struct ScenarioSearch {
     /// Lists a folder; nil if it cannot be listed.
     var list: (_ folder: String) -> [String]? = { try? FileManager.default.contentsOfDirectory(atPath: $0) }
 
-    // MARK: What paths name
+    // MARK: Paths
 
     /// Returns the files that `paths` name, each once.
     func files(_ paths: [String], into problems: inout [ScenarioProblem]) -> [String] {
@@ -123,7 +123,7 @@ struct ScenarioSearch {
         return ", and no scenario of that name" + Nearest.several(to: ScenarioReader.stem(of: path), among: names)
     }
 
-    // MARK: What files hold
+    // MARK: Contents of files
 
     /// Reads a file from disk or from the embedded ones. Reads one byte too many, to detect files that are too long.
     func contents(

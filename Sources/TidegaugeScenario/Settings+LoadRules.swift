@@ -2,7 +2,7 @@
 import TidegaugeSpec
 
 extension Settings {
-    // MARK: When
+    // MARK: Schedule
 
     func checkArrivals(_ blame: Blame) {
         guard writers.load == .open else {
@@ -23,7 +23,7 @@ extension Settings {
             "'writers.rate' does not apply with 'arrivals: trace', which has the due time of each commit (remove it)")
     }
 
-    // MARK: What
+    // MARK: Rows
 
     func checkKeys(_ blame: Blame) {
         blame(
@@ -76,7 +76,7 @@ extension Settings {
         blame(dataset.keys != .ascending, [.primaryKeys, .links], "'dataset.links' needs 'keys: ascending'")
     }
 
-    // MARK: Where
+    // MARK: Processes and hosts
 
     func checkHosts(_ blame: Blame) {
         if observers.besideWriters != nil { checkObservers(.besideWriters, blame) }
@@ -119,7 +119,7 @@ extension Settings {
         }
     }
 
-    // MARK: What is done to it
+    // MARK: Faults
 
     func checkFault(_ blame: Blame) {
         let kind = fault.kind

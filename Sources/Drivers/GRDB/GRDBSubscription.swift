@@ -105,7 +105,7 @@ extension WholeRow {
 /// GRDB delivers on dispatch queues, which run loops other than the main thread's do not serve. This scheduler
 /// delivers on a run loop, in order.
 ///
-/// It belongs to the run loop that it is made on. Any thread.
+/// Schedules on the run loop of the thread that made it. May be called on any thread.
 struct RunLoopObservationScheduler: ValueObservationScheduler {
     let loop = RunLoopHandOff("grdb delivery")
 

@@ -172,7 +172,7 @@ final class PostgresConnection {
         return count
     }
 
-    // MARK: Replication, where the connection is one for that
+    // MARK: Replication connections
 
     /// - Returns: the name of the snapshot at which the slot begins. The snapshot ends with the next command, the
     ///   slot with the connection.

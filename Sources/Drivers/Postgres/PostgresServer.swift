@@ -145,7 +145,7 @@ final class PostgresServer {
         child.waitUntilExit()
     }
 
-    // MARK: What it needs
+    // MARK: Programs, port and account
 
     /// Returns the folder of the server's programs: from the PATH, otherwise the newest of Debian's.
     static func programs() throws -> String {

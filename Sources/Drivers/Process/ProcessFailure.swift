@@ -12,7 +12,7 @@ struct ProcessFailure: NamedEngineError {
         case lineTooLong = "engine_line_too_long"
         /// A time that cannot be.
         case time = "engine_time"
-        /// A message that may not come at that moment, or lacks a field.
+        /// A message that is not allowed in the current state, or lacks a field.
         case order = "engine_order"
         /// A delivery before the reply to `subscribe`.
         case early = "engine_early_delivery"

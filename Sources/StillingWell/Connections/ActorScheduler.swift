@@ -5,8 +5,8 @@ import Synchronization
 
 /// Delivers on an actor, isolated to it. For the main actor as well, and for actors with an executor of their own.
 ///
-/// That a connection stays with its actor is checked by the compiler, since it is not Sendable. Where that was got round,
-/// the Swift runtime stops the program and names the actor.
+/// The compiler checks that a connection stays with its actor, because it is not Sendable. If a program circumvents
+/// that, the Swift runtime stops it and names the actor.
 ///
 /// Unchecked because `deliver` is set once, before anyone can post, and `actor` is a weak reference, which is atomic.
 final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
@@ -54,7 +54,7 @@ final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
 
     /// Returns a test for whether its caller runs in the same task as this call. Returns nil outside of tasks.
     static var isInThisTask: (@Sendable () -> Bool)? {
-        // Compared alone, on any thread. As long as it is held, no other task has its address.
+        // Only compared, on any thread. While it is retained, no other task can have its address.
         nonisolated(unsafe) let task = withUnsafeCurrentTask { $0 }
         guard task != nil else { return nil }
         return { @Sendable in withUnsafeCurrentTask { $0 == task } }

@@ -129,7 +129,8 @@ public final class Store: Sendable {
     @available(*, noasync, message: "pass a block in braces, so that the read takes the asynchronous form")
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result { try readNow(body) }
 
-    /// Runs `body` on the newest version. Under a name of its own for asynchronous callers, for whom `read` suspends.
+    /// Runs `body` on the newest version. It has a separate name for asynchronous callers, for which `read` is the
+    /// variant that suspends.
     func readNow<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try core.checkOpen()
         let snapshot = try core.storage.openSnapshot()

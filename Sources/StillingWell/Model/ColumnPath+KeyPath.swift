@@ -5,8 +5,8 @@ import StillingWellSync
 
 extension ColumnPath {
     private static let known = PointerCache("columns of key paths")
-    /// Paths of key paths that generic code makes anew at each use. As many as the program has.
-    /// Guarded by `provenLock`, and not by a type, because a key path is not known to the compiler as one that never changes.
+    /// Columns of key paths that generic code creates again at each use. The program's code limits their number.
+    /// Guarded by `provenLock` and not by `Guarded`, because key paths are not Sendable for the compiler.
     nonisolated(unsafe) private static var proven: [AnyKeyPath: ColumnPath] = [:]
     private static let provenLock = TracedMutex("paths of generic key paths")
 
@@ -25,7 +25,7 @@ extension ColumnPath {
         }
         self = Self.read(keyPath)
         guard columns.count == 1 else { return }
-        // A key path that is kept lives for ever, so that no other one comes to lie at its address.
+        // A cached key path is never released, so that no other key path gets its address.
         let held = ObjectPointer.kept(keyPath)
         if !Self.known.keep(column, held) { ObjectPointer.release(held) }
     }

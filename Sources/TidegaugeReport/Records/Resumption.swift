@@ -7,7 +7,7 @@ import TidegaugeTrial
 /// The finished part of a run.
 public struct Resumption: Sendable {
     public let record: RunRecord
-    /// Trials that ended by themselves, in whatever way.
+    /// Trials that were not interrupted, with any result.
     public let finished: [TrialKey: TrialRecord]
 
     /// Reads the folder without changing it.

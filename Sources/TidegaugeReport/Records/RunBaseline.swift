@@ -61,7 +61,7 @@ public struct RunBaseline: Codable, Sendable, Equatable {
         yardsticksNs = (environment.yardsticks ?? [:]).compactMapValues(\.meanNs)
         scenarios = Dictionary(
             record.header.scenarios.map { ($0.name, $0.sha) }, uniquingKeysWith: { first, _ in first })
-        // Clock figures of disturbed trials are left out.
+        // Times and rates of disturbed trials are left out.
         let noisy = Set(record.rows.filter { $0.figure.flags.contains { $0.word == .noisy } }.map { TrialKey($0) })
         let gates = Dictionary(
             record.header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })

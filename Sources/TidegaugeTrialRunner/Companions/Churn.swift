@@ -11,9 +11,9 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// The observers that come and go in one trial. The conducting thread.
+/// The observers that are replaced during one trial. Used on the conducting thread.
 ///
-/// Unchecked because two threads have it, one after the other.
+/// Unchecked because two threads use it, one after the other.
 final class Churn: Companion, @unchecked Sendable {
     /// Mean time in ns between two replacements, independent of the number of observers.
     private static let pauseNs = 4_000_000

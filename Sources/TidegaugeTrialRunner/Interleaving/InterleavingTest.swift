@@ -76,7 +76,7 @@ final class InterleavingTest: Sendable {
 
     func end() { for site in sites.values { site.stop() } }
 
-    // MARK: Who is at work
+    // MARK: Running actors
 
     func begin(_ actor: String) { active[actor]?.value.add(1, ordering: .sequentiallyConsistent) }
 

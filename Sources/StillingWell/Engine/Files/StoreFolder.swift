@@ -48,7 +48,7 @@ enum StoreFolder {
         if isDurable { try synchronize(path + "/..") }
     }
 
-    /// Refuses files that are not regular files: a symbolic link leads to a file that was not meant.
+    /// Refuses files that are not regular files: a symbolic link could lead to any other file.
     static func checkFiles(_ directory: String) throws(StoreError) {
         for name in all {
             var status = stat()

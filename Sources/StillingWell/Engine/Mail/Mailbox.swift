@@ -163,8 +163,8 @@ final class Mailbox: Sendable {
     /// - Returns: whether mail is waiting.
     func advance(_ newSnapshot: Snapshot) -> Bool { send(newSnapshot) { $0.mail.snapshot != nil } }
 
-    /// Sends a snapshot alone, to which waiting mail moves too, unless the connection holds no version. Both under one
-    /// lock, because the connection may fall asleep meanwhile.
+    /// Sends a newer snapshot without updates. Waiting mail then has that snapshot too. Does nothing if the connection
+    /// holds no version. Checks that under the same lock, because the connection may release its version at any time.
     /// - Returns: whether mail is waiting.
     func offer(_ newSnapshot: Snapshot) -> Bool {
         send(newSnapshot) { !$0.isClosed && $0.sleeping?.isAsleep != true }

@@ -1,7 +1,7 @@
 // Delivery context of a connection: runs one block at a time and accepts requests from any thread.
 import StillingWellBasis
 
-/// A delivery context. The store has those for a run loop, a serial queue and an actor. A program may bring one of its
+/// A delivery context. The store provides contexts for a run loop, a serial queue and an actor. A program may pass its
 /// own with `store.connect(on: .scheduler(mine))`.
 ///
 /// Requirements:

@@ -92,7 +92,8 @@ extension Storage {
             tablesByID[id]?.links = links
         }
         if let before, before.version != request.version || before.format != request.formats.current {
-            // Last: a mapping for reading opens the other tables alone, and gives them the lowest handles.
+            // Opened last: a mapping for reading opens only the other tables, so these must have the lowest handles
+            // here too.
             try engine.completeTables(request.formats.range, except: tablesByID)
         }
         for case (let model?, let table) in opened { tables[model] = tablesByID[table.id] }

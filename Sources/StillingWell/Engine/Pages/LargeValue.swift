@@ -1,6 +1,6 @@
 // Large values: strings and data of more than 1,024 bytes. They are stored in a table of their own, so that a change
-// elsewhere in the row does not write them again. Their numbers are never reused, so a number stands for one value for
-// good: two rows with the same number have the same value, and a value that was checked once stays checked.
+// elsewhere in the row does not write them again. Their numbers are never reused, so a number always means the same
+// value: two rows with the same number have the same value, and a value that was checked once stays checked.
 import StillingWellBasis
 
 /// Reference to a large value. A row has these bytes behind its slots, in place of the value's bytes:

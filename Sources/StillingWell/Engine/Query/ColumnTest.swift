@@ -38,7 +38,7 @@ enum ColumnTest: Sendable, Hashable {
         }
     }
 
-    // MARK: The same, said otherwise
+    // MARK: Equivalent conditions
 
     /// Simplest filter with the same meaning.
     func normal(_ column: Int, isOptional: Bool) -> FilterExpression {

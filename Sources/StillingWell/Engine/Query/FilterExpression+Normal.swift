@@ -3,7 +3,7 @@
 
 extension FilterExpression {
     /// Equivalent filter with flat conjunctions and disjunctions, without neutral parts, double negations, negated
-    /// equalities or lists of one value. O(all parts), unless conjunctions and disjunctions are nested in turn.
+    /// equalities or lists of one value. O(all parts), unless conjunctions and disjunctions are nested alternately.
     var normalized: FilterExpression {
         guard case .node = self else { return normalLeaf }
         return folded(

@@ -71,7 +71,7 @@ final class TableLayout: Sendable {
     @inlinable @inline(__always)
     func column(_ ordinal: Int) -> Int { isDirect ? ordinal : columns[ordinal] }
 
-    // MARK: What was said of properties, said of stored columns
+    // MARK: Conversion of properties to stored columns
 
     func stored(_ term: SortTerm) -> SortTerm {
         guard var over = term.over else { return SortTerm(column: column(term.column), ascending: term.ascending) }

@@ -126,7 +126,7 @@ final class SnapshotReader: @unchecked Sendable {
         }
     }
 
-    // MARK: What is held for long
+    // MARK: Versions held for long
 
     /// LMDB transaction that the reader keeps in the file, if it reads `map`. Any thread.
     func pinned(by map: ReadMap) -> UInt64? {

@@ -13,7 +13,7 @@ import Synchronization
 
 /// The rows of one table that have been checked.
 ///
-/// Unchecked because of the pointers: to words that are atomic, and stay until the end.
+/// Unchecked because of the pointers. They point to atomic words that exist until `deinit`.
 final class CheckedRows: @unchecked Sendable {
     private struct Word: ~Copyable {
         let bits = Atomic<UInt64>(0)
@@ -111,7 +111,8 @@ final class CheckedRows: @unchecked Sendable {
     func insert(_ id: UInt64, at version: UInt64) {
         guard isTrusted(at: version) else { return }
         insert(id)
-        // A foreign commit came meanwhile, so the checked image may be old. Uses of the bit in between went unchecked.
+        // Another process has committed meanwhile, so the checked image may be old. Rows that were read by this bit in
+        // between were not checked.
         if version < foreign.pointee.load(ordering: .sequentiallyConsistent) { remove(id) }
     }
 

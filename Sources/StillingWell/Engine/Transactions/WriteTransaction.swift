@@ -26,7 +26,7 @@ final class WriteTransaction {
     private(set) var generation = 0
     /// First failure in a place that cannot throw.
     private(set) var failure: StoreError?
-    /// Objects changed so far, in order; the same object may come again.
+    /// Objects changed so far, in order. The same object may occur more than once.
     @exclusivity(unchecked) private(set) var entries: [LogEntry] = []
     /// Time at which the write was requested, or nil if that is not recorded.
     var beganNs: Int64?

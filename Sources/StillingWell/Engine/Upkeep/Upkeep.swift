@@ -39,7 +39,7 @@ final class Upkeep: Sendable {
     private let unserved: DeliveryBound<UnservedPlaces>
     /// Meaning of the current step's suppressing commits for the queries of the observers that they name.
     let plannedSkips = DeliveryBound<[ObjectIdentifier: PlannedSkips]>([:])
-    /// First roots to bring at older versions, when there are any.
+    /// First roots (Upkeep+FirstRoots.swift) to deliver at older versions.
     let holds = DeliveryBound<[Hold]>([])
     /// Trees to evaluate after the arrived messages have been handled.
     private let waiting = DeliveryBound<[SharedTree]>([])

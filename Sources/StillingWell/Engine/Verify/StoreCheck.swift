@@ -259,7 +259,7 @@ final class StoreCheck {
         }
     }
 
-    // MARK: The rest
+    // MARK: Log, free pages and other tables
 
     private func checkLog() {
         var last: UInt64?
