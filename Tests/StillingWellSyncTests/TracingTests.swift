@@ -200,7 +200,7 @@ struct TracingTests {
     }
 }
 
-/// A plain mutex of the system's, as a library that knows nothing of tracing has it.
+/// A mutex of the C library, as in a library without tracing.
 private final class Foreign: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     init() {

@@ -16,7 +16,7 @@ struct MannersTests {
         return try await process.output.reached("its end") { $0.isOver }.lines
     }
 
-    // MARK: A place that never runs
+    // MARK: A delivery context that never runs
 
     @Test("once, by name, of a delivery context that has run nothing for five seconds")
     func unserved() throws {
@@ -67,7 +67,7 @@ struct MannersTests {
         #expect(lines[1] == "the run loop is told" && lines[2].hasPrefix("told of "), "\(lines)")
     }
 
-    // MARK: A property that nobody marked
+    // MARK: A property without a wrapper
 
     private final class Sketch: StoredObject {
         @Stored(.primaryKey) var key = 0

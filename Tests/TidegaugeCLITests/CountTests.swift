@@ -54,7 +54,7 @@ struct CountTests {
         // Uses a name of its own, so that counts are kept in this folder.
         let binary = "\(folder.path)/tidegauge"
         try FileManager.default.createSymbolicLink(atPath: binary, withDestinationPath: Binary.tidegauge.path)
-        // Clocks would need more pairs. With many rows per commit the injected wait adds few instructions.
+        // Measured times would need more pairs. With many rows per commit the injected wait adds few instructions.
         let comparison = [
             "compare", binary, binary, "--count-only", "--pairs", "1", "--seed", "5", "--inject-base", "none",
             "--inject-head", "wait=50%", "--set", "writers.rows_per_commit=80",

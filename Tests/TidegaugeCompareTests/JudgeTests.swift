@@ -36,7 +36,7 @@ struct JudgeTests {
         #expect(row(rows, "brand_new")?.verdict == .onlyHead && row(rows, "brand_new")?.head == 7)
         #expect(row(rows, "long_gone")?.verdict == .onlyBase)
         #expect(row(rows, "harness_hiccup") == nil, "the machine is not judged")
-        // None of them gates.
+        // None of them is a gate.
         #expect(rows.filter(\.isGate).map(\.verdict) == [.unchanged])
     }
 

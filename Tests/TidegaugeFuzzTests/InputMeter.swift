@@ -49,7 +49,7 @@ struct InputMeter {
     /// Stops watching. To be called once.
     func end() { watch.isEnded.store(true, ordering: .relaxed) }
 
-    /// Nil if the thread of the clock is gone.
+    /// Nil if the thread has ended.
     private static func cpuNs(_ clock: clockid_t) -> Int64? {
         var time = timespec()
         guard clock_gettime(clock, &time) == 0 else { return nil }

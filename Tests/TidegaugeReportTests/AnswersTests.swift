@@ -165,7 +165,7 @@ struct AnswersTests {
         #expect(EngineRatios.all(record).map(\.engine) == ["stillingwell"])
         record.header.drivers = ["keel", "stillingwell"]
         #expect(EngineRatios.all(record).map(\.engine) == ["keel"])
-        // An engine that was asked for by a file.
+        // An engine that `--driver` names by a file.
         (record.header.drivers, record.header.engines) = (["./keel.yaml", "stillingwell"], ["./keel.yaml": "keel"])
         #expect(EngineRatios.all(record).map(\.engine) == ["keel"])
         #expect(EngineRatios.all(record).first?.lines.first?.hasPrefix("keel beside stillingwell: ") ?? false)

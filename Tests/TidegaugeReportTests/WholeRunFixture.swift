@@ -47,7 +47,7 @@ enum WholeRun {
             sha: scenario.sha256, gate: scenario.gate)
     }
 
-    /// A comparison with figures that are worse by counts and by clocks.
+    /// A comparison with worse counts and slower times.
     static var compared: BaselineComparison {
         BaselineComparison(
             name: "last", runID: "20260130T120000Z-0f0e0d0c", counts: 3, clocks: 2,

@@ -8,7 +8,7 @@ struct SourceFile {
     let lines: [Substring]
     /// Without what stands behind `//`, on as many lines.
     let code: String
-    /// Types at the top level that others can name.
+    /// Types at the top level that other files can name.
     let types: Set<String>
     /// Every word outside of strings that could name a type.
     let words: Set<String>
@@ -97,7 +97,8 @@ struct Module {
         self.files = files
     }
 
-    /// The most files of which each names, over others, a type of each: a circle that nobody can read, test or move in part.
+    /// The largest set of files that refer to each other's types in cycles, directly or through other files. No part of
+    /// it can be read, tested or moved by itself.
     var largestCircle: [String] {
         Self.circles(references).max { $0.count < $1.count }?.map { files[$0].path }.sorted() ?? []
     }
@@ -195,7 +196,7 @@ struct SwitchStatement {
 }
 
 extension SourceFile {
-    /// The names of the cases of an enum declared here; nil where it is not.
+    /// The names of the cases of an enum; nil if it is not declared in this file.
     func cases(of name: String) -> Set<String>? {
         guard let declared = try? Regex("\\benum \(name)\\b[^{]*\\{").firstMatch(in: code) else { return nil }
         var depth = 1

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct TidegaugeStructureTests {
-    /// Most files in one circle. `Sources/` elsewhere: `others`.
+    /// Maximum number of files in one reference cycle, by module. `others` is the maximum of all other modules.
     private static let circles = [
         "StillingWell": 10, "TidegaugeReport": 4,
     ]
@@ -58,8 +58,8 @@ import Testing
         }
     }
 
-    /// Enums that grow with the benchmark or the query language, and switches over them with a `default:` that a new case would
-    /// disappear in: at most so many, as far as a search in the text can tell.
+    /// Enums that grow with the benchmark or the query language, and the maximum number of switches over them with a
+    /// `default:`, which would hide a new case. The switches are found by a text search.
     @Test(arguments: [
         ("FixedMetric", "Sources/TidegaugeSpec/Metric.swift", 0),
         ("Setting", "Sources/TidegaugeSpec/TrialSpec.swift", 0),
@@ -91,7 +91,7 @@ import Testing
     /// Each `nonisolated(unsafe)` has a comment that says which thread or lock guards it.
     @Test func unsafeStateSaysWhoseItIs() {
         for (file, line) in Module.all.flatMap(\.files).flatMap({ $0.places(of: "nonisolated(unsafe)") }) {
-            // One comment may stand for those that follow it.
+            // One comment may also explain the lines that follow it.
             let first = file.lines[..<line].lastIndex { !$0.contains("nonisolated(unsafe)") }.map { $0 + 1 } ?? 0
             #expect(
                 !file.comment(before: first).isEmpty,
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    /// A trial reads as a story: what stands beside its load is a `Companion`, and no fault has a name here.
+    /// `Trial.measure` is short and names no fault: everything beside the load is a `Companion`.
     @Test func aTrialIsAStory() throws {
         let file = try #require(
             Module.all.flatMap(\.files).first { $0.path == "Sources/TidegaugeTrialRunner/Conduct/Trial.swift" })

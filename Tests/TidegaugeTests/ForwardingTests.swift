@@ -6,7 +6,7 @@ import TidegaugeDriver
 @testable import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
-/// Notes what it is asked for.
+/// Records the calls that it receives.
 private class NotingStore: DrivenStore, @unchecked Sendable {
     var asked: [String] = []
 

@@ -23,7 +23,7 @@ private final class CannedTrials: TrialExecutor {
     }
 }
 
-/// Keeps what it is told.
+/// Records the calls that it receives.
 private final class Told: RunnerDelegate, @unchecked Sendable {
     var figures: [(spec: TrialSpec, figure: Figure)] = []
     var skipped: [String] = []

@@ -1,4 +1,5 @@
-// Tests of two processes in turns: which one works at a time, the work in a window, and that writers obey.
+// Tests of two processes in turns: which one works at a time, the work in a window, and that writers pause outside of
+// their slices.
 import StillingWellSeededRandom
 import StillingWellSync
 import Synchronization

@@ -238,7 +238,7 @@ private final class Card: StoredObject {
         #expect((12...28).contains(found), "\(found) of some 40, TIDEGAUGE_SEED=\(seed)")
     }
 
-    // MARK: Queries that come and go
+    // MARK: Queries that end before the trial
 
     /// The calls to a store in order, and further notes.
     private final class Diary: Sendable {

@@ -24,7 +24,7 @@ struct LampLit: TypedNotification, Equatable {
     var number = 0
 }
 
-/// Remembers what it is told, in words; any thread.
+/// Records the notifications that it receives, as text. Any thread.
 final class Logbook: NotificationSubscriber, @unchecked Sendable {
     private let lock = TracedMutex("logbook")
     private let changed: TracedCondition

@@ -5,9 +5,9 @@ import StillingWell
 import StillingWellFixtures
 import StillingWellSync
 
-/// Objects that a place leaves behind when it ends.
+/// Objects that remain after a delivery context has ended.
 final class Remains: @unchecked Sendable {
-    // `@unchecked` because the place uses it first, and then the main thread alone.
+    // `@unchecked` because the delivery context uses it first, and afterwards only the main thread.
     var token: NotificationToken?
     weak var connection: Connection?
     /// Keeps the connection itself.
@@ -24,7 +24,7 @@ struct Ending {
     let place: Place
     let write: Write
     let observer: Observer
-    /// Whether the connection is kept after the end of its place.
+    /// Whether the connection is retained after the end of its delivery context.
     let isKept: Bool
 
     static let all: [Ending] = Place.allCases.flatMap { place in
@@ -35,7 +35,7 @@ struct Ending {
         }
     }
 
-    /// Uses the connection at the place, which ends afterwards.
+    /// Uses the connection on the delivery context, which ends afterwards.
     func use(_ connection: Connection, _ remains: Remains) throws {
         remains.connection = connection
         if isKept { remains.kept = connection }
@@ -61,7 +61,7 @@ struct Ending {
         if observer == .invalidatedThere { remains.token?.invalidate() }
     }
 
-    /// Releases the remaining objects after the place has ended.
+    /// Releases the remaining objects after the delivery context has ended.
     func finish(_ remains: Remains) {
         if observer == .invalidatedHere { remains.token?.invalidate() }
         remains.release()
@@ -98,7 +98,7 @@ extension Ending {
         done.wait()
     }
 
-    /// Runs the case to its end. An open write is cancelled with the connection or with its place.
+    /// Runs the case to its end. An open write is cancelled with the connection or with its delivery context.
     func run(_ store: Store) -> Remains {
         let remains = Remains()
         @Sendable func use(_ site: Store.Site) {

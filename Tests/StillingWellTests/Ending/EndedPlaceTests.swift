@@ -7,7 +7,7 @@ import Testing
 
 @testable import StillingWell
 
-/// Objects that outlive a place.
+/// Objects that outlive a delivery context.
 private final class Remains: @unchecked Sendable {
     weak var connection: Connection?
     var token: NotificationToken?

@@ -238,7 +238,7 @@ struct MappedValueTests {
         #expect(feed.takeLog().sorted() == ["frame none to blue", "mood 0 to 1, frame nil to 'blue'", "moods -1 ~0>0"])
     }
 
-    // MARK: What is no value
+    // MARK: Values that the type does not have
 
     @Test("a stored value that the type does not have ends the block that reads it, by the property's name")
     func unknown() throws {

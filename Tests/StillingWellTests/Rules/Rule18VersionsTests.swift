@@ -1,6 +1,7 @@
 // Rule 18. Active versions and the oldest pin are public, and idle connections are advanced. At the limit of versions,
 // commit and cancel still work. The cost of a deliberate pin is bounded. (Realm's file grows without bound, and nothing
-// tells who keeps the old version. At its limit of versions, the write that would end the problem fails too.)
+// shows which object or process keeps the old version. At its limit of versions, the write that would end the problem
+// fails too.)
 import Foundation
 import StillingWellFixtures
 import StillingWellTestThreads
@@ -79,7 +80,7 @@ struct Rule18VersionsTests {
     func sleeping() throws {
         let test = try makeStore(notes: 100, pollNs: nil)
         let (connection, scheduler) = try sleeper(test)
-        // Upkeep holds a version while somebody observes.
+        // Upkeep holds a version while there is an observer.
         var told = 0
         let token = try connection.observe { _, _ in told += 1 }
         try change(test, times: 1)

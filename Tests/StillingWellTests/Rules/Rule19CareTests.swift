@@ -83,7 +83,7 @@ struct Rule19CareTests {
         _ = try expectFull(lines)
     }
 
-    // MARK: Files that are no store, or not any more
+    // MARK: Files that are not a store, or are damaged
 
     @Test("a file that is no store, or another thing in its place, is refused with what to do")
     func wrongFiles() throws {

@@ -258,7 +258,7 @@ struct EngineErrorTests {
     }
 }
 
-/// Holds upkeep where it asks for a turn, as long as it is told to.
+/// Blocks upkeep when it requests a delivery (`post`), while `isHolding` is true.
 private final class HoldingScheduler: Scheduler, @unchecked Sendable {
     let isHolding = Watched(false)
     let isPosting = Watched(false)

@@ -11,7 +11,7 @@ enum Told: Equatable, Sendable {
     case failed(StoreError)
 }
 
-/// A connection on a thread of its own, with observers that keep what they are told.
+/// A connection on a thread of its own, with observers that record their callbacks.
 final class Observer: @unchecked Sendable {
     let thread = RunLoopThread("test-observer")
     let told = Watched<[Told]>([])

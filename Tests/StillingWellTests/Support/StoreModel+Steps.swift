@@ -154,7 +154,7 @@ extension StoreModel {
         }
     }
 
-    // MARK: Adding what is there
+    // MARK: Adding existing objects
 
     private mutating func putDog(_ connection: Connection, _ random: inout SeededRandom) throws {
         let (key, owner, breed) = (random.below(Self.keys), link(4, &random), Self.breeds[random.below(4)])

@@ -99,7 +99,7 @@ final class Monitor: Sendable {
     /// The oldest versions that are kept on purpose, at the time of a check.
     private struct Kept {
         var byAnybody = 0
-        /// The oldest of them whose keeper holds it in the file.
+        /// The oldest of them that is kept in the file, and not in memory.
         var inFile = 0
     }
 

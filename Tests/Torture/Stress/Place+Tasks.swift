@@ -6,8 +6,9 @@ import StillingWell
 import StillingWellSync
 import Synchronization
 
-/// An actor. The language has no way to ask whether one runs on it, only to insist: a callback elsewhere stops the program.
-/// `runner` is the thread that runs on the actor now, as far as it was told; `outer` is isolated to the actor.
+/// An actor. Swift cannot query whether the caller runs on an actor, only assert it: a callback elsewhere stops the
+/// program. `runner` is the thread that runs on the actor now, as recorded by `perform` and by callbacks. `outer` is
+/// isolated to the actor.
 final class ActorPlace: Place, @unchecked Sendable {
     private actor Resident {
         func run(_ block: @Sendable () -> Void) { block() }

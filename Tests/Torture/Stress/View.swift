@@ -55,7 +55,7 @@ final class View: Observer, @unchecked Sendable {
     /// Applies skipped changes, which this observer has shown itself, to the rows it knows.
     private func apply(_ due: [Silence]) { for silence in due where kept != nil { silence.apply(to: &kept!, query) } }
 
-    // MARK: Being told
+    // MARK: Deliveries
 
     private func told(_ event: ViewEvent, _ connection: Connection) {
         switch event {
@@ -125,7 +125,7 @@ final class View: Observer, @unchecked Sendable {
         }
         let pairs =
             Array(zip(changes.modifications, changes.modificationsNew)) + changes.moves.map { ($0.from, $0.to) }
-        // With a limit or distinct columns, rows may enter or leave that nobody has written.
+        // With a limit or distinct columns, rows that were not written may enter or leave.
         for (from, to) in pairs where query.isPlain && old[from].mark == new[to].mark {
             return "told again what is known\nrow \(from), known: \(old[from])\nrow \(to), told: \(new[to])"
         }
