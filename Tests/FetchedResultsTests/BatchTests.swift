@@ -4,7 +4,7 @@ import StillingWellFixtures
 import StillingWellSeededRandom
 import Testing
 
-@Suite("A batch of a controller, from will to did") struct BatchTests {
+@Suite("A batch of a controller, from willChangeContent to didChangeContent") struct BatchTests {
     private static let byQuay = FetchRequest(Boat.self) { $0.sorted(by: \.length) }.sectioned(by: \.quay)
 
     enum Stop: CaseIterable {

@@ -117,7 +117,7 @@ import Testing
         #expect(desk.controller.sections.map(\.name) == [nil, "1", "2", "7"])
     }
 
-    @Test("a section that comes or goes is told with its name and its objects")
+    @Test("inserted and deleted sections are reported with their names and objects")
     func sectionInfo() throws {
         let boats = try BoatStore()
         try boats.add(0..<9)

@@ -224,7 +224,7 @@ struct AsyncWriteTests {
         #expect(try await test.store.read { try $0.objects(Note.self).map(\.id).sorted() } == [2, 4])
     }
 
-    @Test("return values that are not shared, and so does a read")
+    @Test("return non-Sendable values that the block has not shared; so do reads")
     func sending() async throws {
         let test = try TestStore()
         let added = try await test.store.write { connection in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StillingWell
 
-@Suite("A program is told")
+@Suite("Warnings and messages of a program")
 struct MannersTests {
     private let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
 
@@ -18,7 +18,7 @@ struct MannersTests {
 
     // MARK: A delivery context that never runs
 
-    @Test("once, by name, of a delivery context that has run nothing for five seconds")
+    @Test("a delivery context that has run nothing for five seconds is logged once, by name")
     func unserved() throws {
         let scheduler = ManualScheduler()
         let connection = ConnectedMailbox(Mailbox(scheduler))
@@ -34,7 +34,7 @@ struct MannersTests {
         #expect(look(200).isEmpty)
     }
 
-    @Test("nothing of a context that has run once, and of none after a pause of the whole process")
+    @Test("a context that has run once is not logged; after a pause of the whole process none is")
     func served() throws {
         let scheduler = ManualScheduler()
         let connection = ConnectedMailbox(Mailbox(scheduler))
@@ -80,7 +80,7 @@ struct MannersTests {
         let made = 0
     }
 
-    @Test("which properties of a class are not stored, except those declared as such")
+    @Test("properties without a wrapper are found, except those declared as not stored")
     func unstored() throws {
         #expect(ModelLayout.of(Sketch.self).unstored == ["draft", "made"])
         #expect(ModelLayout.of(Note.self).unstored.isEmpty)

@@ -158,7 +158,7 @@ struct PrimaryKeyTests {
         }
     }
 
-    @Test("the codes of keys stay as they are in stores that are there")
+    @Test("encodings of keys do not change, so that existing stores stay readable")
     func codes() {
         func code(_ key: Data) -> [UInt8] {
             PrimaryKey.withBytes(of: ColumnValue.data(key)) { Array($0) } ?? []
@@ -198,7 +198,7 @@ struct PrimaryKeyTests {
         #expect(try test.store.read { try $0.object(Blob.self, forPrimaryKey: zeros) == nil })
     }
 
-    @Test("the error of a key that is there already says what to do about it")
+    @Test("the error of a duplicate key names the remedy")
     func duplicate() throws {
         let test = try TestStore()
         let text = refusal {
@@ -211,7 +211,7 @@ struct PrimaryKeyTests {
         #expect(!text.contains("update:") && text.contains("object(_:forPrimaryKey:)"), "\(text)")
     }
 
-    @Test("two threads that use a class first at once both know its key")
+    @Test("two threads that use a class for the first time at once both get its primary key")
     func firstUses() throws {
         let first = TracedThread("first use") { #expect(ModelLayout.of(SlowlyMade.self).primaryKeys == [0]) }
         try SlowlyMade.made.wait("the first instance") { $0 == 1 }

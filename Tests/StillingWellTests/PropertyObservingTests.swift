@@ -30,7 +30,7 @@ struct PropertyObservingTests {
         try test.store.write { body(try #require(try $0.object(Note.self, forPrimaryKey: 1))) }
     }
 
-    @Test("an own write is told at the set, before and after it, inside the block")
+    @Test("an own write is reported when the property is set, with old and new value, inside the block")
     func own() throws {
         _ = try observe([.old, .new, .prior])
         try feed.connection.write {

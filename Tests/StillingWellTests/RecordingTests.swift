@@ -131,7 +131,7 @@ struct RecordingTests {
             ])
     }
 
-    @Test("to where nothing can be written is refused")
+    @Test("a recording to a path that cannot be written is refused")
     func refused() throws {
         let test = try TestStore()
         let error = #expect(throws: StoreError.self) { try test.store.record(to: "/nowhere/trace.txt") }

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@Suite("Texts that end a program")
+@Suite("Messages that stop a program")
 struct StopTextTests {
     @Test("are printed by an optimised build")
     func optimised() throws {

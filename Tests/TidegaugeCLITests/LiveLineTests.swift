@@ -114,7 +114,7 @@ import Testing
         #expect(plain.contains("dataset.items=60;observers.count=1"), "\(plain)")
     }
 
-    @Test("Words that say how it went have a colour on a terminal, where NO_COLOR is not set, and nowhere else")
+    @Test("Verdicts are coloured on a terminal unless NO_COLOR is set, and nowhere else")
     func colour() throws {
         let folder = try Folder()
         try folder.write("a.yaml", Data(Self.scenario.utf8))

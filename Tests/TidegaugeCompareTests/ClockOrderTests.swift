@@ -36,7 +36,7 @@ struct ClockOrderTests {
         for index in 2...5 { #expect(!tells(index, [row(index)]), "\(subjects[index].gate)") }
     }
 
-    @Test("A scenario that counts have decided comes after all that only clocks can decide")
+    @Test("A scenario decided by counts comes after all that only measured times can decide")
     func toldComeLast() {
         let tellable = Truth(gate: told)
         var withoutPair: [ComparisonEngine] = []
@@ -102,7 +102,7 @@ struct ClockOrderTests {
         #expect(world.compare(world.plan(budget: 100)).spentSeconds >= 99)
     }
 
-    @Test("Any budget is kept, none behind is asked before all in front have been, and a journal leads the same way")
+    @Test("Every budget is kept, gates in front get their pairs first, and a journal replays to the same order")
     func anyWorld() {
         var random = SeededRandom(seed: 14)
         for seed in UInt64(0)..<60 {

@@ -4,7 +4,7 @@ import TidegaugeSpec
 
 @testable import TidegaugeCompare
 
-@Suite("Comparisons by counts alone")
+@Suite("Comparisons by counts only")
 struct CountedOnlyTests {
     private func engine(_ truths: [Truth], budget: Double? = nil) -> ComparisonEngine {
         ComparisonEngine(World(truths, seed: 1).plan(pairs: 0, budget: budget))
@@ -20,7 +20,7 @@ struct CountedOnlyTests {
         ComparisonOutcome(engine, Judge(engine).rows(), counted).word
     }
 
-    @Test("No pair is asked for, and no clock is judged", arguments: [nil, 60])
+    @Test("No pair is requested, and no time is judged", arguments: [nil, 60])
     func noPairs(budget: Double?) {
         var engine = engine([Truth(), Truth()], budget: budget)
         #expect(engine.plan.isCountedOnly && engine.next() == nil && engine.pairsLeft == 0)

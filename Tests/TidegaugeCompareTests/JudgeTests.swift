@@ -40,7 +40,7 @@ struct JudgeTests {
         #expect(rows.filter(\.isGate).map(\.verdict) == [.unchanged])
     }
 
-    @Test("Among a hundred figures of noise, hardly any is told")
+    @Test("Of 100 figures of pure noise hardly any is reported")
     func falseDiscoveries() {
         let rows = rows(
             Truth(more: { random in

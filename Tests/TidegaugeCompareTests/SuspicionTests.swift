@@ -19,7 +19,7 @@ struct SuspicionTests {
         #expect(ComparisonOutcome(engine, [row]).word == .inconclusive)
     }
 
-    @Test("Fresh pairs speak alone once they carry an interval")
+    @Test("Fresh pairs alone decide once they have an interval")
     func freshAlone() {
         var world = World([Truth(effect: 0.2)], seed: 1)
         let plan = world.plan()

@@ -5,7 +5,7 @@ import TidegaugeSpec
 
 @testable import TidegaugeMeasure
 
-@Suite("Samples under zero")
+@Suite("Negative samples")
 struct NegativeSamplesTests {
     private func samples(_ seed: UInt64) -> [Int64] {
         var random = SeededRandom(seed: seed)

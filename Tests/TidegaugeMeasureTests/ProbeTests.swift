@@ -162,7 +162,7 @@ struct ProbeTests {
         #expect(seen == [0, duringSleep ? stopNs : stopNs - HiccupProbe.sleepNs, 0])
     }
 
-    @Test("The hiccup probe has seen something whenever it ran, and nothing when it did not")
+    @Test("The hiccup probe has samples if it ran, and none if it did not")
     func hiccups() {
         #expect(HiccupProbe().stop().count == 0)
         let probe = HiccupProbe()

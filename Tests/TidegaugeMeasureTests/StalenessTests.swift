@@ -60,7 +60,7 @@ struct StalenessTests {
         }
     }
 
-    @Test("A ramp weighs in each bucket what single steps would", arguments: seeds(50))
+    @Test("A ramp adds the same weight to each bucket as single steps", arguments: seeds(50))
     func ramps(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var ramped = TimeWeightedHistogram()

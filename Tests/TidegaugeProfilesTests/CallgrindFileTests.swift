@@ -52,7 +52,7 @@ struct CallgrindFileTests {
         #expect(sum.total == 120 && sum.functions["main"]?.exclusive == 23)
     }
 
-    @Test("A call that began before the part may have less than nothing in it; what a function executed itself may not")
+    @Test("The inclusive cost of a call that began before the part may be negative; an exclusive cost may not")
     func callsFromBefore() throws {
         let call = CallgrindSample.replacing(29, by: "+8 * 3 18446744073709551613 2")
         #expect(try parts(call)[0].calls.contains { $0.instructions == -3 })

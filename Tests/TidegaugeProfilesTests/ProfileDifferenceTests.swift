@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidegaugeProfiles
 
-@Suite("Which function grew")
+@Suite("Growth by function")
 struct ProfileDifferenceTests {
     /// Makes a profile from chains, outermost caller first, and the instructions that the last function executed.
     private func profile(_ costs: [(chain: String, cost: Int)]) throws -> CallProfile {

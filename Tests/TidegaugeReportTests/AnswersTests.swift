@@ -139,7 +139,7 @@ struct AnswersTests {
     }
 
     @Test(
-        "A slow rate is told as it is",
+        "A slow rate is shown with up to three digits",
         arguments: [(0.4, "0.400 commits/s"), (2.5, "2.50 commits/s"), (3, "3 commits/s")])
     func slowRates(rateHz: Double, words: String) throws {
         var record = Self.record()

@@ -212,7 +212,7 @@ struct ComparisonReportTests {
         }
     }
 
-    @Test("A folder that is none, and pairs that are not the plan's, are refused with the reason")
+    @Test("A folder without a comparison, and pairs in another order than the plan's, are refused with the reason")
     func damaged() throws {
         try Fixture.withFolder { root in
             #expect(throws: DamagedReport.self) { try ComparisonRecord.load(root) }

@@ -6,7 +6,7 @@ import TidegaugeSpec
 
 @testable import TidegaugeReport
 
-@Suite("The report of a comparison by counts alone")
+@Suite("The report of a comparison by counts only")
 struct CountedOnlyReportTests {
     private static let names = ["summary.md", "compare.html", "compare.json", "annotations.txt", "effects.csv"]
 

@@ -72,7 +72,7 @@ struct PageTests {
         #expect(!gates.isEmpty && gates.allSatisfy { !$0.contains("n/a") && !$0.contains("-4.27") })
     }
 
-    @Test("A gate that is zero half of the time tells the percentile that is not")
+    @Test("A gate whose median is 0 shows the first percentile that is not")
     func zeroMedian() {
         var record = RunRecord(runID: "r", environment: .fixed)
         record.header.scenarios = [WholeRun.header.scenarios[0]]

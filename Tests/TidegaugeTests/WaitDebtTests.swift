@@ -16,7 +16,7 @@ struct WaitDebtTests {
         }
     }
 
-    @Test("Long ones sleep each, so that the median moves by the share", arguments: [0, 60_000])
+    @Test("Each long commit sleeps, so that the median moves by the share", arguments: [0, 60_000])
     func long(lateNs: Int64) {
         let all = slept(Array(repeating: 2_000_000, count: 500), share: 0.1) { _ in lateNs }
         let settled = all.dropFirst(50).sorted()
@@ -24,7 +24,7 @@ struct WaitDebtTests {
         #expect(settled[0] > 150_000)
     }
 
-    @Test("Short ones sleep for one another, by the share in all", arguments: [8_000, 100_000, 1_000_000])
+    @Test("Short commits share sleeps; in total they sleep for the share", arguments: [8_000, 100_000, 1_000_000])
     func short(lengthNs: Int64) {
         let all = slept(Array(repeating: lengthNs, count: 4_000), share: 0.1) { 40_000 + Int64($0 % 7) * 5_000 }
         let share = Double(all.reduce(0, +)) / Double(lengthNs * 4_000)
@@ -32,7 +32,7 @@ struct WaitDebtTests {
         #expect(all.allSatisfy { $0 == 0 || Double($0) >= WaitDebt.shortestNs })
     }
 
-    @Test("A sleep that the machine made last is not paid back by the commits behind it")
+    @Test("A sleep that lasted too long is not compensated by later commits")
     func outlier() {
         let all = slept(Array(repeating: 2_000_000, count: 100), share: 0.1) { $0 == 50 ? 30_000_000 : 60_000 }
         #expect(all[51] < Int64(200_000) && all[53...].allSatisfy { $0 > 100_000 })

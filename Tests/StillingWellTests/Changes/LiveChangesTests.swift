@@ -213,7 +213,7 @@ final class LiveChangesTests: NoteSuite {
         #expect(feed.takeLog() == ["store didChange"])
     }
 
-    @Test("elements cross to any task, and make up the collection again", arguments: 0..<4)
+    @Test("elements can be sent to any task, and their change sets rebuild the collection", arguments: 0..<4)
     func replay(_ round: Int) async throws {
         let changes = test.store.changes(of: Note.self) { $0.where(\.score >= 10).sorted(by: \.score) }
         let loop = Task { () throws -> (replayed: [ObjectID], last: [ObjectID]) in

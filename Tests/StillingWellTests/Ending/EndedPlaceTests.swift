@@ -21,7 +21,7 @@ private actor Guest {
     }
 }
 
-@Suite("Places that end before their observers", .serialized, .onThreads)
+@Suite("Delivery contexts that end before their observers", .serialized, .onThreads)
 struct EndedPlaceTests {
     private let test: TestStore
 

@@ -44,7 +44,7 @@ struct SignalTests {
         #expect(lines.last?.hasPrefix("cut: ") == true, "\(lines)")
     }
 
-    @Test("a handler for once is called once")
+    @Test("a handler with SA_RESETHAND is called once")
     func once() throws {
         let (lines, signal) = try said("once", SIGSEGV)
         #expect(lines == ["handler sent blocked masked", "went on"] && signal == SIGSEGV, "\(lines) \(signal ?? 0)")

@@ -104,7 +104,7 @@ struct IndexTests {
         }
     }
 
-    @Test("a schema without links and indexes is read as before, and written as before")
+    @Test("the encoding of a column without link and index has not changed")
     func schema() throws {
         let text = #"{"isOptional":true,"name":"size","type":"double"}"#
         let column = try JSONDecoder().decode(ColumnSchema.self, from: Data(text.utf8))

@@ -155,7 +155,7 @@ struct AddingTests {
         }
     }
 
-    @Test("links of dictionaries and of objects, lists of both")
+    @Test("links and lists are created from dictionaries and from objects")
     func nested() throws {
         let test = try store()
         try test.store.write { connection in

@@ -77,7 +77,7 @@ struct MappedValueTests {
         }
     }
 
-    @Test("numbers keep every value that they have, at the ends of their ranges too")
+    @Test("numbers keep all their values, including the ends of their ranges")
     func numbers() throws {
         let test = try store()
         try test.store.write { connection in

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Searching for bytes")
 struct ByteSearchTests {
-    @Test("finds what looking at each place finds", arguments: 0..<4)
+    @Test("finds the same positions as a test of each position", arguments: 0..<4)
     func same(_ round: Int) {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)

@@ -18,7 +18,7 @@ private final class Sheet: StoredObject {
     @Stored var e = ""
 }
 
-@Suite("Going over pages")
+@Suite("Scans of pages")
 struct PageScanTests {
     private struct Row {
         var score: Int

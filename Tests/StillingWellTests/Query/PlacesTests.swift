@@ -6,7 +6,7 @@ import Testing
 
 @testable import StillingWell
 
-@Suite("Places of objects")
+@Suite("Indices of objects")
 struct PlacesTests {
     private static func queries(_ notes: Results<Note>) -> [Results<Note>] {
         [

@@ -167,7 +167,7 @@ private struct Parts<Object: Part> {
 
 @Suite("Reading without a tree")
 struct ReadingTests {
-    @Test("finds what asking every row finds", arguments: 0..<6)
+    @Test("finds the same rows as a test of every row", arguments: 0..<6)
     func same(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         switch round % 3 {

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("zeros of a text are told from its end")
+    @Test("zero bytes in a text are distinguished from its end")
     func zeros() {
         for (text, bytes) in [
             ("", []), ("a", [97]), ("\0", [0, 255]), ("\0\0", [0, 255, 0, 255]), ("a\0b", [97, 0, 255, 98]),

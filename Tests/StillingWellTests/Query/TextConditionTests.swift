@@ -46,7 +46,7 @@ struct TextConditionTests {
         #expect(matches(.equals, a, b) == a.utf8.elementsEqual(b.utf8))
     }
 
-    @Test("folding takes every scalar to one that stays")
+    @Test("folding a folded scalar does not change it")
     func foldingIsStable() {
         for value in (0 as UInt32)...0x1_ffff {
             guard let scalar = Unicode.Scalar(value) else { continue }

@@ -40,7 +40,7 @@ struct ValueSetTests {
     /// Equality as queries have it: texts by bytes, both zeros equal, NaN unequal to everything.
     private static func isSame(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 
-    @Test("pass the rows that a loop finds", arguments: 0..<8)
+    @Test("pass the same rows as a loop over the values", arguments: 0..<8)
     func same(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)

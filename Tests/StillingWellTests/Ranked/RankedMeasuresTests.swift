@@ -123,7 +123,7 @@ struct RankedMeasuresTests {
         return RankedTree.checkReferences(from: states.map(\.0))
     }
 
-    @Test("are not known any more after a change that does not bring its values")
+    @Test("are dropped after a change without values")
     func forgotten() {
         var tree = RankedTree(sorted: [RankedEntry(key: RankedKey(prefix: 1, id: 1), stamp: 1)]).valued
         #expect(tree.summary(of: 5, in: 0..<1) != nil)

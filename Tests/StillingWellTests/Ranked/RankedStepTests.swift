@@ -12,7 +12,7 @@ import Testing
         RankedTree.Shape(),
     ]
 
-    @Test("the rows that a step was given tell what a walk over both trees tells", arguments: 0..<2_000)
+    @Test("the difference computed from a step's rows equals that of a walk over both trees", arguments: 0..<2_000)
     func byRows(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)

@@ -80,7 +80,7 @@ struct Rule07CallbackTests {
         for token in tokens { token.invalidate() }
     }
 
-    @Test("a root that was on its way when the last observer left is not shown for ever")
+    @Test("a root sent before the last observer ended is not shown forever")
     func lateRoot() throws {
         let test = try TestStore()
         let scheduler = ManualScheduler()

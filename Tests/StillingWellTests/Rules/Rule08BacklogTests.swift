@@ -5,7 +5,7 @@ import Testing
 
 @testable import StillingWell
 
-@Suite("Rule 8: silence is kept however far upkeep is behind")
+@Suite("Rule 8: suppression holds however far upkeep is behind")
 struct Rule08BacklogTests {
     private let test: TestStore
     private let feed: Feed
@@ -62,7 +62,7 @@ struct Rule08BacklogTests {
         return writer
     }
 
-    @Test("a silent write that finds no room returns when there is some, and all of them are silent")
+    @Test("a suppressing write that waits for room returns once there is some; every such write is suppressed")
     func backlog() throws {
         let writer = try fill(commits: 2 * UpkeepInbox.maxHolding + 10)
         #expect(writer.returned.value == UpkeepInbox.maxHolding)

@@ -81,7 +81,7 @@ final class Rule08SkippingTests: NoteSuite {
         #expect(feed.takeLog() == [isBefore ? "silent -1 +3" : "silent ~3>3"])
     }
 
-    @Test("a commit that fails leaves no silence behind")
+    @Test("a failed commit suppresses nothing")
     func failed() throws {
         let silent = try feed.observe("silent", notes)
         #expect(throws: StoreError.self) {

@@ -3,7 +3,7 @@ import Foundation
 import StillingWell
 import Testing
 
-@Suite("Rule 9: an object that cannot be read is an error, neither a deletion nor silence", .timeLimit(.minutes(15)))
+@Suite("Rule 9: an object that cannot be read is an error, neither a deletion nor ignored", .timeLimit(.minutes(15)))
 struct Rule09UnreadableTests {
     private let test: TestStore
     private let scheduler = ManualScheduler()

@@ -4,7 +4,7 @@ import StillingWell
 import StillingWellSync
 import Testing
 
-@Suite("Rule 16: a token dropped without invalidate stops, and the log says of one never called where it was made")
+@Suite("Rule 16: a dropped token ends its subscription, and the log names where an uncalled one was made")
 struct Rule16DroppedTokenTests {
     @Test("a token that is dropped stops")
     func dropped() throws {

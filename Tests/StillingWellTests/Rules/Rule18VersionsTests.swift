@@ -39,7 +39,7 @@ struct Rule18VersionsTests {
     }
 
     @Test(
-        "a connection that no commit concerns is brought forward by the clock, or, where nothing goes by it, not at all in so few",
+        "a connection without relevant commits is advanced by the clock; without a clock, not after so few commits",
         arguments: [0, nil] as [Int64?])
     func lagging(_ pollNs: Int64?) throws {
         let test = try TestStore(upkeepPollNs: pollNs)

@@ -105,7 +105,7 @@ struct Rule19CareTests {
         #expect(refusal { _ = try Store(.init(path: file.path + "/x", models: [Note.self])) }.contains("/x"))
     }
 
-    @Test("an empty file is a new store: that is what a machine leaves that went down while one was made")
+    @Test("an empty file is opened as a new store, because a crash during creation leaves one")
     func emptyFile() throws {
         let folder = try Folder()
         try Data().write(to: URL(fileURLWithPath: folder.data))

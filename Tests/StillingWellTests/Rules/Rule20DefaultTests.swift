@@ -74,7 +74,7 @@ struct Rule20DefaultTests {
         return file
     }
 
-    @Test("in rows from before as in new objects, of whatever type")
+    @Test("old rows and new objects have the defaults, for every type")
     func values() throws {
         let file = try file()
         try file.open(Newer.Rated.self).read { connection in
@@ -88,7 +88,7 @@ struct Rule20DefaultTests {
         }
     }
 
-    @Test("filters, orders, indexes and sums find them by it")
+    @Test("filters, orders, indexes and sums use the default for old rows")
     func queries() throws {
         let file = try file()
         let store = try file.open(Newer.Rated.self)
@@ -105,7 +105,7 @@ struct Rule20DefaultTests {
         #expect(try store.read { try $0.objects(Newer.Rated.self).where(\.rating == 5).count } == 5)
     }
 
-    @Test("zero costs nothing: no row is written")
+    @Test("a default of zero writes no row")
     func zeros() throws {
         let file = try file()
         func widths<Object: StoredObject>(_ store: Store, _ type: Object.Type) throws -> Set<Int> {
@@ -192,7 +192,7 @@ struct Rule20DefaultTests {
         #expect(late.output.value.lines.isEmpty)
     }
 
-    @Test("killed in the midst of it, all rows are as they were or all have it", arguments: [3, 4, 5, 40, 101])
+    @Test("if the process is killed, either all rows have the default or none", arguments: [3, 4, 5, 40, 101])
     func killed(_ count: Int) throws {
         let file = SchemaFile()
         let older = try upgrade(file, "old", 100)

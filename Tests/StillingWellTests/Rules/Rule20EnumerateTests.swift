@@ -22,7 +22,7 @@ private enum After {
 
 @Suite("Rule 20: rows of a migration, gone through more than once")
 struct Rule20EnumerateTests {
-    @Test("old rows are as they were, however often they are gone through")
+    @Test("old rows do not change, however often they are enumerated")
     func thrice() throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -11,7 +11,7 @@ struct Rule20SchemaWalkTests {
     /// Number of walks (TIDEGAUGE_SCHEMA_WALKS; default 12), of eight changes each.
     private static let walks = ProcessInfo.processInfo.environment["TIDEGAUGE_SCHEMA_WALKS"].flatMap { Int($0) } ?? 12
 
-    @Test("no schema that a program can come to is refused, lost or damaged")
+    @Test("no reachable sequence of schemas is refused, or loses or damages data")
     func walks() throws {
         for round in 0..<Self.walks {
             let seed = SeededRandom.base &+ UInt64(round)

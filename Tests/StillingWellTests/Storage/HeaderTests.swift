@@ -81,7 +81,7 @@ struct HeaderTests {
         }
     }
 
-    @Test("no bit of a header that is wrong takes a commit away from a store that was closed")
+    @Test("a wrong bit in a header loses no commit of a closed store")
     func wrongBits() throws {
         let stores = try Stores()
         var random = SeededRandom(seed: SeededRandom.base)

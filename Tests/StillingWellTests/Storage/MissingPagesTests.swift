@@ -19,7 +19,7 @@ private final class Other: StoredObject {
     @Stored(.primaryKey) var name = ""
 }
 
-@Suite("Pages that are not the ones asked for")
+@Suite("Pages that are not the requested ones")
 struct MissingPagesTests {
     /// Number of objects. Every fourth of them has a list.
     private static let count = 800

@@ -56,7 +56,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a store has its name once its first commit is in it: what gets less far leaves none")
+    @Test("a store gets its name after its first commit; an interrupted creation leaves no store")
     func unfinished() throws {
         let path = Self.newPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -135,7 +135,7 @@ struct OpeningTests {
         #expect(frozen.allSatisfy { $0.isEmpty })
     }
 
-    @Test("a child process that opens the store again has one of its own", arguments: [Durability.relaxed, .memory])
+    @Test("a forked child refuses the inherited store and can open its own", arguments: [Durability.relaxed, .memory])
     func fork(_ durability: Durability) throws {
         let test = try TestStore(Batches.models, durability: durability)
         let parent = try FixtureProcess(test, "fork")

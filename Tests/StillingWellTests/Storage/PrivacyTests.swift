@@ -9,7 +9,7 @@ import Testing
 
 @testable import StillingWell
 
-@Suite("Files for their owner alone", .serialized, .onThreads)
+@Suite("Access to files", .serialized, .onThreads)
 struct PrivacyTests {
     private static func newPath() -> String { NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)" }
 
@@ -60,7 +60,7 @@ struct PrivacyTests {
         #expect(mode(path + "/copy/data.mdb") == 0o600 && mode(path + "/copy") == 0o700)
     }
 
-    @Test("files are for others where that was asked for, whatever the process takes from files that it makes")
+    @Test("files have the configured mode, whatever the process's umask")
     func askedModes() throws {
         let old = umask(0o077)
         defer { umask(old) }

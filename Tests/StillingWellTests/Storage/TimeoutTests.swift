@@ -9,7 +9,7 @@ import Testing
 @Suite("Limits of time")
 struct TimeoutTests {
     @Test(
-        "a deadline that has passed is tried once, and is over",
+        "a deadline in the past tries once and then times out",
         arguments: [Duration.zero, .nanoseconds(-1), .seconds(-1), .seconds(Int64.min)])
     func passed(_ timeout: Duration) throws {
         let test = try TestStore()
