@@ -17,8 +17,8 @@ public struct HistogramRecord: Codable, Sendable, Equatable {
     public var negatedMax: Int64?
     /// Bounds of the censored samples, or nil.
     public var bounds: String?
-    /// The slowest sample of each moment, and the faster of each two overlapping ones (`StallAccount`). Nil without
-    /// times.
+    /// `slowest`: the slowest sample of each moment. `joined`: the faster of each two successive ones that overlap.
+    /// Limits count stalls from both (`StallAccount.counts`). Nil without times.
     public var slowest: String?
     public var joined: String?
 

@@ -60,7 +60,8 @@ public struct SkippedRecord: Codable, Sendable, Equatable {
 public struct Judgement: Codable, Sendable, Equatable {
     public enum Verdict: String, Codable, Sendable {
         case kept, broken
-        /// No judgement: the figure has no value, or neither clock nor yardstick was steady enough.
+        /// No judgement: the figure has no value, or it is too uncertain: a disturbed machine, an unsteady yardstick,
+        /// the clocks of hosts, or too few samples.
         case unknown
     }
 

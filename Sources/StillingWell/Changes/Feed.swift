@@ -2,9 +2,10 @@
 // from the state taken last to the newest one. Publishers with demand need this.
 import StillingWellSync
 
-/// For targets of this package that offer changes in other forms. On the connection's scheduler, but for `soon` and `cancel`.
+/// For other targets of this package, which offer changes as publishers or to a controller. On the connection's
+/// scheduler, except for `soon` and `cancel`.
 ///
-/// Unchecked because only the connection's scheduler touches what changes, but for the token, which has a lock.
+/// Unchecked because mutable state is used on the connection's scheduler only, except for the token, which has a lock.
 package final class Feed<Output>: @unchecked Sendable {
     private let connection: Connection
     private let subscribe: (Feed) throws -> NotificationToken

@@ -10,7 +10,7 @@ public enum StoreNotification: Sendable, Equatable {
 
 /// One observer of the store as a whole.
 ///
-/// Unchecked because its callback is the connection's scheduler's.
+/// Unchecked because its callback is used on the connection's scheduler only.
 final class StoreToken: TokenState, @unchecked Sendable {
     private var deliver: ((StoreNotification) -> Void)?
 

@@ -1,5 +1,5 @@
 // Figures of a run, kept for comparison with later runs: `Reports/baselines/NAME.json`. Contains all counted figures.
-// Its clock figures are the gates that are times or rates.
+// Of times and rates, contains only gates.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec

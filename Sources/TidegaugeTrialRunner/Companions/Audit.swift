@@ -38,7 +38,7 @@ final class Audit: Companion {
     }
 }
 
-/// Adds up.
+/// Sums the audited rows in each callback.
 ///
 /// Unchecked because all mutable state is used on the delivery context, and read after a hop to it.
 private final class Auditor: DeliverySink, @unchecked Sendable {
@@ -46,7 +46,7 @@ private final class Auditor: DeliverySink, @unchecked Sendable {
     var subscription: (any DriverSubscription)?
     private let rows: Int
     private(set) var audits = 0
-    /// The first.
+    /// The first violation.
     private(set) var violation: String?
 
     init(_ site: DeliveryContext, rows: Int) { (self.site, self.rows) = (site, rows) }

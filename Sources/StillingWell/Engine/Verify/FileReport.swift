@@ -13,7 +13,7 @@ public struct FileReport: Sendable {
         public internal(set) var damagedObjects: [ObjectID] = []
     }
 
-    /// Version that was verified; 0 if the log does not tell.
+    /// Version that was verified; 0 if no entry of the change log can be read.
     public internal(set) var version: UInt64 = 0
     /// Tables in the order of their creation.
     public internal(set) var tables: [Table] = []
