@@ -8,7 +8,7 @@ public enum Spelling {
 
     /// Returns all likely candidates of `known`, the closest first: misspellings, then words that contain this one or
     /// are contained in it. If there are none, words of which one part is a misspelling, such as `commit-latency` for
-    /// `comit`.
+    /// `comit`, or of which letters were left out.
     public static func near(to word: String, among known: [String]) -> [String] {
         let slips = slips(of: word, among: known)
         let wanted = String(folded(word))
@@ -17,8 +17,17 @@ public enum Spelling {
             return !slips.contains(known) && min(wanted.count, other.count) >= 3
                 && (other.contains(wanted) || wanted.contains(other))
         }
-        if slips.isEmpty && parts.isEmpty && wanted.count >= 4 { return known.filter { hasPart(near: wanted, $0) } }
-        return slips + parts
+        guard slips.isEmpty && parts.isEmpty && wanted.count >= 4 else { return slips + parts }
+        let parted = known.filter { hasPart(near: wanted, $0) }
+        return parted.isEmpty ? known.filter { isShortened(Array(wanted), folded($0)) } : parted
+    }
+
+    /// Returns whether letters of `known` were left out in `wanted`, at most half of them: `stilwell`.
+    private static func isShortened(_ wanted: [Character], _ known: [Character]) -> Bool {
+        guard wanted.first == known.first, 2 * wanted.count >= known.count else { return false }
+        var rest = wanted[...]
+        for letter in known where letter == rest.first { rest.removeFirst() }
+        return rest.isEmpty
     }
 
     private static func hasPart(near wanted: String, _ known: String) -> Bool {

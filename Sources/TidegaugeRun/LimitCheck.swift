@@ -22,6 +22,8 @@ struct LimitCheck {
     let entries: [Entry]
     /// Readings of the yardsticks that the limits use.
     var yardsticks: [Yardstick: YardstickReading] = [:]
+    /// Completed trials of the judged drivers.
+    var trials: [TrialSpec] = []
 
     func judgements() -> [Judgement] {
         limits.flatMap { limit in
@@ -30,14 +32,58 @@ struct LimitCheck {
                     && limit.applies(to: $0.variant)
             }
             // A figure over the sweep exists once per family, which one of its flags names.
-            return Dictionary(grouping: meant) { entry in
+            let judged = Dictionary(grouping: meant) { entry in
                 let family = entry.figure.flags.filter { $0.word == .at && limit.metric.isOverSweep }
                 return ([entry.driver, entry.variant] + family.map(\.text)).filter { !$0.isEmpty }.joined(
                     separator: " ")
             }
             .sorted { $0.key < $1.key }
             .map { place, entries in judge(limit, entries, place) }
+            return judged + withoutFigure(limit, except: Set(meant.map(\.driver)))
         }
+    }
+
+    /// Returns an unknown judgement for each driver that should have measured the limit's metric and has no figure of it.
+    /// - Parameter drivers: drivers that have one.
+    private func withoutFigure(_ limit: Limit, except drivers: Set<String>) -> [Judgement] {
+        let metric = limit.metric
+        switch metric.entry.source {
+        // An interleaving test has one of its two times, and the reference has no ratio to itself.
+        case .interleavingTest, .peers: return []
+        case .trial, .companions, .sweep: break
+        }
+        // A trial that was not repeated reports no repetitions.
+        guard metric != .voidedTrials else { return [] }
+        let meant = trials.filter { trial in
+            trial.metrics.contains(metric) && !drivers.contains(trial.driver)
+                && (metric.isOverSweep || limit.applies(to: trial.variant))
+        }
+        return Dictionary(grouping: meant, by: \.driver).sorted { $0.key < $1.key }.map { driver, trials in
+            let reason = "no figure: \(Self.absence(of: metric, in: trials))"
+            return Judgement(
+                scenario: scenario, driver: driver, verdict: .unknown,
+                text: "\(driver): \(limit.text(digits: 3)): \(reason)",
+                held: .init(
+                    limit, variant: metric.isOverSweep ? "*" : trials[0].variant, bound: nil, value: nil, reason: reason
+                ))
+        }
+    }
+
+    /// Returns why trials of one driver have no figure of a metric.
+    private static func absence(of metric: Metric, in trials: [TrialSpec]) -> String {
+        if metric.isOverSweep {
+            let keys = metric.neededSweep.map { "'\($0.rawValue)'" }.joined(separator: " or ")
+            return "it needs a sweep with two or more values of \(keys)"
+        }
+        if metric.needsObservers, trials.allSatisfy({ $0.observers.count == 0 }) { return "'observers.count' is 0" }
+        switch metric.entry.shape {
+        case .distribution(of: .commits), .distribution(of: .deliveries):
+            if trials.allSatisfy({ $0.writers.load != .open }) {
+                return "a load without a schedule has none (write 'load: open', or remove the limit)"
+            }
+        case .distribution, .number, .bracket: break
+        }
+        return "\(trials[0].driver) does not measure it"
     }
 
     /// Judges events in every trial, and the median over trials of other quantities.

@@ -202,7 +202,8 @@ public final class Runner {
             entries[index].noise = entries[index].noise ?? pace.obstacle
         }
         for (yardstick, _) in readings { yardsticks[yardstick]?.end { try yardstickNs(yardstick) } }
-        try judge(job, entries, yardsticks)
+        let completed = trials.filter { $0.record.fate == .completed }.map(\.spec)
+        try judge(job, entries, yardsticks, completed)
     }
 
     private struct OtherPart: Error, CustomStringConvertible {
@@ -303,11 +304,13 @@ public final class Runner {
     }
 
     private func judge(
-        _ job: Job, _ entries: [LimitCheck.Entry], _ yardsticks: [Yardstick: YardstickReading]
+        _ job: Job, _ entries: [LimitCheck.Entry], _ yardsticks: [Yardstick: YardstickReading], _ trials: [TrialSpec]
     ) throws {
         // A limit on a counter of an engine is meant for engines that have it.
         let own = entries.filter { !job.unjudged.contains($0.driver) || $0.figure.metric.isOfEngine }
-        let check = LimitCheck(scenario: job.scenario, limits: job.limits, entries: own, yardsticks: yardsticks)
+        let check = LimitCheck(
+            scenario: job.scenario, limits: job.limits, entries: own, yardsticks: yardsticks,
+            trials: trials.filter { !job.unjudged.contains($0.driver) })
         for judgement in check.judgements() {
             try delegate.judged(judgement)
             switch judgement.verdict {

@@ -44,8 +44,29 @@ extension Scenario {
     ) -> [(variant: String, settings: Settings)] {
         var layered = base.overlaid(by: profiles[profile]?.values ?? [:]).overlaid(by: options)
         layered.refused.formUnion(profiles[profile]?.refused ?? [])
+        layered.profile = profile
         guard let sweep = sweep(in: profile) else { return [("", layered)] }
         return sweep.points(over: layered, pinned: Set(options.keys))
+    }
+
+    /// Returns a warning for each value in `overrides` that replaces a sweep, with the limits that no point is left for.
+    public func replacedSweeps(in profile: Profile, overrides: [String: String]) -> [ScenarioProblem] {
+        let swept = Set(sweep(in: profile)?.settings.map(\.rawValue) ?? [])
+        let replaced = overrides.filter { swept.contains($0.key) }.sorted { $0.key < $1.key }
+        guard !replaced.isEmpty, let left = try? settings(profile, overrides),
+            let all = try? settings(profile, [:])
+        else { return [] }
+        func isLeft(_ limit: Limit, _ points: [(variant: String, settings: Settings)]) -> Bool {
+            points.contains { limit.applies(to: $0.variant) }
+        }
+        return replaced.map { key, value in
+            let lost = limits.filter { $0.at[key] != nil && isLeft($0, all) && !isLeft($0, left) }
+            let consequence = lost.map { "; not judged: \($0.text(digits: 3))" }.joined()
+            return ScenarioProblem(
+                .option("--set \(key)"),
+                "'\(key)' is swept by \(name): the sweep over it is replaced by \(Quantity.clipped(value))\(consequence)"
+            )
+        }
     }
 
     private func sweep(in profile: Profile) -> Sweep? { profiles[profile]?.sweep ?? sweep }

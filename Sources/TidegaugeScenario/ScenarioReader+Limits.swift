@@ -29,6 +29,11 @@ extension ScenarioReader {
             return []
         }
         let statistic = parts.count == 2 ? parts[1] : nil
+        if let statistic, !metric.statistics.contains(where: { $0.rawValue == statistic }) {
+            let known = metric.statistics.map(\.rawValue).joined(separator: ", ")
+            problems.add(entry.position, "'\(metric.rawValue)' has no \(statistic) (it has: \(known))")
+            return []
+        }
         // A list contains several limits on one metric, at different points.
         let nodes = if case .sequence(let nodes) = entry.value.content { nodes } else { [entry.value] }
         if nodes.isEmpty { problems.add(entry.value.position, "the limit on '\(entry.key)' is an empty list") }
@@ -114,6 +119,10 @@ extension Limit {
         guard let comparison = Comparison.allCases.first(where: { text.hasPrefix($0.rawValue) }) else {
             throw ValueFault("expects \(wanted), found '\(Quantity.clipped(text))' (one of < <= > >= ==)")
         }
+        let sign = text.prefix { "<>=!~≤≥≠".contains($0) }
+        guard sign == comparison.rawValue else {
+            throw ValueFault("has the unknown operator '\(Quantity.clipped(sign))' (one of < <= > >= ==)")
+        }
         let rest = text.dropFirst(comparison.rawValue.count).drop { $0 == " " }
         guard !rest.isEmpty else { throw ValueFault("has no value behind '\(comparison.rawValue)'") }
         let words = rest.split(separator: " ")
@@ -128,6 +137,11 @@ extension Limit {
             }
             return (comparison, try Quantity.number(String(words[0])), yardstick)
         }
+        if words.count > 1, let last = words.last.map(String.init), metric.isTime || metric.entry.unit.isRate,
+            let near = Nearest.nearest(to: last, among: Yardstick.allCases.map(\.rawValue))
+        {
+            throw ValueFault("has the unknown unit '\(Quantity.clipped(last))' (did you mean '\(near)'?)")
+        }
         let value = String(rest)
         if let number = try? Quantity.number(value) {
             guard !metric.isTime || number == 0 else {
@@ -137,7 +151,9 @@ extension Limit {
             }
             return (comparison, number, nil)
         }
-        if metric.isTime { return (comparison, Double(try Quantity.durationNs(value)), nil) }
+        if metric.isTime {
+            return (comparison, Double(try Quantity.durationNs(value, or: ", or a yardstick: \(Self.yardsticks)")), nil)
+        }
         if metric.entry.unit == .commitsPerSecond { return (comparison, try Quantity.rateHz(value), nil) }
         return (comparison, try Quantity.number(value), nil)
     }

@@ -39,6 +39,8 @@ struct ScenarioReader {
         let gate = isPlay ? .interleavingTestTime : readGate(entry(.gate), measured: measure)
         let answers =
             entry(.answers).map { names($0, known: SummaryQuestion.allCases.map(\.rawValue), of: "question") } ?? []
+        let questions = answers.compactMap { SummaryQuestion(rawValue: $0) }
+        for question in questions where !isPlay { checkAnswer(question, entry(.answers), measured: measure) }
         if let position = measurePositions[.upkeepRatio], drivers.count < 2 {
             problems.add(
                 position,
@@ -62,7 +64,7 @@ struct ScenarioReader {
         return Scenario(
             name: Self.stem(of: problems.paths[0]), path: problems.paths[0], sha256: sha256, purpose: purpose,
             represents: represents, drivers: drivers, measure: measured, limits: limits, gate: gate,
-            namesGate: isPlay || entry(.gate) != nil, answers: answers.compactMap { SummaryQuestion(rawValue: $0) },
+            namesGate: isPlay || entry(.gate) != nil, answers: questions,
             interleaving: isPlay ? readInterleavingTest(entries, drivers: drivers, root.position) : nil,
             knownDrivers: knownDrivers, start: start,
             conditionPlaces: conditionPlaces.mapValues { problems.place($0) }, base: base, sweep: sweep,
@@ -216,9 +218,24 @@ struct ScenarioReader {
         return metric(name, at: entry.value.position, measured: measured)
     }
 
+    /// Reports a question whose metrics are not measured: the summary would take its answer from another scenario.
+    private mutating func checkAnswer(_ question: SummaryQuestion, _ entry: YAMLNode.Entry?, measured: [Metric]) {
+        let metrics = question.metrics
+        guard let entry, !measured.isEmpty, !metrics.contains(where: measured.contains), let first = metrics.first
+        else { return }
+        problems.add(
+            entry.value.position,
+            "'answers: [\(question.rawValue)]' requires '\(first.rawValue)' (add it to 'measure', or remove the answer)"
+        )
+    }
+
     /// Names a similar metric, because listing all metrics would be too long.
     private static func metricHint(_ name: String) -> String {
         let known = Metric.allCases.map(\.rawValue)
+        let parts = name.split(separator: ".", maxSplits: 1)
+        if parts.count == 2, let metric = parts.first.flatMap({ Metric(rawValue: String($0)) }) {
+            return "(write '\(metric.rawValue)'; its statistics come with it)"
+        }
         let isNear =
             Nearest.replacement(of: name, among: known) != nil || Nearest.nearest(to: name, among: known) != nil
         return isNear ? Nearest.hint(for: name, among: known) : "('tidegauge list metrics' names them all)"

@@ -136,10 +136,12 @@ extension Settings {
                     + (needed.isEmpty ? "" : ", which takes \(names)"))
         }
         let windowNs = point.spec.durationNs
+        let isOfProfile = [Setting.faultAt, .faultLength, .duration].contains { self[$0]?.layer == .profile }
+        let place = isOfProfile ? profile.map { " in the profile '\($0.rawValue)'" } ?? "" : ""
         blame(
             needed.contains(.faultAt) && self[.faultAt] != nil && self[.duration] != nil
                 && fault.atNs + fault.lengthNs >= windowNs, [.faultAt, .faultLength, .duration],
-            "the fault ends after the measured window, which is \(Quantity.text(durationNs: windowNs)) long (an "
+            "the fault ends after the measured window, which is \(Quantity.text(durationNs: windowNs)) long\(place) (an "
                 + "earlier 'fault.at', or a longer 'duration')")
         blame(
             writers.process == .own && (writers.load != .open || writers.threads > 1),

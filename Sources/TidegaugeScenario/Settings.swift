@@ -17,6 +17,8 @@ struct Settings {
     private(set) var given: [Setting: GivenValue] = [:]
     /// Settings that were given but refused when read. Rules do not report them again.
     var refused: Set<Setting> = []
+    /// Profile that the values are of, for error messages.
+    var profile: Profile?
     /// Values in force as a sweep point. Settings without value or default are 0 or empty; rules report them first.
     private(set) var point = SweepPoint.defaults
 

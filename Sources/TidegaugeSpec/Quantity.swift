@@ -47,7 +47,8 @@ package enum Quantity {
     }
 
     /// Parses `100us`, `1.5s`, `2min`, `2h` into nanoseconds.
-    package static func durationNs(_ text: String) throws(ValueFault) -> Int64 {
+    /// - Parameter others: end of the list of units in the error for an unknown one.
+    package static func durationNs(_ text: String, or others: String = "") throws(ValueFault) -> Int64 {
         let (amount, unit) = split(text)
         let wanted = "a duration such as 5s or 100us"
         let numeral = try numeral(amount, of: text, wanted: wanted)
@@ -58,7 +59,8 @@ package enum Quantity {
                 throw ValueFault("has a space before its unit (did you mean '\(amount)\(name)'?)")
             }
             let meant = misspelt[name.lowercased()].map { "did you mean '\(amount)\($0)'?" }
-            throw ValueFault("has the unknown unit '\(clipped(name))' (\(meant ?? "one of ns, us, ms, s, min, h"))")
+            throw ValueFault(
+                "has the unknown unit '\(clipped(name))' (\(meant ?? "one of ns, us, ms, s, min, h\(others)"))")
         }
         let value = try finite(numeral, text) * Double(nanoseconds)
         guard abs(value) <= 0x1p53 else { throw ValueFault("is out of range: '\(clipped(text))'") }

@@ -79,6 +79,74 @@ import Testing
         #expect(!limit.holds(for: .nan))
     }
 
+    private func refusals(_ limits: String) -> [String] {
+        complaints(
+            plainScenario.replacing(
+                "[delivery_latency, missed_final]", with: "[delivery_latency, missed_final, staleness]")
+                + "\nlimits: \(limits)")
+    }
+
+    /// No figure of a run would ever be compared with such a limit, so that it could not be broken.
+    @Test func aStatisticThatAMetricDoesNotHaveIsRefused() {
+        #expect(
+            refusals(#"{ missed_final.p50: "== 0", delivery_latency.slope: "< 5ms", staleness.value: "< 5ms" }"#) == [
+                "test.yaml:9:11: 'missed_final' has no p50 (it has: value)",
+                "test.yaml:9:37: 'delivery_latency' has no slope (it has: p50, p90, p99, p99_9, p99_99, min, max, mean, count)",
+                "test.yaml:9:70: 'staleness' has no value (it has: p50, p90, p99, p99_9, p99_99, min, max, mean, count, "
+                    + "slope)",
+            ])
+        #expect(refusals(#"{ missed_final.value: "== 0", staleness.slope: "< 1ms" }"#).isEmpty)
+    }
+
+    @Test func anOperatorAndAUnitThatDoNotExistAreNamed() {
+        #expect(
+            refusals(#"{ delivery_latency: "<> 50ms" }"#) == [
+                "test.yaml:9:29: the limit on 'delivery_latency' has the unknown operator '<>' (one of < <= > >= ==)"
+            ])
+        #expect(
+            refusals(#"{ delivery_latency: "<= 150 raw_comit" }"#) == [
+                "test.yaml:9:29: the limit on 'delivery_latency' has the unknown unit 'raw_comit' (did you mean 'raw_commit'?)"
+            ])
+    }
+
+    @Test func aStatisticUnderMeasureIsNamedAndAnAnswerNeedsItsMetric() {
+        let text = plainScenario.replacing("missed_final]", with: "delivery_latency.p99]") + "\nanswers: [latency]"
+        #expect(
+            complaints(text) == [
+                "test.yaml:6:29: unknown metric 'delivery_latency.p99' (write 'delivery_latency'; its statistics come with it)",
+                "test.yaml:9:10: 'answers: [latency]' requires 'end_to_end_latency' (add it to 'measure', or remove the answer)",
+            ])
+    }
+
+    @Test func aReplacedSweepIsNamedWithTheLimitsThatItTakesAway() throws {
+        let text = #"{ upkeep_cost: [ "<= 1ms", { at: { dataset.items: 1_000 }, limit: "<= 50us" } ] }"#
+        let scenario = try parse(
+            plainScenario.replacing("[delivery_latency, missed_final]", with: "[delivery_latency, upkeep_cost]")
+                + "\nsweep: { dataset.items: [1_000, 2_000] }\nlimits: \(text)")
+        #expect(
+            scenario.replacedSweeps(in: .ci, overrides: ["dataset.items": "5000", "duration": "2s"]).map(\.description)
+                == [
+                    "--set dataset.items: 'dataset.items' is swept by test: the sweep over it is replaced by 5000; not judged: "
+                        + "upkeep_cost.value <= 50.0 µs at dataset.items=1000"
+                ])
+        #expect(
+            scenario.replacedSweeps(in: .ci, overrides: ["dataset.items": "1000"]).map(\.description) == [
+                "--set dataset.items: 'dataset.items' is swept by test: the sweep over it is replaced by 1000"
+            ])
+        #expect(scenario.replacedSweeps(in: .ci, overrides: ["duration": "2s"]).isEmpty)
+    }
+
+    @Test func aFaultOutsideTheWindowOfAProfileNamesTheProfile() {
+        let text =
+            plainScenario
+            + "\nfault: { kind: stall, at: 500ms, length: 100ms }\nprofiles: { smoke: { duration: 200ms } }"
+        #expect(
+            complaints(text) == [
+                "test.yaml:10:32: the fault ends after the measured window, which is 200ms long in the profile 'smoke' (an "
+                    + "earlier 'fault.at', or a longer 'duration')"
+            ])
+    }
+
     @Test func survivesJSON() throws {
         let limit = Limit(.upkeepCost, .lessOrEqual, 50_000, at: ["dataset.items": "100000"])
         #expect(try JSONDecoder().decode(Limit.self, from: JSONEncoder().encode(limit)) == limit)

@@ -26,6 +26,7 @@ import Testing
         let known = ["noop", "stillingwell", "grdb-pool", "grdb-memory"]
         #expect(Nearest.hints(for: "grdb", among: known) == "(did you mean 'grdb-pool' or 'grdb-memory'?)")
         #expect(Nearest.hints(for: "noo", among: known) == "(did you mean 'noop'?)")
+        #expect(Nearest.hints(for: "stilwell", among: known) == "(did you mean 'stillingwell'?)")
         #expect(Nearest.hints(for: "null", among: known) == "(it is called 'noop' now)")
         #expect(Nearest.hint(for: "livestore", among: ["stillingwell"]) == "(it is called 'stillingwell' now)")
         #expect(Nearest.hints(for: "x", among: known) == Nearest.hint(for: "x", among: known))

@@ -21,8 +21,8 @@ import Testing
     }
 
     @Test func answersAreQuestionsOfTheSummary() throws {
-        let text = Self.bare + "\nmeasure: [end_to_end_latency]\nanswers: "
-        #expect(try parse(text + "[latency, rate]").answers == [.latency, .rate])
+        let text = Self.bare + "\nmeasure: [end_to_end_latency, staleness]\nanswers: "
+        #expect(try parse(text + "[latency, staleness]").answers == [.latency, .staleness])
         #expect(try parse(plainScenario).answers.isEmpty)
         #expect(
             complaints(text + "[speed]") == [

@@ -1,4 +1,5 @@
 import Testing
+import TidegaugeHarnessFixtures
 
 @testable import TidegaugeRun
 @testable import TidegaugeSpec
@@ -22,6 +23,29 @@ struct ProviderTests {
     @Test("Every setting that a sweep may vary has an axis", arguments: Metric.allCases.filter(\.isOverSweep))
     func axes(metric: Metric) {
         #expect(!metric.neededSweep.isEmpty && metric.neededSweep.allSatisfy { SweepFigures.axes[$0] != nil })
+    }
+
+    @Test(
+        "Limits may name the statistics that a provider makes, and no others", arguments: Array(TrialProvider.all.keys))
+    func statistics(metric: Metric) throws {
+        let known = metric.statistics
+        switch try #require(TrialProvider.all[metric]) {
+        case .events: #expect(known.contains(.p50) && !known.contains(.slope) && !known.contains(.value))
+        case .overTime: #expect(known.contains(.p50) && known.contains(.slope) && !known.contains(.value))
+        case .number: #expect(known == [.value])
+        case .held: #expect(known == [.max, .value, .slope])
+        case .figures: break
+        }
+        #expect(known.contains { $0.rawValue == metric.defaultStatistic })
+    }
+
+    @Test("Every figure of a trial has a statistic that its metric is said to have")
+    func statisticsOfATrial() throws {
+        let result = try runTrial(.tiny(), on: ModelDriver())
+        #expect(result.figures.count > 50)
+        for figure in result.figures {
+            #expect(figure.metric.statistics.contains(figure.statistic), "\(figure.metric) \(figure.statistic)")
+        }
     }
 
     @Test("A trial computes what its figures are computed from", arguments: Metric.allCases)
