@@ -105,6 +105,10 @@ public final class CallbackRecorder: Sendable {
 
     /// Number of callbacks that were not kept. A trial with any must report it, and its oracle cannot replay.
     public var overflowCount: Int { records.overflowCount }
+    /// Maximum number of callbacks.
+    public var capacity: Int { records.capacity }
+    /// Maximum number of indices over all callbacks.
+    public var indexCapacity: Int { indexBuffer.capacity }
     /// Number of indices that were not kept. Their callbacks have the flag `.indicesLost`.
     public var indexOverflowCount: Int { indexBuffer.overflowCount }
 

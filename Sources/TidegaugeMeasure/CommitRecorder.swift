@@ -42,4 +42,6 @@ public final class CommitRecorder: Sendable {
 
     /// Number of commits that were not kept. A trial with any must report it.
     public var overflowCount: Int { records.overflowCount }
+    /// Maximum number of commits.
+    public var capacity: Int { records.capacity }
 }

@@ -64,6 +64,30 @@ import TidegaugeStillingWellDriver
         try check(400, limit: 1_024)
     }
 
+    @Test func recordsThatDidNotFitAreNamedWithTheirRoomAndTheRemedy() throws {
+        let recorder = try CallbackRecorder(capacity: 2, indexCapacity: 3)
+        func record(_ insertions: [Int]) {
+            recorder.record(
+                enterNs: 1, version: 1, isInitial: false, count: 1, deletions: [], insertions: insertions,
+                modifications: [],
+                moveCount: 0)
+        }
+        var spec = TrialSpec.tiny()
+        record([0, 1, 2])
+        #expect(ObserverGroup.loss(of: "observer 0", recorder, spec) == nil)
+        record([0, 1, 2, 3])
+        #expect(
+            ObserverGroup.loss(of: "observer 0", recorder, spec)
+                == "the deliveries of observer 0 had 4 indices more than the 3 that can be recorded: lower writers.rate or "
+                + "writers.rows_per_commit, or shorten duration")
+        record([])
+        spec.writers.load = .closed
+        #expect(
+            ObserverGroup.loss(of: "observer 0", recorder, spec)
+                == "the deliveries of observer 0 had 1 callback more than the 2 and 4 indices more than the 3 that can be "
+                + "recorded: lower writers.rows_per_commit, or shorten duration")
+    }
+
     @Test func rangesAreJudgedEachForItself() throws {
         var spec = TrialSpec.tiny()
         spec.observers.queries = .ranges

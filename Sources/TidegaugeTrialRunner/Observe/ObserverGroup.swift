@@ -191,15 +191,32 @@ final class ObserverGroup: Sendable {
         for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
         let logs = observers.map { ObserverLog($0) }
         for log in logs {
-            let recorder = log.observer.recorder
-            if recorder.overflowCount > 0 || recorder.indexOverflowCount > 0 {
-                throw TrialFault.harness(
-                    "\(log.observer.name) made more callbacks than could be recorded (\(recorder.overflowCount) "
-                        + "callbacks and \(recorder.indexOverflowCount) indices lost): shorten the trial")
+            if let loss = Self.loss(of: log.observer.name, log.observer.recorder, spec) {
+                throw TrialFault.harness(loss)
             }
             try log.observer.throwIfFailed()
         }
         return logs
+    }
+
+    /// Returns the amounts that an observer's recorder had no room for, with the remedy, or nil if it kept everything.
+    static func loss(of name: String, _ recorder: CallbackRecorder, _ spec: TrialSpec) -> String? {
+        let (callbacks, indices) = (recorder.overflowCount, recorder.indexOverflowCount)
+        var losses: [String] = []
+        if callbacks > 0 {
+            losses.append(
+                "\(Humanised.count(callbacks, "callback")) more than the \(Humanised.grouped(recorder.capacity))")
+        }
+        if indices > 0 {
+            losses.append(
+                "\(Humanised.grouped(indices)) indices more than the \(Humanised.grouped(recorder.indexCapacity))")
+        }
+        guard !losses.isEmpty else { return nil }
+        let keys =
+            (spec.writers.load == .open ? ["writers.rate"] : []) + (indices > 0 ? ["writers.rows_per_commit"] : [])
+        let remedy = keys.isEmpty ? "" : "lower \(keys.joined(separator: " or ")), or "
+        return "the deliveries of \(name) had \(losses.joined(separator: " and ")) that can be recorded: \(remedy)"
+            + "shorten duration"
     }
 
     func currentItems(of observer: Observer) throws -> [Item] {

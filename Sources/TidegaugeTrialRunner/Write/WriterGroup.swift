@@ -74,7 +74,9 @@ final class WriterGroup: WritingSide {
         }
         if let fault = writers.lazy.compactMap(\.fault).first { throw fault }
         if let writer = writers.first(where: { $0.recorder.overflowCount > 0 }) {
-            throw TrialFault.harness("\(writer.name) made more commits than could be recorded: shorten the trial")
+            throw TrialFault.harness(
+                "\(writer.name) made \(Humanised.count(writer.recorder.overflowCount, "commit")) more than the "
+                    + "\(Humanised.grouped(writer.recorder.capacity)) that can be recorded: shorten duration")
         }
     }
 
