@@ -35,10 +35,10 @@ struct AnswersTests {
             ($0.writers.load, $0.writers.rateHz, $0.dataset.items) = (.open, 500, 10_000)
             $0.writers.arrivals = .poisson
         }
-        for (burst, ratio) in [(1, 1.0), (100, 4.5)] {
+        for (burst, ratio, staleNs) in [(1, 1.0, 31_400.0), (100, 4.5, 84_500)] {
             add(
                 "burst-coalesce", "writers.burst=\(burst)",
-                [Figure(.coalescingRatio, .value, ratio, n: 500), Figure(.staleness, .p99, 84_500, n: 5_000)]
+                [Figure(.coalescingRatio, .value, ratio, n: 500), Figure(.staleness, .p99, staleNs, n: 5_000)]
             ) {
                 ($0.writers.load, $0.writers.rateHz, $0.writers.arrivals) = (.open, 5_000, .bursts)
                 $0.writers.burst = burst
@@ -71,8 +71,8 @@ struct AnswersTests {
                 .howFast, "131 µs", "median · p90 366 µs · scheduled time to callback, 500 commits/s, 10,000 rows",
                 "commit-latency"
             ),
-            (.howStale, "84.5 µs", "p99 over time, 5,000 commits/s", "burst-coalesce"),
-            (.coalesced, "4.50×", "in bursts of 100, ", "burst-coalesce"),
+            (.howStale, "31.4 µs … 84.5 µs", "p99 over time: lowest and highest of 2 points", "burst-coalesce"),
+            (.coalesced, "4.50×", "highest of 2 points, in bursts of 100, ", "burst-coalesce"),
             (.coalesced, "4.50×", "; 1.03× in commit-latency", "burst-coalesce"),
             (
                 .upkeep, "18.2 µs", "at 1,000,000 rows; 16.2 µs at 1,000 → incremental (exponent β 0.012)",
@@ -168,7 +168,39 @@ struct AnswersTests {
         // An engine that `--driver` names by a file.
         (record.header.drivers, record.header.engines) = (["./keel.yaml", "stillingwell"], ["./keel.yaml": "keel"])
         #expect(EngineRatios.all(record).map(\.engine) == ["keel"])
-        #expect(EngineRatios.all(record).first?.lines.first?.hasPrefix("keel beside stillingwell: ") ?? false)
+        #expect(EngineRatios.all(record).first?.lines.first?.hasPrefix("stillingwell against keel: ") ?? false)
+    }
+
+    @Test("With several drivers the driver of the answers is named, on the terminal, the page and in the summary")
+    func ofOneDriver() throws {
+        var record = Self.record()
+        #expect(Answers(record).about == nil)
+        var trial = record.trials[0]
+        trial.spec.driver = "keel"
+        record.trials.append(trial)
+        let whole = "'Lost or wrong?', 'Hung?' and 'Worse than last time?' are about all 2 drivers."
+        #expect(Answers(record).about == "Answers for stillingwell, the driver with the most trials; \(whole)")
+        record.header.drivers = ["keel", "stillingwell"]
+        let about = "Answers for keel, the first driver; \(whole)"
+        #expect(AnswersText.console(record).first == about)
+        #expect(AnswersText.markdown(record).hasPrefix(Escaped.markdown(about)))
+        #expect(try HTMLReport.render(record).contains(Escaped.visible(about).replacing("'", with: "&#39;")))
+    }
+
+    @Test("Costs at several points with one number of rows are a range")
+    func upkeepOfObservers() throws {
+        var record = Self.record()
+        record.rows.removeAll { $0.figure.metric == .upkeepCost || $0.figure.metric == .upkeepExponent }
+        for (count, cost) in [(1, 130_000.0), (200, 217_000)] {
+            var spec = WholeRun.spec("observers", "stillingwell", "observers.count=\(count)")
+            (spec.dataset.items, spec.observers.count) = (1_000, count)
+            record.trials.append(TrialRecord(TrialResult(fate: .completed), of: spec))
+            record.rows += RunRow.rows(
+                [Figure(.upkeepCost, .value, cost, n: 500)], of: spec, runID: "r", environment: .fixed)
+        }
+        let answer = try answer(.upkeep, record)
+        #expect(answer.figure == "130 µs … 217 µs" && answer.value == 217_000)
+        #expect(answer.meaning == "CPU per commit at 1,000 rows, lowest and highest of 2 points")
     }
 
     @Test("A broken limit is part of the answer, and metrics of the harness answer no question")
@@ -232,6 +264,12 @@ struct AnswersTests {
     @Test("A baseline's counts are the last answer, and why nothing is compared is one too")
     func worse() throws {
         var record = Self.record()
+        #expect(
+            try answer(.worse, record).meaning
+                == "Not compared with an earlier run. Add '--save-baseline last' now, and '--baseline last' next time.")
+        record.header.savedBaseline = "mine"
+        #expect(
+            try answer(.worse, record).meaning == "Not compared with an earlier run. Next time add '--baseline mine'.")
         (record.header.baseline, record.header.savedBaseline) = ("last", "last")
         #expect(try answer(.worse, record).meaning.contains("No baseline yet"))
         record.compared = WholeRun.compared

@@ -163,7 +163,7 @@ import TidegaugeSpec
     @Test func pagesSayWhatIsWorseCountsFirst() throws {
         let then = record([counted(1_000), Figure(.upkeepCost, .value, 10_000, n: 9)])
         var now = record([counted(2_000), Figure(.upkeepCost, .value, 90_000, n: 9)])
-        for page in try pages(now) { #expect(!page.contains("aseline last") && !page.contains("id=\"since\"")) }
+        for page in try pages(now) { #expect(!page.contains("Since baseline last") && !page.contains("id=\"since\"")) }
         now.compared = compared(now, since: then)
         for page in try pages(now) {
             #expect(page.contains("Since baseline last (20260131T120000Z-1a2b3c4d)"))

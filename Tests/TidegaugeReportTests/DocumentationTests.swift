@@ -64,7 +64,8 @@ struct DocumentationTests {
 
     @Test("Every metric has its line", arguments: Metric.allCases)
     func metrics(metric: Metric) throws {
-        let row = "\n| `\(metric.rawValue)` | \(metric.unit) | \(metric.entry.definition) |\n"
+        let entry = metric.entry
+        let row = "\n| `\(metric.rawValue)` | \(metric.unit) | \(entry.worse.mark) | \(entry.definition) |\n"
         #expect(try document("metrics").contains(row))
     }
 

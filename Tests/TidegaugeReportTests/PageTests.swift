@@ -117,6 +117,40 @@ struct PageTests {
         }
     }
 
+    @Test("Two runs without a common scenario are refused, with the scenarios of each")
+    func pairWithoutCommonScenario() throws {
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root)
+            let head = "\(root)/\(WholeRun.runID)"
+            let base = "\(root)/other"
+            try FileManager.default.copyItem(atPath: head, toPath: base)
+            let lines = try String(contentsOfFile: "\(base)/metrics.csv", encoding: .utf8).split(separator: "\n")
+            try Data(
+                ((lines.prefix(1) + lines.filter { $0.contains("result-size") }).joined(separator: "\n") + "\n")
+                    .replacing("result-size", with: "other").utf8
+            ).write(to: URL(fileURLWithPath: "\(base)/metrics.csv"))
+            let events = try String(contentsOfFile: "\(base)/journal.ndjson", encoding: .utf8).split(separator: "\n")
+            try Data((events[0] + "\n").utf8).write(to: URL(fileURLWithPath: "\(base)/journal.ndjson"))
+            let error = #expect(throws: DamagedReport.self) { try PairReport.write(base: base, head: head) }
+            let text = try #require(error?.description)
+            #expect(text.hasPrefix("no scenario in common: \(base) has other; \(head) has result-size, "), "\(text)")
+            #expect(text.hasSuffix(", lock-order"), "\(text)")
+        }
+    }
+
+    @Test("Drivers on which limits are not judged are named, and no limit counts as kept where none was judged")
+    func unjudged() throws {
+        let page = try page {
+            ($0.header.unjudged, $0.header.engines) = (["dict", "grdb-pool"], ["./dict.yaml": "dict"])
+            ($0.judgements, $0.skipped) = ([], [])
+            $0.trials.removeAll { $0.fate != .completed }
+            $0.end = EndRecord(exitCode: 0)
+        }
+        #expect(page.contains("every trial completed, no limit was judged."))
+        #expect(page.contains("limits: not judged on engines in a process (dict)"))
+        #expect(page.contains("limits: not judged on grdb-pool, which the scenario does not name"))
+    }
+
     // MARK: Engines side by side
 
     /// Makes a run of two engines at several points. The peer is slower by the given factors.
@@ -140,11 +174,11 @@ struct PageTests {
     func ratios() {
         #expect(
             EngineRatios.all(engines([2, 4, 8, 8, 8, 16, 32])).flatMap(\.lines) == [
-                "stillingwell beside grdb: 8.0× faster (4.0 … 16), 8.0× more CPU (4.0 … 16) over 7 pairs"
+                "grdb against stillingwell: 8.0× slower (4.0 … 16), 8.0× less CPU (4.0 … 16) over 7 pairs"
             ])
         #expect(
             EngineRatios.all(engines([0.25])).flatMap(\.lines) == [
-                "stillingwell beside grdb: 4.0× slower, 4.0× less CPU (1 pair, no interval)"
+                "grdb against stillingwell: 4.0× faster, 4.0× more CPU (1 pair, no interval)"
             ])
         #expect(EngineRatios.all(engines([])).isEmpty)
     }

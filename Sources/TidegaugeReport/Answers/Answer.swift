@@ -73,9 +73,12 @@ struct Answer: Sendable, Equatable {
 /// The eight answers of a run. All are always present.
 struct Answers: Sendable, Equatable {
     let all: [Answer]
+    /// Sentence that names the driver of the answers; nil if all loads ran on one driver.
+    let about: String?
 
     init(_ record: RunRecord) {
         let own = SubjectFigures(record)
+        about = Self.about(own)
         all = Answer.Question.allCases.map { question in
             switch question {
             case .howFast: own.howFast
@@ -88,5 +91,15 @@ struct Answers: Sendable, Equatable {
             case .worse: Self.worse(record)
             }
         }
+    }
+
+    private static func about(_ own: SubjectFigures) -> String? {
+        let trials = own.record.trials.filter { $0.spec.interleaving == nil }
+        let drivers = Digest.inOrder(trials.map(\.spec.driver))
+        guard drivers.count > 1, drivers.contains(own.driver) else { return nil }
+        let isFirst = own.record.header.driverNames.first(where: drivers.contains) == own.driver
+        let whole = [Answer.Question.lostOrWrong, .hung, .worse].map { "'\($0.rawValue)'" }
+        return "Answers for \(own.driver), \(isFirst ? "the first driver" : "the driver with the most trials"); "
+            + "\(whole.dropLast().joined(separator: ", ")) and \(whole.last ?? "") are about all \(drivers.count) drivers."
     }
 }

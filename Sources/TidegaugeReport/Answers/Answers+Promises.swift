@@ -45,9 +45,14 @@ extension Answers {
         guard let compared = record.compared else {
             let header = record.header
             let why =
-                header.savedBaseline != nil && header.baseline == header.savedBaseline
-                ? "No baseline yet. This run becomes the baseline if it passes."
-                : "Not compared with an earlier run."
+                switch (header.baseline, header.savedBaseline) {
+                case (let compared?, let saved?) where compared == saved:
+                    "No baseline yet. This run becomes the baseline if it passes."
+                case (nil, let saved?):
+                    "Not compared with an earlier run. Next time add '--baseline \(saved)'."
+                default:
+                    "Not compared with an earlier run. Add '--save-baseline last' now, and '--baseline last' next time."
+                }
             return .unknown(.worse, why, from: nil)
         }
         if let obstacle = compared.obstacle {

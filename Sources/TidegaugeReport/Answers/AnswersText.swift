@@ -3,7 +3,7 @@
 enum AnswersText {
     /// Returns the eight answers, one per line, then the machine.
     static func console(_ record: RunRecord) -> [String] {
-        let answers = Answers(record).all
+        let (answers, about) = (Answers(record).all, Answers(record).about)
         let questions = answers.map { Self.question($0.question) }
         let figures = answers.map { Escaped.visible($0.figure) }
         func padded(_ text: String, _ all: [String]) -> String {
@@ -17,7 +17,9 @@ enum AnswersText {
         let engines = EngineRatios.all(record).flatMap { ratios in
             ratios.lines.map { "\(Escaped.visible(ratios.scenario)): \(Escaped.visible($0))" }
         }
-        return lines + engines + ["Machine: " + Escaped.visible(MachineState(record).sentence)]
+        return (about.map { [Escaped.visible($0)] } ?? []) + lines + engines + [
+            "Machine: " + Escaped.visible(MachineState(record).sentence)
+        ]
     }
 
     /// `How fast? ↓`.
@@ -30,7 +32,8 @@ enum AnswersText {
     }
 
     static func markdown(_ record: RunRecord) -> String {
-        let rows = Answers(record).all.map { answer in
+        let answers = Answers(record)
+        let rows = answers.all.map { answer in
             let place = answer.scenario.map { " (\(Escaped.markdown($0)))" } ?? ""
             return [
                 "**\(Self.question(answer.question))**", "**\(Escaped.markdown(answer.figure))**",
@@ -39,7 +42,8 @@ enum AnswersText {
         }
         let machine = MachineState(record)
         let limits = machine.limits.map { " **\(Escaped.markdown($0)).**" } ?? ""
-        return Markdown.table(["", "", ""], [.word, .figure, .word], rows)
+        let about = answers.about.map { "\(Escaped.markdown($0))\n\n" } ?? ""
+        return about + Markdown.table(["", "", ""], [.word, .figure, .word], rows)
             + "\n" + engines(record) + "**Machine**: \(Escaped.markdown(machine.sentence))\(limits)\n\n"
     }
 }

@@ -76,8 +76,10 @@ struct EngineRatios: Equatable {
 
     // MARK: Words
 
-    /// Text lines such as `stillingwell beside grdb-pool: 8.2× faster (5.1 … 14), 18× less CPU (9.0 … 31) over 7 pairs`.
-    var lines: [String] { peers.map { "\(engine) beside \($0.driver): \(Self.text($0.ratios))" } }
+    /// Text lines such as `grdb-pool against stillingwell: 8.2× slower (5.1 … 14), 18× more CPU (9.0 … 31) over 7 pairs`.
+    var lines: [String] {
+        peers.map { "\($0.driver) against \(engine): \(Self.text($0.ratios.map(\.reversed)))" }
+    }
 
     /// The first ratio to each peer: `stillingwell is 8.2× faster than grdb-pool, 1.2× slower than keel`. If it is a
     /// cost or a count: `stillingwell: 3.0× less CPU than grdb-pool`.

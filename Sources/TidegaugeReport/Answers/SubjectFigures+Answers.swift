@@ -25,8 +25,12 @@ extension SubjectFigures {
     /// p99 of staleness, from a scenario with enough commits for a p99.
     var howStale: Answer {
         if record.header.counter != nil { return .unknown(.howStale, Self.untimed) }
-        guard let place = places(.staleness, .p99, for: .staleness).first else {
-            return .unknown(.howStale, absence(of: .staleness, .p99))
+        let all = places(.staleness, .p99, for: .staleness)
+        guard let place = all.first else { return .unknown(.howStale, absence(of: .staleness, .p99)) }
+        if let range = Self.range(all) {
+            return answer(
+                .howStale, range.text, range.highest,
+                "age of the oldest unseen change, p99 over time: lowest and highest of \(all.count) points")
         }
         return answer(
             .howStale, Digest.cell(place.figures), place, "age of the oldest unseen change, p99 over time" + load(place)
@@ -39,7 +43,8 @@ extension SubjectFigures {
         guard let place = all.max(by: { $0.median < $1.median }) else {
             return .unknown(.coalesced, absence(of: .coalescingRatio, .value))
         }
-        var words = ["commits per callback" + load(place)]
+        let rank = all.count > 1 ? ", highest of \(all.count) points" : ""
+        var words = ["commits per callback" + rank + load(place)]
         if let steady = places(.endToEndLatency, .p50, for: .latency).first,
             steady.scenario != place.scenario,
             let ratio = places(.coalescingRatio, .value, of: steady.scenario).first(where: {
@@ -55,18 +60,27 @@ extension SubjectFigures {
     var upkeep: Answer {
         if record.header.counter != nil { return counted(.upkeep, .upkeepInstructions, also: nil) }
         let all = places(.upkeepCost, .value, for: .upkeep)
-        guard let place = all.max(by: { items($0) < items($1) }) else {
-            return .unknown(.upkeep, absence(of: .upkeepCost, .value))
-        }
-        var words = ["CPU per commit at \(Humanised.grouped(items(place))) rows"]
-        if let small = all.min(by: { items($0) < items($1) }), items(small) < items(place) {
-            words.append("\(Digest.headline(small.figures)) at \(Humanised.grouped(items(small)))")
+        guard let most = all.map(items).max(), let fewest = all.map(items).min(),
+            let large = cost(all.filter { items($0) == most })
+        else { return .unknown(.upkeep, absence(of: .upkeepCost, .value)) }
+        let place = large.highest
+        var words = ["CPU per commit at \(Humanised.grouped(most)) rows\(large.remark)"]
+        if fewest < most, let small = cost(all.filter { items($0) == fewest }) {
+            words.append("\(small.text) at \(Humanised.grouped(fewest))\(small.remark)")
         }
         var meaning = words.joined(separator: "; ")
         if let exponent = places(.upkeepExponent, .value, of: place.scenario).first?.median {
             meaning += " → \(Self.growth(exponent)) (exponent β \(Humanised.text(exponent, unit: "1", digits: 2)))"
         }
-        return answer(.upkeep, Digest.headline(place.figures), place, meaning)
+        return answer(.upkeep, large.text, place, meaning)
+    }
+
+    /// Cost at points with one number of rows: the range if there are several. Nil without points.
+    private func cost(_ places: [Place]) -> (text: String, highest: Place, remark: String)? {
+        if let range = Self.range(places) {
+            return (range.text, range.highest, ", lowest and highest of \(places.count) points")
+        }
+        return places.first.map { (Digest.headline($0.figures), $0, "") }
     }
 
     var bendsWhere: Answer {
@@ -109,7 +123,7 @@ extension SubjectFigures {
     private static func range(_ places: [Place]) -> (text: String, highest: Place)? {
         let sorted = places.filter { !$0.median.isNaN }.sorted { $0.median < $1.median }
         guard sorted.count > 1, let low = sorted.first, let high = sorted.last else { return nil }
-        return ("\(Digest.cell(low.figures)) … \(Digest.cell(high.figures))", high)
+        return (Digest.inOrder([low, high].map { Digest.headline($0.figures) }).joined(separator: " … "), high)
     }
 
     // MARK: Words

@@ -8,11 +8,24 @@ import TidegaugeTrial
 
 /// Writes the page about two runs.
 public enum PairReport {
+    private static func scenarios(_ record: RunRecord) -> String {
+        let names = record.scenarioNames.map { Escaped.visible($0) }
+        let more = names.count > shownNames ? " and \(names.count - shownNames) more" : ""
+        return names.isEmpty ? "none" : names.prefix(shownNames).joined(separator: ", ") + more
+    }
+
+    /// Maximum number of scenarios that an error names for each run.
+    private static let shownNames = 5
+
     /// Writes `head/against-BASE.html`.
     /// - Returns: path of the page and a text for the terminal.
-    /// - Throws: `DamagedReport`, `ReportError`.
+    /// - Throws: `DamagedReport`, also if the runs have no scenario in common; `ReportError`.
     public static func write(base: String, head: String) throws -> (path: String, text: String) {
         let (before, after) = (try RunRecord.load(base), try RunRecord.load(head))
+        guard !Set(before.scenarioNames).isDisjoint(with: after.scenarioNames) else {
+            throw DamagedReport(
+                "no scenario in common: \(base) has \(scenarios(before)); \(head) has \(scenarios(after))")
+        }
         let path = "\(head)/against-\(before.runID).html"
         let rows = WeakComparison.rows(base: before, head: after)
         try ReportFile.replace(path, with: HTMLPair.render(before, after, rows).utf8)
@@ -40,7 +53,7 @@ enum HTMLPair {
                 ["what": HTMLPage.breakable(cells.what), "figures": Array(cells.cells.dropFirst(2))] as [String: Any]
             },
             "titles": Array(ComparedCells.titles.dropFirst(2)),
-            "answers": answers(base, head, both),
+            "answers": answers(base, head, both), "about": HTMLReport.about(Answers(head)),
             "states": [("before", base), ("now", head)].map { name, record in
                 HTMLReport.state(record).merging(["name": name]) { _, new in new }
             },

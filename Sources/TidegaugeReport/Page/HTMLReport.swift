@@ -9,7 +9,7 @@ enum HTMLReport {
         var page = head(record)
         page.merge(findings(record)) { _, new in new }
         page.merge([
-            "answers": answers(Answers(record), record), "state": state(record),
+            "answers": answers(Answers(record), record), "about": about(Answers(record)), "state": state(record),
             "engines": engines(record), "standings": standings(record), "signs": signs(record),
             "plays": plays(record).map { [$0] } ?? [],
             "groups": groups(record), "scenarioCount": Humanised.count(listed(record).count, "scenario"),
@@ -73,6 +73,8 @@ enum HTMLReport {
             ]
         }
     }
+
+    static func about(_ answers: Answers) -> [String] { answers.about.map { [Escaped.visible($0)] } ?? [] }
 
     /// Anchor and name of the page section that an answer links to.
     private static func link(_ source: Answer.Source?, _ record: RunRecord) -> [String: Any]? {
@@ -189,6 +191,8 @@ enum HTMLReport {
             "limits": limits, "hasLimits": !limits.isEmpty,
             "none": voided.isEmpty && skipped.isEmpty && limits.isEmpty && record.verdict.isGood,
             "unfinished": record.end == nil,
+            "keptLimits": record.judgements.isEmpty ? "no limit was judged" : "every judged limit was kept",
+            "unjudged": record.header.unjudgedLines.map { Escaped.visible($0) },
         ]
     }
 }

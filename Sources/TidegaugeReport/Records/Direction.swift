@@ -12,7 +12,7 @@ extension MetricEntry.Worse {
     }
 
     /// `↓`: lower is better; `↑`: higher is better; empty if neither is.
-    var mark: String {
+    public var mark: String {
         switch self {
         case .more: "↓"
         case .less: "↑"

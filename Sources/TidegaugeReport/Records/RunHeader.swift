@@ -35,6 +35,8 @@ public struct RunHeader: Codable, Sendable, Equatable {
     public var scenarios: [ScenarioRecord] = []
     /// Drivers that do nothing, of those that the program has. Nil in a run that was recorded before this field existed.
     public var emptyDrivers: [String]?
+    /// Drivers of the run to which limits of a scenario do not apply, because it does not name them. Nil if there are none.
+    public var unjudged: [String]?
 
     public init(paths: [String] = []) { self.paths = paths }
 }
@@ -42,6 +44,21 @@ public struct RunHeader: Codable, Sendable, Equatable {
 extension RunHeader {
     /// Whether a driver does nothing, so that it measures only the harness.
     func isEmpty(_ driver: String) -> Bool { (emptyDrivers ?? Self.formerEmptyDrivers).contains(driver) }
+
+    /// Lines about drivers on which limits were not judged: engines in a process of their own, then others.
+    public var unjudgedLines: [String] {
+        let foreign = Set(engines.map { Array($0.values) } ?? [])
+        let processes = (unjudged ?? []).filter(foreign.contains)
+        let others = (unjudged ?? []).filter { !foreign.contains($0) }
+        var lines: [String] = []
+        if !processes.isEmpty {
+            lines.append("limits: not judged on engines in a process (\(processes.joined(separator: ", ")))")
+        }
+        if !others.isEmpty {
+            lines.append("limits: not judged on \(others.joined(separator: ", ")), which the scenario does not name")
+        }
+        return lines
+    }
 
     /// Names of the drivers of the command line.
     var driverNames: [String] { drivers.map { engines?[$0] ?? $0 } }
