@@ -257,7 +257,7 @@ struct RunCommand: ParsableCommand {
             try report.add(.compared(comparison))
         }
         try report.end(environment: complete)
-        console.printVerdict(try baselines.end(outcome), answers: pages.lastLines)
+        console.printVerdict(try baselines.end(outcome), answers: pages.lastLines, unjudged: plan.header.unjudgedLines)
         if !RunPlan.judges(plan.header.profile) {
             print(TerminalOutput.wrapped("limits are not judged in the smoke profile: its trials are short"))
         }

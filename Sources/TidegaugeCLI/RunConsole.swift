@@ -110,7 +110,10 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     /// - Parameters:
     ///   - baseline: details and summary of the comparison with a baseline.
     ///   - answers: the answers, one line each.
-    func printVerdict(_ baseline: (details: [String], summary: [String]), answers: [String]) {
+    ///   - unjudged: lines about drivers on which limits were not judged.
+    func printVerdict(
+        _ baseline: (details: [String], summary: [String]), answers: [String], unjudged: [String]
+    ) {
         print("")
         for line in answers { print(TerminalOutput.wrapped(line)) }
         print("")
@@ -123,8 +126,8 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         }
         for line in baseline.details { print(TerminalOutput.wrapped(line)) }
         let ran = "\(Humanised.count(trials, "trial")) of \(Humanised.count(scenarios.count, "scenario")): \(fates)"
-        for line in [ran] + (judgements.isEmpty ? [] : [limits]) + baseline.summary {
-            print(TerminalOutput.wrapped(line))
+        for line in [ran] + (judgements.isEmpty ? [] : [limits]) + unjudged + baseline.summary {
+            print(TerminalOutput.wrapped(Escaped.visible(line)))
         }
     }
 

@@ -15,7 +15,7 @@ struct RunPlan {
 
     let header: RunHeader
     let jobs: [Runner.Job]
-    /// Limits that will have too few samples.
+    /// Swept keys that options replace, and limits that will have too few samples.
     let warnings: [ScenarioProblem]
 
     /// Plans every trial of every requested scenario, or exits with the problems.
@@ -40,6 +40,7 @@ struct RunPlan {
             let drivers = Self.drivers(of: scenario, asked: asked)
             var overrides = overrides
             if header.traceFile != nil { try Self.cover(scenario, header.profile, &overrides) }
+            warnings += scenario.replacedSweeps(in: header.profile, overrides: overrides)
             if header.counter == nil {
                 warnings += scenario.limitsWithoutSamples(in: header.profile, overrides: overrides)
             }
@@ -76,6 +77,8 @@ struct RunPlan {
         header.engineRemarks = Engines.remarks
         header.binary = Fingerprint.ofThisBinary()
         header.scenarios = wanted.map { ScenarioRecord($0) }
+        let unjudged = Set(jobs.filter { !$0.limits.isEmpty }.flatMap(\.unjudged))
+        header.unjudged = unjudged.isEmpty ? nil : unjudged.sorted()
         header.emptyDrivers = Drivers.all.filter(\.isEmpty).map(\.name)
         self.header = header
     }

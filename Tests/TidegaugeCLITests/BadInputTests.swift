@@ -20,6 +20,10 @@ import Testing
         ("count: 1", "cuont: 1", "bad.yaml:5:14: "), ("duration: 50ms", "duration: 50parsec", "bad.yaml:9:11: "),
         ("count: 1", "count: -1", "bad.yaml:5:21: "),
         ("items: 50 }", "items: 50 }\nsweep: { dataset.itmes: [1] }", "5:10: "),
+        (
+            "gate: end_to_end_latency", "gate: end_to_end_latency\nlimits: { end_to_end_latency.slope: \"< 5ms\" }",
+            "bad.yaml:9:11: 'end_to_end_latency' has no slope"
+        ),
         ("drivers: [noop]", "drivers: [noo]", "did you mean 'noop'?"), ("[end_to_end_latency]", "[latency]", "7:11: "),
     ])
     func aWrongScenarioIs65WithItsPlace(from: String, to: String, place: String) throws {
@@ -63,6 +67,7 @@ import Testing
     @Test(arguments: [
         (["run", "--profil", "ci"], "--profile"), (["run", "--profile", "huge"], "huge"),
         (["run", "good.yaml", "--driver", "noo"], "did you mean 'noop'?"),
+        (["run", "good.yaml", "--driver", "stilwell"], "did you mean 'stillingwell'"),
         (["run", "good.yaml", "--set", "x"], "KEY=VALUE"),
         (["list", "rivers"], "rivers"), (["frobnicate"], "frobnicate"), (["run", "good.yaml", "--filter", "z*"], "z*"),
     ])

@@ -117,4 +117,20 @@ import Testing
         #expect(Set(folder.metrics().compactMap { $0["driver"] }) == ["echo-python"])
         #expect(ran.errors.contains("echo-python: not checked: rows (fact 'contents')"), "\(ran.errors)")
     }
+
+    /// The limits of a scenario do not apply to an engine in a process, and `--set` of a swept key removes the sweep.
+    @Test func aRunNamesTheLimitsAndTheSweepThatItLeavesOut() throws {
+        let folder = try Folder()
+        let values = ["durability=memory", "duration=200ms", "warm_up=20ms", "writers.rate=100/s", "dataset.items=100"]
+        let ran = try Binary.tidegauge.run(
+            ["run", "commit-latency", "--driver", Self.echo] + values.flatMap { ["--set", $0] }, in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        let line = "limits: not judged on engines in a process (echo-python)"
+        #expect(ran.output.contains("\n\(line)\n"), "\(ran.output)")
+        #expect(folder.read("Reports/latest/report.html").contains("<p class=\"quiet\">\(line)</p>"))
+        #expect(
+            ran.errors.contains(
+                "--set durability: 'durability' is swept by commit-latency: the sweep over it is replaced by memory"),
+            "\(ran.errors)")
+    }
 }
