@@ -37,8 +37,8 @@ servers: build-peers  ## run the scenarios of live queries over PostgreSQL; inst
 	@Tools/setup.sh servers
 	$(PEERS) run Scenarios/servers --profile $(PROFILE)
 
-engines: build  ## run conform and commit-latency on each engine of Engines whose language is installed; names those that are missing (PROFILE=)
-	PROFILE=$(PROFILE) Tools/engines.sh $(TIDEGAUGE)
+engines: build-peers  ## test the promises of each engine of Engines whose language is installed, and run them beside others (PROFILE=)
+	PROFILE=$(PROFILE) Tools/engines.sh $(PEERS)
 
 reference: build-peers  ## make Reports/reference anew at the commit that is checked out, in about 20 minutes
 	Tools/reference.sh $(PEERS)

