@@ -22,8 +22,10 @@ struct LimitCheck {
     let entries: [Entry]
     /// Readings of the yardsticks that the limits use.
     var yardsticks: [Yardstick: YardstickReading] = [:]
-    /// Completed trials of the judged drivers.
+    /// Completed trials.
     var trials: [TrialSpec] = []
+    /// Drivers to which only limits on counters of an engine apply.
+    var unjudged: Set<String> = []
 
     func judgements() -> [Judgement] {
         limits.flatMap { limit in
@@ -55,7 +57,11 @@ struct LimitCheck {
         // A trial that was not repeated reports no repetitions.
         guard metric != .voidedTrials else { return [] }
         let meant = trials.filter { trial in
-            trial.metrics.contains(metric) && !drivers.contains(trial.driver)
+            // A counter of an engine is missing only if no driver has it.
+            let isMissing =
+                metric.isOfEngine
+                ? drivers.isEmpty : !drivers.contains(trial.driver) && !unjudged.contains(trial.driver)
+            return isMissing && trial.metrics.contains(metric)
                 && (metric.isOverSweep || limit.applies(to: trial.variant))
         }
         return Dictionary(grouping: meant, by: \.driver).sorted { $0.key < $1.key }.map { driver, trials in

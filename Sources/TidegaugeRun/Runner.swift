@@ -309,8 +309,8 @@ public final class Runner {
         // A limit on a counter of an engine is meant for engines that have it.
         let own = entries.filter { !job.unjudged.contains($0.driver) || $0.figure.metric.isOfEngine }
         let check = LimitCheck(
-            scenario: job.scenario, limits: job.limits, entries: own, yardsticks: yardsticks,
-            trials: trials.filter { !job.unjudged.contains($0.driver) })
+            scenario: job.scenario, limits: job.limits, entries: own, yardsticks: yardsticks, trials: trials,
+            unjudged: job.unjudged)
         for judgement in check.judgements() {
             try delegate.judged(judgement)
             switch judgement.verdict {

@@ -72,7 +72,8 @@ struct DocumentationTests {
     @Test("Open names have their lines", arguments: Metric.families.map(\.name))
     func families(name: String) throws {
         let entry = try #require(Metric.families.first { $0.name == name }).entry
-        #expect(try document("metrics").contains("\n| `\(name)` | \(entry.unit.rawValue) | \(entry.definition) |\n"))
+        let row = "\n| `\(name)` | \(entry.unit.rawValue) | \(entry.worse.mark) | \(entry.definition) |\n"
+        #expect(try document("metrics").contains(row))
     }
 
     @Test("Every flag has its line", arguments: FigureFlag.Word.allCases)

@@ -96,35 +96,6 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         #expect(told.figures.allSatisfy { $0.spec.driver == "model" })
     }
 
-    @Test func aLimitWithoutAFigureIsUnknownWithItsReason() throws {
-        func text(_ metric: Metric, _ change: (inout TrialSpec) -> Void = { _ in }) throws -> [String] {
-            var spec = self.spec([metric], variant: "dataset.items=60")
-            change(&spec)
-            let (outcome, _, told) = try run([spec], limits: [Limit(metric, .less, 5)]) { _ in
-                TrialResult(fate: .completed)
-            }
-            #expect(outcome == .pass && told.judgements.allSatisfy { $0.verdict == .unknown })
-            return told.judgements.map(\.text)
-        }
-        #expect(
-            try text(.endToEndLatency) { $0.writers.load = .closed } == [
-                "model: end_to_end_latency.p50 < 5 ns: no figure: a load without a schedule has none (write 'load: open', or "
-                    + "remove the limit)"
-            ])
-        #expect(
-            try text(.upkeepExponent) == [
-                "model: upkeep_exponent.value < 5: no figure: it needs a sweep with two or more values of 'dataset.items'"
-            ])
-        #expect(
-            try text(.staleness) { $0.observers.count = 0 } == [
-                "model: staleness.p50 < 5 ns: no figure: 'observers.count' is 0"
-            ])
-        #expect(
-            try text(.fileBytes) == ["model: file_bytes.value < 5 bytes: no figure: model does not measure it"])
-        // A metric that the trials were not asked for, and one that is reported only if there is something to report.
-        #expect(try text(.fileBytes) { $0.measure = [] }.isEmpty && text(.voidedTrials).isEmpty)
-    }
-
     @Test func companionsRunOnlyWhereTheyAreAskedForAndTakeTurns() throws {
         let (_, plain, _) = try run([spec([.endToEndLatency])], costs)
         #expect(plain.ran.count == 1)

@@ -301,7 +301,7 @@ struct HistoryRun {
             let shown = try contexts[known.context].run(timeoutNs: limitNs) { [subscription = known.subscription] in
                 try subscription.currentItems()
             }
-            if let problem = Convergence.difference(table.found(by: known.query), shown, known.query.order) {
+            if let problem = Convergence.difference(table.found(by: known.query), shown, known.query.order, store) {
                 breaches.add(.lastState, "subscription \(number) shows in the end: \(problem)")
             }
         }
@@ -314,7 +314,7 @@ struct HistoryRun {
         for query in [Query()] + queries {
             let expected = states[states.count - 1].found(by: query)
             let found = try store.contents(of: query)
-            if let problem = Convergence.difference(expected, found, query.order) {
+            if let problem = Convergence.difference(expected, found, query.order, store) {
                 breaches.add(promise, "after \(versions.count) commits, contents: \(problem)")
                 throw Lost()
             }
@@ -359,9 +359,9 @@ struct HistoryRun {
     }
 
     func difference(_ expected: [Item], _ shown: [Item], _ query: Query) -> String? {
-        guard capabilities.shows == .keys else { return Convergence.difference(expected, shown, query.order) }
+        guard capabilities.shows == .keys else { return Convergence.difference(expected, shown, query.order, store) }
         func bare(_ items: [Item]) -> [Item] { items.map { Item(key: $0.key, group: 0, score: 0, stamp: 0) } }
-        return Convergence.difference(bare(expected), bare(shown), query.order)
+        return Convergence.difference(bare(expected), bare(shown), query.order, store)
     }
 
     // MARK: The end

@@ -63,6 +63,6 @@ package struct KilledCommits: Sendable {
         for changes in commits { _ = table.apply(changes) }
         let found = Result { try store.contents(of: Query()) }
         try store.close()
-        return Convergence.difference(table.found(by: Query()), try found.get(), .none)
+        return Convergence.difference(table.found(by: Query()), try found.get(), .none, store)
     }
 }
