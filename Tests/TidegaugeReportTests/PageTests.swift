@@ -205,7 +205,7 @@ struct PageTests {
         record.rows.removeAll { $0.figure.metric == .upkeepCost && $0.variant == "dataset.items=0" }
         #expect(
             EngineRatios.all(record).flatMap(\.lines) == [
-                "stillingwell beside grdb: 2.8× faster (2.0 … 4.0) over 2 pairs, 4.0× more CPU (1 pair, no interval)"
+                "grdb against stillingwell: 2.8× slower (2.0 … 4.0) over 2 pairs, 4.0× less CPU (1 pair, no interval)"
             ])
         #expect(EngineRatios.all(record).map(\.sentence) == ["stillingwell is 2.8× faster than grdb"])
         record.rows.removeAll { $0.figure.metric == .endToEndLatency }
