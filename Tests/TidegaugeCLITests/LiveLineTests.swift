@@ -119,14 +119,16 @@ import Testing
         let folder = try Folder()
         try folder.write("a.yaml", Data(Self.scenario.utf8))
         let arguments = ["run", "a.yaml", "--out", "out", "--set", "repeat=1"]
-        // On a busy machine the limit is unknown, which has another colour.
-        #expect(try onTerminal(arguments, in: folder).contains(#/\u{1B}\[3[13]mlimit (broken|unknown)\u{1B}\[0m: a: /#))
+        // On a busy machine the limit is not judged, which has another colour.
+        #expect(
+            try onTerminal(arguments, in: folder).contains(#/\u{1B}\[3[13]mlimit (broken|not judged)\u{1B}\[0m: a: /#))
         let without = try onTerminal(arguments, in: folder, noColour: "1")
         #expect(
-            shown(without).contains { $0.contains(#/^limit (broken|unknown): a: /#) } && !without.contains("\u{1B}["))
+            shown(without).contains { $0.contains(#/^limit (broken|not judged): a: /#) } && !without.contains("\u{1B}[")
+        )
         let plain = try Binary.tidegauge.run(arguments, in: folder)
         #expect(
-            plain.output.contains(#/\nlimit (broken|unknown): a: /#)
+            plain.output.contains(#/\nlimit (broken|not judged): a: /#)
                 && !(plain.output + plain.errors).contains("\u{1B}"))
     }
 }
