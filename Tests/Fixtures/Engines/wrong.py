@@ -86,8 +86,8 @@ def deliver(sub, initial=False, late=False):
 def send(message):
     if message.get("event") == "delivery":
         initial = message["initial"]
-        if mistake == "first-is-an-update":
-            message["initial"] = False
+        if mistake == "first-is-an-update" and initial:
+            message |= {"initial": False, "deletions": [], "insertions": [], "modifications": []}
         if mistake == "version-back" and not initial and engine.version % 3 == 0:
             message["version"] = 1
         if mistake == "version-before" and not initial:
