@@ -44,10 +44,10 @@ extension Results {
     /// Returns the sum of a property, 0 for no objects. The sum of any integer type is an `Int`, that of `Float` a
     /// `Double`. On the connection's scheduler.
     ///
-    /// O(n), but O(log n) for observed results from the second call on: the first call makes upkeep maintain the
-    /// property's sum, minimum and maximum until the observers end. That takes 8 bytes per object (16 for an optional
-    /// `Int`). It is limited to eight properties, and not available for objects of a list or for results observed by
-    /// other key paths only.
+    /// O(n). The first call on observed results requests that upkeep maintain the property's sum, minimum and maximum
+    /// until the observers end. Calls are O(log n) once these have arrived with a later delivery. That takes 8 bytes
+    /// per object (16 for an optional `Int`). It is limited to eight properties, and not available for objects of a
+    /// list, for results observed by other key paths only, or for results of which only the sections are observed.
     ///
     /// A sum of `Int` is exact; outside of the range of `Int` it is the nearest `Int`. A sum of `Double` is accumulated
     /// in double length. The order of the objects matters only if they nearly cancel out.

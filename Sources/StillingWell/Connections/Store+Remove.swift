@@ -3,8 +3,9 @@
 extension Store {
     /// Removes the store at `path`: its files, and its folder if it is then empty. Other files stay. Any thread.
     ///
-    /// No process may have the store open. Close it and release its connections, objects, frozen collections and tokens
-    /// first. If a folder is deleted by other means while these exist, the next opening makes a new store. Writes to
+    /// No process may have the store open. Close it and release the `Store`, its connections, objects, frozen
+    /// collections and tokens first. After an asynchronous write has returned, the store's writer thread refers to the
+    /// store for a moment. If this function throws `storeInUse` with the id of this process then, call it again. If a folder is deleted by other means while these exist, the next opening makes a new store. Writes to
     /// the old one throw ``StoreError/replaced(path:)``.
     /// - Parameters:
     ///   - path: folder of the store, as in the configuration.

@@ -7,6 +7,10 @@ extension Results {
     /// Returns the objects that also pass a condition given as text, in the order and with the limits it requests.
     /// Equal to the same calls of `where`, `sorted`, `distinct` and `limited`, and the same live query.
     ///
+    /// Keywords: `AND`, `OR`, `NOT`, `IN`, `BETWEEN`, `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE`, `ANY`, `ALL`,
+    /// `NONE`, `SELF`, `TRUE`, `FALSE`, `NULL`, and at the end `SORT(…)`, `DISTINCT(…)`, `LIMIT(…)`. `[c]` after an
+    /// operator on text ignores case. <doc:Queries> lists all of them with examples.
+    ///
     /// Property names are case-sensitive, keywords are not. A property named like a keyword is written in backquotes.
     /// `$0`, `$1`, … are the arguments. On the connection's scheduler. O(length of the text).
     /// - Throws: `invalidQuery` with the position and what was expected there.
