@@ -9,7 +9,7 @@ extension Results {
     ///
     /// Keywords: `AND`, `OR`, `NOT`, `IN`, `BETWEEN`, `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE`, `ANY`, `ALL`,
     /// `NONE`, `SELF`, `TRUE`, `FALSE`, `NULL`, and at the end `SORT(…)`, `DISTINCT(…)`, `LIMIT(…)`. `[c]` after an
-    /// operator on text ignores case. <doc:Queries> lists all of them with examples.
+    /// operator on text ignores case. <doc:AskingQueries> lists all of them with examples.
     ///
     /// Property names are case-sensitive, keywords are not. A property named like a keyword is written in backquotes.
     /// `$0`, `$1`, … are the arguments. On the connection's scheduler. O(length of the text).
