@@ -1,4 +1,4 @@
-// The version of this tool. A tag of the repository has the same.
+// The version of this tool. A release is tagged with `v` and this text.
 
 enum ToolVersion {
     /// Semantic version without a `v`.

@@ -1,4 +1,5 @@
-// Identifies the binary by a checksum of its file. It distinguishes builds and is not cryptographic.
+// Identifies a binary by its file: by CRC-32 and size to tell builds apart, and by SHA-256 to prove to a host that two
+// are the same.
 import CTidegaugeZlib
 import Foundation
 import StillingWellBasis

@@ -1,4 +1,4 @@
-// Finds and reads scenario files: the only file access of this module.
+// Finds and reads scenario files. Besides it, only `HostsFile` and `EngineFile` of this module read files.
 import Foundation
 import StillingWellBasis
 
@@ -176,7 +176,8 @@ struct ScenarioSearch {
             })
     }
 
-    /// Resolves a name relative to a file and removes `x/..`, so that each file has one path.
+    /// Resolves a name relative to a file, without `x/..` where the name leads back up. An absolute name is returned as
+    /// it is.
     private static func path(of name: String, beside file: String) -> String {
         if name.hasPrefix("/") { return name }
         var parts: [Substring] = file.split(separator: "/", omittingEmptySubsequences: false).dropLast()

@@ -31,7 +31,8 @@ struct TraceFuzzTests {
         "99999999999999999999",
     ]
 
-    /// Returns a recording made by the store. Successive lines are 10 ms apart.
+    /// Returns a recording made by the store, whose clock advances 10 ms per reading, with the lines of two subscriptions
+    /// added.
     private static func recording() throws -> [UInt8] {
         let folder = FileManager.default.temporaryDirectory.path + "/stillingwell-fuzz-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// A scenario file on disk takes precedence, because it may have changed since the program was built.
+    /// A scenario in the folder `Scenarios` is found by its name.
     @Test func aScenarioOnDiskGoesBeforeAShippedOneOfItsName() throws {
         let found = try ScenarioLibrary(drivers: shippedDrivers).load(["commit-latency"])
         #expect(found.map(\.path) == ["Scenarios/latency/commit-latency.yaml"])

@@ -73,13 +73,13 @@ struct PostgresTests {
         #expect((result.counts["commits"] ?? 0) > 1, "\(result.counts)")
     }
 
-    /// Over a network, with a password made for one trial. A process of another host neither
-    /// creates nor drops anything, and listens only if it has observers.
+    /// Over TCP, with a password made for one trial, of which the server keeps a hash. What a guest writes is in the
+    /// store, and remains when the guest closes.
     @Test func aStoreIsOpenedByItsAddress() throws {
         let folder = try PrivateFolder()
         defer { folder.remove() }
         var configuration = StoreConfiguration(directory: folder.path, durability: .relaxed)
-        // Another address of the loopback interface. Clients have 127.0.0.1 anyway.
+        // Another address of the loopback interface. The server listens on 127.0.0.1 in any case.
         (configuration.server.transport, configuration.server.reachedAt) = (.tcp, "127.0.0.2")
         configuration.server.guests = 1
         let driver = PostgresDriver(.notify)
@@ -135,7 +135,7 @@ struct PostgresTests {
         #expect(Int(cpu.processNs) >= parts.values.reduce(0, +), "\(parts) of \(cpu)")
     }
 
-    /// No processes or folders remain, at any durability level.
+    /// A server has the settings of its durability level, and its process ends with it.
     @Test(arguments: cases(DurabilityLevel.allCases, atEveryCommit: [.relaxed]))
     func aServerEndsWithItsStore(_ durability: DurabilityLevel) throws {
         var process: Int32 = 0

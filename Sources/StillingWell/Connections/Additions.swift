@@ -16,7 +16,7 @@ final class Additions {
     private var pending: Set<ObjectIdentifier> = []
     /// Objects whose rows are inserted but whose lists, and links on cycles, are not.
     private var unfinished: [(object: StoredObject, isUpdate: Bool)] = []
-    /// Request of the outermost `add` in progress, or nil.
+    /// Request of the outermost `add` while it adds list elements and links on cycles, otherwise nil.
     private(set) var request: AdditionRequest?
     /// The row of an object that is compared with a stored row.
     let wanted = RowBuffer()

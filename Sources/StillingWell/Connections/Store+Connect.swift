@@ -21,7 +21,8 @@ extension Store {
 
     /// Opens a connection at the newest version, for use where it is opened.
     ///
-    /// A call from elsewhere throws. If the delivery context is an actor or an executor, it stops the program.
+    /// A call from elsewhere throws. If the delivery context is an actor or an executor, it stops the program. With a
+    /// custom scheduler the call is not checked; the first use of the connection is.
     /// - Throws: `noRunLoop`, `concurrentQueue` or `connectedElsewhere` if nothing could be delivered; `noDescriptors`
     ///   if no run loop can be created; `tooManySnapshots`; `closed`.
     public func connect(on site: Site) throws -> Connection {
@@ -31,7 +32,8 @@ extension Store {
 }
 
 extension Store.Site {
-    /// Returns the scheduler of this delivery context after checking that the caller runs there.
+    /// Returns the scheduler of this delivery context after checking that the caller runs there. A custom scheduler is
+    /// not checked.
     fileprivate func scheduler() throws(StoreError) -> any Scheduler {
         switch self {
         case .main: return try here(QueueScheduler(.main))

@@ -115,7 +115,8 @@ protocol WritingSide: Companion {
     var allocations: [ThreadAllocations?] { get }
     /// Number of commits that the store refused; they were retried.
     var refusals: Int { get }
-    /// Time in ns from the fault of a writer to the next commit that returned.
+    /// Time in ns from the kill of a writer, or from the moment at which a stopped writer continues, to the next commit
+    /// that returned.
     var recoveryNs: Int64? { get }
     func dismiss()
 }

@@ -8,7 +8,7 @@ import StillingWellSeededRandom
 enum StoreKind: String, CaseIterable, Sendable {
     /// The samples of the fixtures: a little of every feature.
     case samples
-    /// Many rows: B-trees of three levels.
+    /// Many rows: B-trees with a nearly full branch page.
     case many
     /// Values in overflow pages.
     case large

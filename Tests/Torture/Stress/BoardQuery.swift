@@ -78,7 +78,7 @@ struct BoardQuery: Sendable {
     }
 
     let test: Test
-    /// Whether the results are sorted by score ascending or descending. nil: in order of insertion.
+    /// Whether results are sorted by score ascending; false: descending; nil: in order of insertion.
     let byScore: Bool?
 
     init(_ plan: Plan, _ random: inout SeededRandom) {
@@ -104,7 +104,8 @@ struct BoardQuery: Sendable {
         byScore = random.oneIn(3) ? nil : random.oneIn(2)
     }
 
-    /// Whether the results depend on rows of another table.
+    /// Whether the filter goes over a link or a list of objects. Queries by `linkingObjects` count separately
+    /// (`isBacklink`).
     var isOverLinks: Bool {
         switch test {
         case .everything, .score, .leadIs, .hasMember, .hasTag: false

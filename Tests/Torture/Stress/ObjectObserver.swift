@@ -5,7 +5,7 @@ import StillingWell
 
 final class ObjectObserver: Observer, @unchecked Sendable {
     private let row: SmallRow
-    /// The values at the last delivery, updated from changes only.
+    /// The values at the last delivery. With the delivered changes applied, they must be those of the object.
     private var kept: RowValue
     private var isDeleted = false
 

@@ -1,8 +1,8 @@
 // Reads a table of a snapshot directly in LMDB's map. Pages of a held snapshot do not change, so this takes no cursor
 // and no lock, and a fraction of the instructions.
 //
-// A row that is not found here is looked up by LMDB, which finds it or reports the damage (RangeCheck.swift). In a
-// scan, a page that is not as expected is damage: of another kind, with another number, or beyond the end of the file.
+// A row that is not found here is looked up by LMDB. If LMDB does not find it either, RangeCheck.swift tells a missing
+// row from a damaged page. In a scan, a page that is not as expected is damage: of another kind, with another number, or beyond the end of the file.
 import CStillingWellLMDB
 import StillingWellTree
 
@@ -91,7 +91,8 @@ struct PageTree {
 
     // MARK: All rows
 
-    /// Visits rows in order of their ids, a page at a time and unchecked, until `body` returns false.
+    /// Visits rows in order of their ids, a page at a time, until `body` returns false. Does not check the rows'
+    /// checksums.
     /// - Parameters:
     ///   - next: the first id to visit; afterwards, the first id that was not visited.
     ///   - take: may process a whole page in place of `body`. Returns false if it did nothing.
