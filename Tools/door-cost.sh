@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prints a table of what the process door costs (Engines/scenarios/door-cost.yaml): end_to_end_latency of the echo engines in C, Python and Node at
 # 0, 10 and 5,000 indices per delivery, and schedule_delay beside that of the no-op driver. `PROFILE` is ci unless set.
+# The exit code is that of the run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,7 +24,8 @@ for indices in 0 10 5000; do
 done
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-"$tidegauge" run Engines/scenarios/door-cost.yaml --profile "${PROFILE:-ci}" --quiet --out "$out" "${drivers[@]}" >&2
+status=0
+"$tidegauge" run Engines/scenarios/door-cost.yaml --profile "${PROFILE:-ci}" --quiet --out "$out" "${drivers[@]}" >&2 || status=$?
 python3 - "$out/latest/metrics.csv" <<'PYTHON'
 import csv
 import sys
@@ -39,3 +41,5 @@ for (driver, variant), values in figures.items():
     cells = [f"{values[key]:.0f}" if key in values else "–" for key in keys]
     print(f"| {driver} | {variant} | {' | '.join(cells)} |")
 PYTHON
+# A closed loop delivers more than 33 million indices in some trials, which then have no figure.
+exit "$status"

@@ -68,5 +68,5 @@ fi
 engines=("${echoes[@]}" "${stores[@]}")
 if [ "${#engines[@]}" -eq 0 ]; then exit; fi
 "$tidegauge" conform "${engines[@]}"
-"$tidegauge" run Engines/scenarios/{commit-latency,burst-coalesce}-slow.yaml result-size hundred-queries delete-storm \
+"$tidegauge" run Engines/scenarios/*-slow.yaml delete-storm \
     --profile "${PROFILE:-ci}" --driver stillingwell --driver grdb-pool --driver sqlite-hooks "${stores[@]}"
