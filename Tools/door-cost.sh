@@ -32,7 +32,7 @@ import sys
 
 figures = {}
 for row in csv.DictReader(open(sys.argv[1])):
-    if row["metric"] in ("end_to_end_latency", "schedule_delay") and row["statistic"] in ("p50", "p99"):
+    if row["value"] and row["metric"] in ("end_to_end_latency", "schedule_delay") and row["statistic"] in ("p50", "p99"):
         key = row["driver"], row["variant"]
         figures.setdefault(key, {})[row["metric"], row["statistic"]] = float(row["value"]) / 1000
 print("| engine | load | p50, µs | p99, µs | schedule delay p99, µs |\n|---|---|--:|--:|--:|")
