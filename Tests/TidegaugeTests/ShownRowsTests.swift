@@ -84,7 +84,7 @@ import TidegaugeSpec
             let delivery = Delivery(version: 1, isInitial: false, count: 10_000, modifications: [3], atNs: 1)
             sampler.look(delivery, callback: number, rows)
         }
-        // Of the first 64, two rows each are also read one by one.
+        // Two rows of each of the first 64 are also read one by one.
         #expect(rows.read == 2 * 64)
         #expect((0..<sampler.samples.count).count { sampler.samples[$0].index < 0 } == 1_000)
     }

@@ -1,5 +1,5 @@
 // Figures of a run, kept for comparison with later runs: `Reports/baselines/NAME.json`. Contains all counted figures.
-// Of times and rates, contains only gates.
+// Times and rates are contained only if they are gates.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec

@@ -56,7 +56,7 @@ package struct Conformer {
         var isSelfTimed = false
         for seed in seeds where !isEnough(Set(broken.keys)) {
             let history = HistoryGenerator.history(seed: seed, capabilities)
-            // What is known to come late need not be waited for again.
+            // A delivery that is known to come late is not waited for again.
             let hurries = broken.values.contains { $0.1.isTimeout }
             let outcome = try run(history, limitNs: hurries ? limitNs / Self.haste : limitNs)
             isSelfTimed = isSelfTimed || outcome.isSelfTimed
