@@ -125,7 +125,10 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     func tell(_ update: RootUpdate?, old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void) {
         guard let delivered else { return }
         var known = update?.ahead
-        for token in tokens.prefix(tokensToTell) {
+        // Observers may be added and removed by callbacks.
+        let told = tokens
+        for index in 0..<min(tokensToTell, told.count) {
+            let token = told[index]
             guard var reported = token.reported else {
                 token.begin(with: delivered)
                 call(token, .initial)
