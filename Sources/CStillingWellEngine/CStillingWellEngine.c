@@ -1,9 +1,8 @@
-// LMDB does not check the content of pages. A damaged page leads to a failed assertion or to an unmapped address. Both
-// are caught here and end the call. The jump skips only functions of LMDB. While they follow pages, these hold no lock
-// except the writer's, which is released with its transaction.
+// LMDB checks little of the content of pages. A damaged page can lead to a failed assertion, an unmapped address or a
+// division by zero. These are caught here and end the call. The jump skips functions of LMDB and of Comparison.c. While
+// they follow pages, these hold no lock except the writer's, which is released with its transaction.
 //
-// `current` is thread-local. Shared by the process: the earlier signal handlers, written once, and whether any
-// environment is broken.
+// `current` is thread-local. Shared by the process: the earlier signal handlers, `any_broken` and `any_look`.
 #include "CStillingWellEngine.h"
 
 #include "CStillingWellPlatform.h"
@@ -23,7 +22,8 @@
 // LMDB's table of named tables.
 enum { TABLES = 1 };
 
-// State of an environment. Guarded by the write lock, except the map, which is set before others have the environment.
+// State of an environment. Guarded by the write lock. Reads use `map`, `checked` and `tables` without it, so these are
+// set before others have the environment.
 struct context {
     bool is_broken;
     struct engine_look *look;
@@ -38,15 +38,15 @@ struct context {
 
 struct call {
     void *jump[5];
-    // Transaction that the call changes; NULL for a read.
+    // Transaction that the call changes; NULL for a read and for an abort.
     MDB_txn *transaction;
-    // Stack address at the begin of a call that writes. (AddressSanitizer has this struct elsewhere.)
+    // Stack address at the begin of a call that writes. (Under AddressSanitizer this struct may not be on the stack.)
     uintptr_t stack;
 };
 
 static _Thread_local struct call *current;
 static struct sigaction earlier_fault, earlier_bus, earlier_division;
-// Whether any environment of the process is broken, and whether any has pages to be checked. Most processes have none.
+// Whether any environment of the process was ever broken, and whether any ever had pages to be checked.
 static atomic_bool any_broken, any_look;
 
 static struct context *context_of(MDB_env *environment) { return mdb_env_get_userctx(environment); }

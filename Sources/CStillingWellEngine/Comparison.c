@@ -1,8 +1,8 @@
 // Comparison of keys and of values in place of LMDB's own functions, with the same order.
 //
-// LMDB reads a negative number of keys in the head of a page as 2^31. If the page also claims to hold values of one
-// length, and the tree gives 0 for that length, every key is empty and at the same address, and LMDB's search does not
-// end. No stored key or value is empty, so a comparison with an empty one ends the call.
+// LMDB reads a negative number of keys in the head of a page as almost 2^31. If the page also claims to hold values of
+// one length, and the tree gives 0 for that length, every key is empty and at the same address, and LMDB's search does
+// not end. No stored key or value is empty, so a comparison with an empty one ends the call.
 #include "Comparison.h"
 
 #include <stdint.h>
@@ -33,7 +33,7 @@ static __attribute__((noinline)) int compare_rest(const MDB_val *one, const MDB_
         if (order != 0) return order;
     } else {
         if (common == 0) leave_call();
-        // The last eight bytes of more than eight. They may overlap the first eight, which are equal.
+        // The last eight bytes of 8 to 16. They may overlap the first eight, which are equal.
         uint64_t a = common < 8 ? ordered_few(first, common) : ordered_eight(first + common - 8);
         uint64_t b = common < 8 ? ordered_few(second, common) : ordered_eight(second + common - 8);
         if (a != b) return a < b ? -1 : 1;

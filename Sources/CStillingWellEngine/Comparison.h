@@ -4,7 +4,7 @@
 
 #include <lmdb.h>
 
-/// Sets these functions for the keys and values of a table. Returns 0 or an error of LMDB.
+/// Makes a table compare its keys and values with the functions of Comparison.c. Returns 0 or an error of LMDB.
 int set_comparison(MDB_txn *transaction, MDB_dbi table);
 
 /// Ends the guarded call of this thread with MDB_CORRUPTED. Does nothing outside of a guarded call.

@@ -1,14 +1,15 @@
-// LMDB writes to every page in its list of free pages, without a check. A wrong number there would make a later write
-// destroy a page that is in use. This file checks the whole list before the first write of an opening:
+// LMDB writes to the pages in its list of free pages without a check. A wrong number there would make a later write
+// destroy a page that is in use. This file checks the whole list before the first write after opening:
 //
 // 1. Each record is well formed: pages of the file in descending order, freed by an earlier transaction.
 // 2. No page is listed twice.
 // 3. No page is listed that a tree reaches: branch and leaf pages, overflow pages, trees of the values of a key.
 //
-// Leaf pages are read only where they can refer to further pages: in trees with overflow values, and in indexes until
-// all trees of values of a key are found. The number of pages of those is the file's total, less free pages and pages
-// counted by tree records. The numbers of other leaves are in the branch pages above them. A damaged branch page hides
-// the pages below it. Reads of that page fail, and the rest of the file is checked all the same.
+// Leaf pages are read only where they can refer to further pages: in the trees of free pages and of tables, in trees
+// with overflow values, and in indexes until all trees of values of a key are found. The number of pages of those is
+// the file's total, less free pages and pages counted by tree records. The numbers of other leaves are in the branch
+// pages above them. A damaged branch page hides the pages below it. Reads of that page fail, and the rest of the file
+// is checked all the same.
 #include "FreePages.h"
 
 #include "CStillingWellEngine.h"
@@ -19,15 +20,15 @@
 struct walk {
     const uint8_t *map;
     uint64_t last;
-    // One bit for each page: in `listed` if it is in the list, in `visited` if the walk of the current tree has reached
-    // it.
+    // One bit for each page: in `listed` if it is in the list, in `visited` if the walk has read it.
     uint64_t *listed, *visited;
     bool is_listed_in_use;
     // Whether the number of pages of an overflow value is read from its first page. Otherwise it is computed from the
     // value's length, which saves reading a page for each value.
     bool asks_values;
     uint64_t value_pages;
-    // Number of pages not yet accounted for by records. At the end, those of the trees of values of a key.
+    // Number of pages not yet accounted for by the list or by records of trees. Once all records of tables are read,
+    // those of the trees of values of a key.
     uint64_t left;
     // Records of tables that can have trees of values.
     const uint8_t **indexes;
@@ -158,7 +159,7 @@ static int by_leaves(const void *one, const void *other) {
     return first < second ? -1 : first > second;
 }
 
-// Indexes with few keys are read first, because they have the trees of values.
+// Indexes with few leaf pages are read first: they have few keys, so many values per key.
 static int walk_indexes(struct walk *walk) {
     if (walk->index_count == 0) return 0;
     qsort(walk->indexes, walk->index_count, sizeof(*walk->indexes), by_leaves);

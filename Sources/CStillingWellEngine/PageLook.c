@@ -1,4 +1,5 @@
-// Checks the pages that a write may change, each once, and the list of free pages. Requires the write lock.
+// Checks the pages that a write may change, each once, and the list of free pages. Requires the write lock, except for
+// `look_at_page` and `look_view`.
 #include "PageLook.h"
 
 #include "CStillingWellEngine.h"
@@ -58,7 +59,8 @@ static size_t entry_bytes(const struct page_view *view, const uint8_t *entry, si
     }
 }
 
-// Returns whether all entries lie in the page without overlaps or gaps, and keys ascend.
+// Returns whether all entries lie in the page, begin at different offsets and have the length of its used part in sum,
+// and keys ascend. False for a branch with fewer than two entries.
 static bool is_whole(const struct page_view *view, const uint8_t *page, bool is_branch, uint16_t flags) {
     size_t lower = u16(page + 12), upper = u16(page + 14);
     if (lower <= HEAD || lower % 2 != 0 || lower > upper || upper > PAGE) return false;
@@ -153,7 +155,7 @@ static int whole_tree(struct engine_look *look, struct tree tree) {
     return tree.depth == 0 || tree.depth > MOST_DEPTH ? MDB_CORRUPTED : whole(look, tree.root, tree.depth, tree);
 }
 
-// Record of a table at the begin of the transaction.
+// Tree of a table at the begin of the transaction, empty if there is none.
 static struct tree find(const struct engine_look *look, struct tree tables, const char *name) {
     struct tree none = {.root = UINT64_MAX};
     if (is_empty(tables)) return none;
@@ -174,7 +176,7 @@ static struct tree find(const struct engine_look *look, struct tree tables, cons
     return none;
 }
 
-// MARK: Called from Swift
+// MARK: Functions of PageLook.h
 
 struct engine_look *look_begin(const void *map, uint64_t last, uint64_t most) {
     struct engine_look *look = calloc(1, sizeof(struct engine_look));

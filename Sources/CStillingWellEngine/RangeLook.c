@@ -1,7 +1,7 @@
-// LMDB follows a page number without checking that the page is the expected one, so entries of a wrong page seem to be
-// missing. This file verifies that a range of keys was read whole. Every page that can hold entries of the range must
-// have its own number and the right kind, and only keys between those that lead to it. The entries of a page are
-// checked once per process.
+// LMDB follows a page number without checking that the page is the expected one. If it is not, the entries of the
+// expected page seem to be missing. This file verifies that a range of keys was read whole. Every page that can hold
+// entries of the range must have its own number and the right kind, and its first and last key must lie between those
+// that lead to it. The entries of pages that were in the file at opening are checked once.
 //
 // Pages with unchecked entries may be read, so every offset is checked.
 #include "RangeLook.h"

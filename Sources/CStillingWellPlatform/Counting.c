@@ -1,5 +1,5 @@
-// Counts instructions, by the processor's counters or by callgrind. Also detects that all other threads sleep, so that
-// a step of a counted run has ended.
+// Counts instructions, by the processor's counters or by callgrind. Also detects that all other threads sleep, which
+// ends a step of a counted run.
 #define _GNU_SOURCE
 #include "CStillingWellPlatform.h"
 
@@ -55,7 +55,7 @@ bool cp_callgrind_dump(int32_t tid, const char *label, int64_t timeout_ns) {
     return cp_interrupt(tid, dump, (void *)label, timeout_ns);
 }
 
-// Empty functions with distinct names. The parameter keeps the linker from folding them.
+// Empty functions with distinct names. The operand keeps the compiler from merging them.
 #define ROLE(number)                                                                                                   \
     __attribute__((noinline, used, visibility("default"))) void tidegauge_role_##number(void) {                        \
         __asm__ volatile("" ::"i"(number));                                                                            \
@@ -78,13 +78,14 @@ bool cp_mark_role(int32_t tid, int role, int64_t timeout_ns) {
     return true;
 }
 
-// Returns the state letter of a thread. It follows the name, which is in parentheses and may contain parentheses.
+// Returns the state letter of a thread, or 0 if it cannot be read. It follows the name, which is in parentheses and may
+// contain parentheses.
 static char state_of(int tasks, const char *tid) {
     char path[32], text[64];
     stpcpy(stpncpy(path, tid, 16), "/stat");
     int file = openat(tasks, path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;
-    // A name has at most 16 bytes.
+    // A name has at most 15 bytes.
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
     text[length < 0 ? 0 : length] = 0;
@@ -101,7 +102,7 @@ int64_t cp_others_asleep_ns(void) {
         int32_t tid = atoi(task->d_name);
         if (tid == 0 || tid == own) continue;
         char state = state_of(dirfd(tasks), task->d_name);
-        // Threads that have ended count as asleep.
+        // Threads that have ended are left out.
         if (state == 0 || state == 'X' || state == 'Z') continue;
         int64_t cpu_ns = state == 'S' ? cp_thread_cpu_ns(tid) : -1;
         sum = cpu_ns < 0 ? -1 : sum + cpu_ns;

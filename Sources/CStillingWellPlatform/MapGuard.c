@@ -1,7 +1,8 @@
 // Guards maps of files that may be truncated while they are read. Reading a page behind the end of the file raises
 // SIGBUS, which ends the process. The handler replaces such a page by zeros, which readers detect.
 //
-// Runs in a signal handler: uses only its own atomic words and one system call.
+// `handle` runs as a signal handler. For a page of a guarded map it uses only atomic words, one system call, and the
+// function set by `cp_on_missing_page`.
 #define _GNU_SOURCE
 #include "CStillingWellPlatform.h"
 

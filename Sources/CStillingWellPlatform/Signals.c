@@ -39,7 +39,8 @@ void cp_pass_signal(int number, siginfo_t *information, void *context, struct si
         return;
     }
     if (action.sa_flags & (int)SA_RESETHAND) earlier->sa_handler = SIG_DFL;
-    // Signal masks: `mask` was in force as the signal came, `own` is added for the earlier handler. The kernel fills eight bytes of `mask`.
+    // `mask`: signals blocked when the signal came, and those that the earlier handler blocks. `own`: the mask of this
+    // handler, restored afterwards. The kernel fills eight bytes of `uc_sigmask`.
     sigset_t mask, own;
     sigemptyset(&mask);
     memcpy(&mask, &((ucontext_t *)context)->uc_sigmask, 8);

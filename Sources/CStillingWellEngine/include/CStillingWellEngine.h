@@ -8,22 +8,24 @@
 
 #include "../../CStillingWellLMDB/shim.h"
 
-/// The list of free pages is damaged: it has pages that are in use, or that do not exist. Returned by calls that write.
+/// The list of free pages is damaged: for example, it has pages that are in use, or that do not exist. Returned by
+/// calls in transactions that write.
 enum { ENGINE_FREE_PAGES = -30600 };
 
 /// Makes faults of LMDB in this environment errors of the calls below: failed assertions, unmapped addresses, pages
-/// beyond the end of the file, and divisions by zero. The calls return MDB_CORRUPTED. After a failed write the
+/// beyond the end of the file, and divisions by zero. The calls return MDB_CORRUPTED. After a write that failed so, the
 /// transaction's memory is in an unknown state, so nothing is committed in the environment any more. Called before it
 /// is opened. Returns 0 or a system error.
 int engine_guard(MDB_env *environment);
 
 /// Makes writes check the pages that they may change, each once, for a file that may have been damaged while it was
-/// closed. A write of a damaged page returns MDB_CORRUPTED and changes nothing. Called after the environment is opened,
-/// before its tables.
+/// closed. A write of a damaged page returns MDB_CORRUPTED or ENGINE_FREE_PAGES and changes nothing. Called after the
+/// environment is opened, before its tables. Returns 0, MDB_CORRUPTED or ENOMEM.
 /// - `map`: address of the file's first page.
 int engine_look(MDB_env *environment, const void *map);
 
-/// Makes reads return MDB_CORRUPTED for values beyond the end of the file. Called before others have the environment.
+/// Makes reads return MDB_CORRUPTED for values of more than a page that extend beyond the end of the file. Called
+/// before others have the environment.
 /// - `map`: address of the file's first page.
 void engine_map(MDB_env *environment, const void *map);
 
@@ -47,7 +49,7 @@ struct engine_range {
 };
 
 /// Checks whether a read has met every stored entry of a range. Returns 0 if each page that can hold one is the
-/// expected page, or if reads are not checked; otherwise MDB_CORRUPTED.
+/// expected page, or if reads are not checked; otherwise MDB_CORRUPTED or another error.
 /// - `neighbours`: receives the entries before and behind the low end of the range for the caller to check, or NULL. An
 ///   entry on another page is left out.
 int engine_check_range(
@@ -55,7 +57,7 @@ int engine_check_range(
 
 void engine_close(MDB_env *environment);
 
-/// Returns whether a write has met damage. Requires the write lock.
+/// Returns whether a write or an abort was ended by a fault. Requires the write lock.
 bool engine_is_broken(MDB_env *environment);
 
 int engine_open(MDB_env *environment, const char *path, unsigned int flags, mdb_mode_t mode);
