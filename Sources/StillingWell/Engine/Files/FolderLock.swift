@@ -21,7 +21,7 @@ enum KernelFile {
 
 enum FolderLock {
     /// Opens and locks the folder.
-    /// - Parameter makesFolder: whether to make the folder again if it is removed meanwhile.
+    /// - Parameter makesFolder: whether to make the folder if it is missing or is removed meanwhile.
     /// - Returns: the folder's file descriptor, which holds the lock.
     static func take(
         _ directory: String, _ modes: FileModes = .owner, deadlineNs: Int64, makesFolder: Bool = true
@@ -58,7 +58,7 @@ enum FolderLock {
         close(file)
     }
 
-    /// Locks a file, trying every 2 ms. Returns false and sets `errno` once the deadline has passed.
+    /// Locks a file, trying every 2 ms. Returns false with `errno` once the deadline has passed, or on another error.
     static func lock(_ file: Int32, _ operation: Int32, deadlineNs: Int64) -> Bool {
         while flock(file, operation | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { return false }
@@ -71,7 +71,7 @@ enum FolderLock {
         return true
     }
 
-    /// A process that holds a lock of the file according to the kernel, or nil if unknown.
+    /// A process that holds a lock of the file according to the kernel, or nil if unknown. Compares inode numbers only.
     /// - Parameter other: a process to leave out.
     static func holder(of file: Int32, besides other: pid_t? = nil) -> pid_t? {
         let error = errno

@@ -1,6 +1,5 @@
 // Files that a process has open for a store, by device and inode. Other files may later be at their paths: the store's
-// folder was moved or removed, or a file replaced. Writes to the open files are then lost when the last process closes
-// them.
+// folder was moved or removed, or a file replaced. Writes to removed files are lost when the last process closes them.
 import CStillingWellPlatform
 import Glibc
 import Synchronization
@@ -86,7 +85,7 @@ final class HeldFiles: Sendable {
     }
 
     /// Checks the paths.
-    /// - Throws: `replaced` if one of the files is no longer there.
+    /// - Throws: `replaced` if one of the files is no longer there, `cannotOpen` if a system call fails.
     func check() throws(StoreError) {
         if cp_are_files_at(listed.baseAddress, listed.count) { return wereReplaced.store(false, ordering: .relaxed) }
         if try state() != .present { throw .replaced(path: directory) }

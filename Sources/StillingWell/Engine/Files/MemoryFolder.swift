@@ -2,9 +2,10 @@
 // folder of a user is used only if it belongs to that user and no other user may enter it. In it, a store's folder is
 // named after the store's path, so that all processes of the user find the same one.
 //
-// The last process of a store removes its folder. If all processes were killed, the next opening of any store removes
-// it. File locks, which the system releases, tell whether a folder is in use; process ids are not trusted. The holder
-// of its lock removes a folder. A process that waited for the lock of a removed folder makes the folder again.
+// The last process of a store removes its folder. If all processes were killed, the user's next opening of another such
+// store removes it. File locks, which the system releases, tell whether a folder is in use; process ids are not
+// trusted. The holder of its lock removes a folder. A process that waited for the lock of a removed folder makes the
+// folder again.
 import Glibc
 
 enum MemoryFolder {

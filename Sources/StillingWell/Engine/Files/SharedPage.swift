@@ -1,5 +1,5 @@
-// The page that every process of a store maps: the write lock, the bell, and one slot per process that follows the
-// change log. It holds no data: a process that opens the store alone initialises it.
+// The page that every process of a store maps: the write lock, the bells, the state of flushes, and one slot per
+// process that follows the change log. It holds no data: a process that opens the store alone initialises it.
 //
 // Guards: `mutex` is robust and process-shared. WriteLock alone uses it and the words about turns. Flushing uses
 // `flushMutex` in the same way; its words are written with that mutex, except the one that wakes flush threads. That
@@ -51,9 +51,9 @@ final class SharedPage: @unchecked Sendable {
     private var file: Int32
     /// Descriptor of the folder, locked while this process opens the store, else −1.
     private var folder: Int32
-    /// Whether no other process had the store open. Data left by a crash has then been erased.
+    /// Whether no other process had the store open. The content of the page has then been reset.
     let wasAlone: Bool
-    /// Whether a flush of the processes that had the store open before has failed.
+    /// Whether a flush of the processes that have the store open, or had it open last, has failed.
     let hadFailedFlush: Bool
 
     /// Maps the page of the store in `directory`, and keeps other processes from opening it until `admitOthers`.
@@ -174,14 +174,14 @@ final class SharedPage: @unchecked Sendable {
     var waiting: UnsafeMutablePointer<UInt32> { word(Layout.waiting) }
     /// Number of turns that have begun.
     var turn: UnsafeMutablePointer<UInt32> { word(Layout.turn) }
-    /// Thread that has the turn, its number of commits in it, and its start in nanoseconds. Written by the owner.
+    /// Thread that has the turn, its number of writes in it, and its start in nanoseconds. Written by the owner.
     var turnOwner: UnsafeMutablePointer<UInt64> { longWord(Layout.turnOwner) }
     var turnCommits: UnsafeMutablePointer<UInt32> { word(Layout.turnCommits) }
     var turnStart: UnsafeMutablePointer<UInt64> { longWord(Layout.turnStart) }
 
     // MARK: The bell
 
-    /// Number of commits and local wake-ups. A reader compares it before and after it starts a snapshot.
+    /// Number of commits and other wake-ups, modulo 2^31. A reader compares it before and after it starts a snapshot.
     var bellCount: UInt32 { count(.everyCommit) }
 
     /// Bell to wait for. `slow` is for processes without observers, which only have to release old versions. `own` is
@@ -189,9 +189,9 @@ final class SharedPage: @unchecked Sendable {
     enum Bell {
         case everyCommit, slow, own
 
-        /// Commits between two rings of the slow bell. Pages freed meanwhile are replaced by others that are in no
-        /// cache. At 256, a commit without observers took 3.4 µs longer than in a store without upkeep; at 64 2.4 µs,
-        /// at 32 the same.
+        /// Commits between two rings of the slow bell. Pages freed meanwhile cannot be reused, so commits write to
+        /// others, which are in no cache. At 256, a commit without observers took 3.4 µs longer than in a store without
+        /// upkeep; at 64 2.4 µs, at 32 the same.
         static let slowInterval: UInt64 = 64
     }
 
@@ -208,7 +208,7 @@ final class SharedPage: @unchecked Sendable {
     func count(_ bell: Bell) -> UInt32 { cp_load32(word(of: bell)) >> 1 }
 
     /// Announces the commit of `version`. Called before the write lock is released, so that a writer killed after its
-    /// commit delays it by at most one poll period.
+    /// commit delays the announcement by at most one poll period.
     func ring(committed version: UInt64) {
         ring(.everyCommit)
         if version % Bell.slowInterval == 0 { ring(.slow) }
@@ -221,8 +221,8 @@ final class SharedPage: @unchecked Sendable {
         ring(.own)
     }
 
-    /// Rings every bell and wakes every sleeper, even if its mark was overwritten. For a thread about to be joined.
-    /// Three system calls.
+    /// Rings the bells and wakes every sleeper, even if its mark was overwritten. For a thread about to be joined.
+    /// Three to six system calls.
     func wakeAll() {
         ringAll()
         for bell in [Bell.everyCommit, .slow, .own] { _ = cp_futex_wake_all(word(of: bell)) }
@@ -236,7 +236,7 @@ final class SharedPage: @unchecked Sendable {
     /// Whether a thread may sleep until a bell rings.
     func isAwaited(_ bell: Bell) -> Bool { cp_load32(word(of: bell)) & 1 != 0 }
 
-    /// Sleeps until the bell has rung since its count was `seen`, or the time has passed.
+    /// Sleeps until the bell has rung since its count was `seen`, or the time has passed. May return earlier.
     func wait(for bell: Bell, since seen: UInt32, timeoutNs: Int64) {
         let word = word(of: bell)
         if Tracing.isOn {
@@ -280,7 +280,7 @@ final class SharedPage: @unchecked Sendable {
         cp_store64(slot(index).pid, 0)
     }
 
-    /// Oldest version of the slots of living processes. Frees the slots of dead processes.
+    /// Oldest version of the slots of living processes, or `noVersion`. Frees slots with a version of dead processes.
     func oldestFollowedVersion() -> UInt64 {
         var oldest = Self.noVersion
         for index in 0..<Layout.slotCount {

@@ -21,7 +21,7 @@ struct FileModes: Equatable, Sendable {
 enum StoreFolder {
     static let data = "data.mdb"
     static let lock = "lock.mdb"
-    /// Names of the files while a store is made. Files with these names were never finished.
+    /// Names of the files while a store is made. Files with these names are no finished store.
     static let newData = "data.new"
     static let newLock = "data.new-lock"
     static let shared = "shared"
@@ -77,11 +77,11 @@ enum StoreFolder {
         return false
     }
 
-    /// Removes the files of a store that no process has open, and its folder if then empty. If killed, leaves all or
-    /// none.
+    /// Removes the files of a store that no process has open, and its folder if then empty. If killed, leaves the whole
+    /// store, or files that do not open as one.
     static func removeStore(_ directory: String) throws(StoreError) {
         let (file, unfinished) = ("\(directory)/\(data)", "\(directory)/\(newData)")
-        // A data file with the unfinished name does not count as a store.
+        // A data file with the unfinished name is not opened.
         guard rename(file, unfinished) == 0 || errno == ENOENT else { throw FolderLock.failure("remove", file) }
         try synchronize(directory)
         let copy = "\(compact)/\(data)"

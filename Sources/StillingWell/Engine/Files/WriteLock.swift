@@ -3,8 +3,8 @@
 //
 // With a mutex alone, a thread can take it again right after releasing it; a handover at every commit costs two thread
 // switches. So writers take turns: if others wait, a turn ends after a number of commits or some time. A writer that
-// finds others waiting first waits until as many turns have begun. Then it competes for the mutex with the owner of the
-// last of these turns only.
+// finds others waiting first waits until as many turns have begun. Then it mostly competes for the mutex with the owner
+// of the last of these turns only.
 //
 // `page.mutex` is the lock. Its owner writes `turnOwner`, `turnCommits` and `turnStart`. `page.waiting` counts waiting
 // writers. A killed one leaves the count too high, and writers behind it would wait for a turn that never comes. A
@@ -48,7 +48,7 @@ final class WriteLock: Sendable {
 
     /// Waits for the lock within `limit`.
     /// - Returns: whether the previous owner was killed while it held the lock.
-    /// - Throws: `writeInsideWrite` if the calling thread holds the lock; `writeTimedOut`.
+    /// - Throws: `writeInsideWrite` if the caller is inside the write that holds the lock; `writeTimedOut`; `storage`.
     func lock(_ limit: TimeLimit = .none) throws(StoreError) -> Bool {
         try traced { () throws(StoreError) in try lockUntraced(limit) }
     }
@@ -84,7 +84,7 @@ final class WriteLock: Sendable {
     /// - Parameters:
     ///   - isInside: returns whether a caller is inside of this write, and must not wait for it.
     ///   - body: gets whether the previous owner was killed while it held the lock.
-    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `noThread`, and errors of `body`.
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `noThread`, `storage`, and errors of `body`.
     func lockOnHost<Result>(
         _ limit: TimeLimit, isInside: @escaping @Sendable () -> Bool,
         _ body: (_ ownerDied: Bool) throws(StoreError) -> Result
@@ -239,7 +239,7 @@ final class WriteLock: Sendable {
     private var currentThread: UInt64 { UInt64(pthread_self()) >> 6 | process << 41 }
     private let process = UInt64(getpid())
 
-    /// Process of the writer that had the last turn.
+    /// Process of the writer that had the last turn, or nil if there was none.
     var lastOwner: pid_t? {
         let process = pid_t(cp_load64(page.turnOwner) >> 41)
         return process == 0 ? nil : process

@@ -3,7 +3,7 @@
 /// Failure of a read: an LMDB code, or an entry whose checksum is wrong. Small, because every read of a row may throw
 /// it. The storage turns it into a `StoreError`.
 struct EngineFailure: Error {
-    /// LMDB code, or 0 if a checksum did not match.
+    /// LMDB or system code, or 0 for a damaged entry.
     let code: Int32
     private(set) var place = Place.row
     /// Number of the table with the damage; 0 for `.log` and `.value`.

@@ -1,4 +1,4 @@
-// LMDB's C interface as Swift values and errors. Nothing here knows what is stored.
+// LMDB's C interface as Swift values and errors.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -8,9 +8,9 @@ typealias LMDBTransaction = OpaquePointer
 typealias LMDBCursor = OpaquePointer
 
 enum LMDB {
-    /// Read transactions of one environment, over all processes.
+    /// Maximum number of read transactions of one environment, over all processes.
     static let maxReaders: UInt32 = 1_024
-    /// Tables of one environment: one for each model and one for its primary key, two for the log and the schema.
+    /// Maximum number of named tables of one environment.
     static let maxTables: UInt32 = 512
 
     /// Makes an environment that is not open yet. Each of its transactions, and its close, take time in proportion to
@@ -277,7 +277,7 @@ enum LMDB {
         for index in 1..<count + 1 { body(entry.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)) }
     }
 
-    /// Visits rows as `scan` does, unchecked and in runs of 1 to 64 rows that double in length.
+    /// Visits rows as `scan` does, in runs of 1 to 64 rows that double in length. Does not check the rows' checksums.
     static func scanRuns(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, from first: UInt64,
         _ body: (UnsafeBufferPointer<ScannedRow>) throws(EngineFailure) -> Bool

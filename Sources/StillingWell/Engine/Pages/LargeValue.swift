@@ -46,7 +46,7 @@ extension LargeValue {
 
 /// Reads large values of rows. Lives as long as the readers of these rows.
 protocol LargeValueSource: AnyObject {
-    /// Returns a value, valid as long as its row. On failure, keeps `failure` and returns a buffer without an address.
+    /// Returns a value, valid as long as its row. On failure, sets `failure` and returns a buffer without an address.
     func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer
     /// First failure to read a value, thrown by the code that reads the property.
     var failure: StoreError? { get }

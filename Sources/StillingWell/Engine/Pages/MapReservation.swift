@@ -6,7 +6,8 @@ import Glibc
 
 struct MapReservation {
     private static let pageBytes = 4_096
-    /// Smallest and largest growth step. The reservation grows by an eighth of its size, within these bounds.
+    /// Smallest and largest growth step. The reservation grows to what is needed plus an eighth of its size, within
+    /// these bounds.
     private static let stepBytes = 1 << 17...8 << 20
     /// Bytes that one change of a small row may take behind the highest page in use: copies of a path in two trees.
     static let marginBytes = 1 << 20
@@ -27,7 +28,7 @@ struct MapReservation {
         try ensure()
     }
 
-    /// Reserves the margin behind the pages in use. Throws `diskFull`.
+    /// Reserves the margin behind the pages in use. Throws `diskFull` or `storage`.
     mutating func ensure() throws(StoreError) {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)

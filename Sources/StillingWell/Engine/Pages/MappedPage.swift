@@ -8,7 +8,7 @@
 //     table   40 number of the root (8): the value of its name in the tree of tables
 //     meta    16 magic (4), 20 version (4), 40 bytes of a page (4)
 //
-// Reads stay inside of the page, whatever it holds.
+// Reads stay inside of the page, whatever it holds, except that `firstOwnPage` may read eight bytes behind it.
 import Glibc
 
 struct MappedPage {
@@ -32,7 +32,7 @@ struct MappedPage {
     let isBranch: Bool
     let count: Int
 
-    /// Returns nil if the page has another number, or is neither branch nor leaf.
+    /// Returns nil if the page has another number, is neither branch nor leaf, or has no or too many entries.
     @inline(__always)
     init?(_ base: UnsafeRawPointer, _ number: UInt64) {
         guard base.load(as: UInt64.self) == number else { return nil }
@@ -149,7 +149,7 @@ struct MappedPage {
 
     // MARK: Searching
 
-    /// Index of the first entry, from `start` on, whose key is not below `key`.
+    /// Index of the first entry whose key is not below `key`, or `count`.
     @inline(__always)
     func lowerBound(_ key: some PageKey) -> Int {
         var (low, high) = (0, count)
@@ -167,7 +167,7 @@ struct MappedPage {
         return index < count && key.isEqual(entry(index)) ? index : nil
     }
 
-    /// Index of the child that can hold a key: the last entry whose key is not above it.
+    /// Index of the child that can hold a key: the last entry whose key is not above it, or the first entry.
     @inline(__always)
     func childIndex(_ key: some PageKey) -> Int {
         var (low, high) = (1, count)
@@ -248,7 +248,7 @@ struct NumberKey: PageKey {
     @inline(__always)
     func isEqual(_ entry: MappedPage.Entry) -> Bool { number == other(entry) && entry.keyCount == 8 }
 
-    /// Estimates the index by the distance from the first key: counted keys mostly have no gaps.
+    /// Estimates the index by the distance from the first key: keys that are consecutive numbers mostly have no gaps.
     @inline(__always)
     func guess(_ first: MappedPage.Entry, _ count: Int) -> Int? {
         let index = Int(truncatingIfNeeded: number &- other(first))

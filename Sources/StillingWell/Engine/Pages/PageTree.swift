@@ -2,7 +2,8 @@
 // and no lock, and a fraction of the instructions.
 //
 // A row that is not found here is looked up by LMDB. If LMDB does not find it either, RangeCheck.swift tells a missing
-// row from a damaged page. In a scan, a page that is not as expected is damage: of another kind, with another number, or beyond the end of the file.
+// row from a damaged page. In a scan, a page that is not as expected is damage: of another kind, with another number,
+// or beyond the end of the file.
 import CStillingWellLMDB
 import StillingWellTree
 

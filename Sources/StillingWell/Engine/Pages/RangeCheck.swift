@@ -1,5 +1,5 @@
-// Checks that a read met every entry there is. LMDB follows page numbers without checking the page that it reaches. So
-// "not found" and the end of a scan are valid only once the pages that could hold more entries have been checked
+// Checks that a read met every entry of a range. LMDB follows page numbers without checking the page that it reaches.
+// So "not found" and the end of a scan are valid only once the pages that could hold more entries have been checked
 // (RangeLook.c).
 import CStillingWellEngine
 import CStillingWellLMDB

@@ -1,4 +1,4 @@
-// A mapping of the store's file for snapshots, separate from the mapping that is written through.
+// A mapping of the store's file for snapshots, mostly separate from the mapping for writing.
 //
 // A snapshot that is held for long would keep all pages in the file that were freed since. So the mapping that it reads
 // is retired. New snapshots get another mapping. The retired one becomes private: before a page of the file is reused,
@@ -13,7 +13,7 @@ import Synchronization
 final class ReadMap: @unchecked Sendable {
     let environment: OpaquePointer
     let pageMap: PageMap
-    /// Whether the mapping can be retired. The one that the store is written through cannot.
+    /// Whether the mapping can be retired. The one for writing cannot.
     let isApart: Bool
     /// Whether the mapping is retired. Set once, before its readers are looked up.
     let isRetired = Atomic(false)
@@ -25,7 +25,7 @@ final class ReadMap: @unchecked Sendable {
     /// Last transaction whose freed pages have been copied.
     var passed: UInt64 = 0
 
-    /// The mapping that the store is written through.
+    /// The mapping for writing.
     init(of environment: OpaquePointer, _ pageMap: PageMap) {
         (self.environment, self.pageMap) = (environment, pageMap)
         isApart = false
@@ -33,8 +33,8 @@ final class ReadMap: @unchecked Sendable {
 
     /// Makes another mapping of the file of an open store. Its tables have the same handles.
     /// - Parameter file: identity of the store's file.
-    /// - Throws: `EngineFailure`. Its code is `EINVAL` if tables cannot get the same handles, because some were deleted
-    ///   since the store was opened. It is `ESTALE` if another file is at the path.
+    /// - Throws: `StoreError` or `EngineFailure`. The latter's code is `EINVAL` if tables cannot get the same handles,
+    ///   because some were deleted since the store was opened. It is `ESTALE` if another file is at the path.
     init(
         _ directory: String, mapBytes: Int, tables: [(handle: MDB_dbi, name: String)], _ own: PageMap,
         of file: FileIdentity?
@@ -72,7 +72,7 @@ final class ReadMap: @unchecked Sendable {
         return engine_commit(transaction)
     }
 
-    /// The mapping that the store is written through belongs to its storage, which closes it.
+    /// The mapping for writing belongs to its storage, which closes it.
     deinit {
         guard isApart else { return }
         pageMap.endGuard()
@@ -82,7 +82,7 @@ final class ReadMap: @unchecked Sendable {
     // MARK: Retired
 
     /// Makes the mapping private, up to the last page that any of its snapshots can have.
-    /// - Returns: false, with nothing changed, if there is no memory.
+    /// - Returns: false if there is no memory, or the address of the mapping is unknown.
     func makePrivate() -> Bool {
         guard let base = pageMap.base else { return false }
         var info = MDB_envinfo()
