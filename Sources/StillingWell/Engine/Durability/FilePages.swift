@@ -148,7 +148,8 @@ final class FilePages {
         return isWhole ? bytes : nil
     }
 
-    /// Number of LMDB tables in a store's file, 0 if there is no store. Opening the store reports errors.
+    /// Number of LMDB tables in a store's file, at most `LMDB.maxTables`. Returns 0 if the file cannot be read: opening
+    /// the store reports errors.
     static func tables(in directory: String) -> Int {
         let found = (try? FilePages(directory))?.metaPages().map(\.tables.entries).max() ?? 0
         return Int(min(found, UInt64(LMDB.maxTables)))
@@ -171,7 +172,7 @@ final class FilePages {
     }
 
     /// Last transaction in the list of free pages of a version. It is the version's own, because each commit frees
-    /// pages and lists them last. Returns nil if the list cannot be read.
+    /// pages and lists them last. Returns nil if the list is empty or cannot be read.
     func lastFreed(_ meta: MetaPage) -> UInt64? {
         guard pageBytes == MappedPage.bytes, var number = meta.free.root else { return nil }
         for _ in 0..<meta.free.depth {

@@ -1,4 +1,4 @@
-// LMDB's header of the version that is flushed. One of the next two commits overwrites it in the store's file.
+// LMDB's header of the version that is flushed. The second commit after it overwrites it in the store's file.
 import CStillingWellLMDB
 
 struct FlushHeader {

@@ -4,7 +4,7 @@
 //
 // A flush marks the file before the data is flushed, and again once its record is on the disk. So the disk has no
 // record without a mark in the file. A file that was restored from a copy, or was written without its record, has the
-// mark of another flush.
+// mark of another flush, or none.
 //
 //     512 magic (8), 520 number (8), 528 token of the flush that ended last (8), 536 of the one that began last (8),
 //     544 checksum of those (4)

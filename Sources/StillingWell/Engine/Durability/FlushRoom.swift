@@ -4,12 +4,12 @@
 import CStillingWellLMDB
 
 struct FlushRoom {
-    /// Kept pages may be at most this part of the free pages. With an eighth, a long list of changes did not find
+    /// Kept pages may be at most 1 / `parts` of the free pages. With an eighth, a long list of changes did not find
     /// enough adjacent pages among many kept ones.
     private static let parts = 64
     /// With at least this number of unused pages behind the file's last page, the table of free pages is not read.
     private static let plentyPages = 1 << 16
-    /// Lower bound of the pages that a small commit frees.
+    /// Number of pages that a commit is assumed to free at least.
     private static let leastPerCommit = 16
 
     /// Number of pages that can be written.

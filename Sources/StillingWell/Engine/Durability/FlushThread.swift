@@ -1,6 +1,6 @@
 // The thread that makes flushes no commit waits for, and advances the version that the process holds. It starts with
-// the first commit and sleeps while no process commits. `state` is a leaf lock. `hasStarted` is an atomic, which every
-// commit reads.
+// the first commit of the process and sleeps while no process commits. `state` is a leaf lock. `hasStarted` is an
+// atomic, which every commit reads.
 import CStillingWellPlatform
 import Glibc
 import Logging
@@ -47,7 +47,7 @@ final class FlushThread: Sendable {
         }
     }
 
-    /// Requests a flush at once.
+    /// Makes the flush threads of all processes flush at once, if there is something to flush.
     func wake() {
         _ = cp_add32(page.flushWish, 1)
         _ = cp_futex_wake_all(page.flushWish)

@@ -36,7 +36,8 @@ final class Flushing: Sendable {
     private let hasCommitted = Atomic(false)
     private let thread: FlushThread
     private let files = AtomicLazyReference<HeldFiles>()
-    // Limits up to which there is room, and a stuck hold of another process. Written with the write lock held.
+    // Limits up to which there is room, and a stuck hold of another process. Written with the write lock held, except
+    // by `expectNoRoom`.
     private let isEnoughUntil = Atomic<UInt64>(0)
     private let isEnoughUntilPage = Atomic<Int>(0)
     private let stuckHold = Atomic<UInt64>(0)
@@ -296,7 +297,7 @@ final class Flushing: Sendable {
 
     /// Checks that the flushed files are at the store's path. Runs after the flush, so that no commit is acknowledged
     /// that began after the files were removed.
-    /// - Throws: `replaced`. The reader is then returned to the pool.
+    /// - Throws: `replaced` or `cannotOpen`. The reader is then returned to the pool.
     private func checkFiles(_ reader: FlushReader) throws(StoreError) {
         do throws(StoreError) { try files.load()?.check() } catch {
             readers.putBack(reader)

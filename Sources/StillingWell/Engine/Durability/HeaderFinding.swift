@@ -1,8 +1,8 @@
 // Comparison of the two headers of a store's file with the record of its last flush. Pure.
 //
 // LMDB writes its headers in turn and begins at the one with the larger transaction. Headers have no checksum; the
-// record has one. A header later than the record is normal if processes were killed before they flushed. The only check
-// of such a header is that its list of free pages ends with its own transaction.
+// record has one. A header later than the record is normal if processes were killed before they flushed. Such a header
+// is believed if the other one precedes it and its list of free pages ends with its own transaction.
 
 enum HeaderFinding: Equatable {
     /// The newest header is the one that was recorded.

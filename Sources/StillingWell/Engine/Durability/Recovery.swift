@@ -25,7 +25,8 @@ struct Recovery {
     /// - Parameters:
     ///   - boot: boot id of this run of the machine.
     ///   - isForced: whether a flush has failed, after which the system's cache may differ from the disk.
-    ///   - mends: whether damaged headers are restored, or refused if they cannot be. False for a check.
+    ///   - mends: whether damaged headers are restored, or refused if they cannot be. False for a check, which changes
+    ///     the headers only after another boot or a failed flush.
     /// - Throws: `cannotOpen` if a header is damaged and the newest commit is unknown.
     init(
         _ directory: String, _ modes: FileModes, boot: BootID?, isForced: Bool = false, mends: Bool = true
@@ -40,7 +41,8 @@ struct Recovery {
             if mends, !isKnown { throw Self.damaged(pages.path) }
             return
         }
-        // The newest record is skipped if its process was killed before it marked the file.
+        // The newest record is skipped if its process was killed before it marked the flush as ended, and another flush
+        // has begun since.
         guard var record = records.first(where: marks.allow) else {
             Self.say(directory, .unused)
             return

@@ -2,9 +2,9 @@
 // process that follows the change log. It holds no data: a process that opens the store alone initialises it.
 //
 // Guards: `mutex` is robust and process-shared. WriteLock alone uses it and the words about turns. Flushing uses
-// `flushMutex` in the same way; its words are written with that mutex, except the one that wakes flush threads. That
-// word, the bells and the slots are atomics. A slot is claimed by compare-and-exchange of its pid. A killed process
-// cannot leave a count too high for good, and no value in the page is trusted.
+// `flushMutex` in the same way; its words are written with that mutex, except `flushWish` and `flushRound`. These two,
+// the bells and the slots are atomics. A slot is claimed by compare-and-exchange of its pid. A killed process cannot
+// leave a count too high for good, and no value in the page is trusted.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync

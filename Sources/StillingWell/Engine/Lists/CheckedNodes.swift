@@ -4,7 +4,8 @@ import StillingWellBasis
 import Synchronization
 
 final class CheckedNodes: Sendable {
-    /// Whether the lists of a property were found to have as many elements as there are element rows.
+    /// Whether the lists of a property were found to have as many elements as there are element rows, or have too many
+    /// nodes to be counted.
     let areCounted = Atomic(false)
     /// Slots by hash. A new entry replaces the one in its slot.
     private let slots = InlineArray<512, Atomic<UInt64>> { _ in Atomic(0) }

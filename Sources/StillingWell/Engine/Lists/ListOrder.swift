@@ -70,7 +70,7 @@ struct ListOrder: Sendable {
 
     /// Root of a list for reading, or nil if the list is empty.
     /// - Throws: if there is no root and the lists' elements are more or fewer than the element rows. They are counted
-    ///   once per process, if there are at most `mostCounted` nodes. Called between changes of the transaction.
+    ///   once per opened store, if there are at most `mostCounted` nodes. Called between changes of the transaction.
     private func shownRoot(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
         if let root = try root(owner, transaction) { return root }
         if checked.areCounted.load(ordering: .relaxed) { return nil }

@@ -4,9 +4,9 @@ import Glibc
 struct RankEntries {
     /// Capacity of a node. Two nodes of this many bytes, with their keys, share an LMDB page.
     private static let (mostEntries, mostBytes) = (64, 2_000)
-    /// Number of entries below which a node is merged with a neighbour, if both have at most `fullEntries`.
+    /// Number of entries below which a node is merged with a neighbour, if both together are not above the fill level.
     private static let fewEntries = 16
-    /// Fill level up to which nodes are filled without an imminent split.
+    /// Fill level of nodes that are built or merged: below the capacity, so that the next insertions do not split them.
     private static let (fullEntries, fullBytes) = (48, 1_500)
     /// Number of entries up to which a node is not split, however long its positions are.
     private static let leastEntries = 4

@@ -7,7 +7,7 @@ typealias ColumnType = _ColumnType
 public enum _ColumnType: String, Sendable, Codable {
     /// Values of the Swift type with this name.
     case int, double, bool, string, date, data, uuid
-    /// Id of an object of any table, or null for no object.
+    /// Id of an object of the column's target table, or null for no object.
     case link
     /// A list. Its elements are rows of a table of their own; the slot counts changes of the list.
     case list
@@ -24,7 +24,7 @@ public enum _ColumnType: String, Sendable, Codable {
     var isOutOfLine: Bool { self == .string || self == .data || self == .uuid }
 }
 
-/// A value of any column type. Dates are seconds since the reference date.
+/// A value of a column of any type except a list.
 public enum ColumnValue: Sendable, Hashable {
     /// No value.
     case null

@@ -53,7 +53,7 @@ enum ListPosition {
         }
     }
 
-    /// Position directly behind another.
+    /// Position behind another, used if no position lies between it and the next.
     static func behind(_ low: [UInt8], _ change: UInt64) -> [UInt8] { low + last(change) }
 
     private static func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }

@@ -1,6 +1,6 @@
-// Encoding of primary keys. Integers are big endian with the sign bit inverted, so that ascending keys append. Other
-// types are the column's bytes. LMDB has no empty key, so the empty key is a zero byte, and keys that start with a zero
-// byte get another in front.
+// Encoding of primary keys. Numbers, Booleans and dates are the slot, big endian with the highest bit inverted, so that
+// ascending integers append. Strings, data and UUIDs are their bytes. LMDB has no empty key, so the empty key is a zero
+// byte, and keys that start with a zero byte get another in front.
 //
 // A key of maximum length has no room for that. If it starts with zeros, they are replaced by one: no other key encodes
 // to one zero and other bytes, and the length tells how many zeros there were. The key of only zeros remains. For text
@@ -34,7 +34,7 @@ enum PrimaryKey {
         }
     }
 
-    /// Calls `body` with the encoded key of a value. Returns nil for null and for a value too long to be stored.
+    /// Calls `body` with the encoded key of a value. Returns nil for null, a link, and a value too long to be stored.
     static func withBytes<Result>(of value: ColumnValue, _ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
         func storable(_ bytes: UnsafeRawBufferPointer) -> Result? { bytes.count > maxBytes ? nil : body(bytes) }
         switch value {

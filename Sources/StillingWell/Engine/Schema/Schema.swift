@@ -11,7 +11,7 @@ struct ColumnSchema: Codable, Equatable {
     var isHidden: Bool?
     /// Table that a link, or a list of links, leads to.
     var target: String?
-    /// Whether the column has an index. Absent in files from before there were indexes.
+    /// True if the column has an index. Otherwise absent.
     private var indexed: Bool?
 
     init(name: String, type: ColumnType, isOptional: Bool, target: String? = nil, isIndexed: Bool = false) {
@@ -124,7 +124,7 @@ struct StoreSchema: Codable {
                 Swift.Result { () throws(EngineFailure) in try LMDB.get(transaction, meta, key: key).map { Array($0) } }
             }.get()
         }
-        // Stores have a checksum of the schema since it is written.
+        // Stores made before the checksum was introduced have none.
         if let sum, sum != Self.sum(of: data) {
             throw StoreError.cannotOpen(
                 path: path, reason: "its schema is not what was stored; restore a backup, or salvage it")

@@ -11,10 +11,11 @@ extension StoreSchema {
         try JSONDecoder().decode(StoreSchema.self, from: data).repaired
     }
 
-    /// Whether all tables have a valid form and unique names and numbers.
+    /// Whether all tables have a valid form, and unique names and numbers below that of the next new table.
     var isPossible: Bool { impossibleTables.isEmpty && nextTable ?? 0 < Self.mostTables }
 
-    /// Tables with an invalid form, or with a name or number that another table has too.
+    /// Tables with an invalid form, with a name or number that another table has too, or with a number not below that
+    /// of the next new table.
     var impossibleTables: [TableSchema] {
         let numbers = Dictionary(grouping: tables, by: \.id)
         let names = Dictionary(grouping: tables, by: \.name)
@@ -24,7 +25,7 @@ extension StoreSchema {
         }
     }
 
-    /// The schema without its impossible tables, for recovery. Nil if there are no others.
+    /// The schema without its impossible tables, for recovery. Nil if there are no others, or `nextTable` is too large.
     var withoutImpossibleTables: StoreSchema? {
         var schema = self
         let lost = Set(impossibleTables.map(\.name))
@@ -69,7 +70,7 @@ extension StoreSchema {
 }
 
 extension TableSchema {
-    /// Whether it is the table of a list's elements. Classes have no such names.
+    /// Whether it is the table of a list's elements. Its name has a dot, unlike those of classes.
     var isOfList: Bool { name.utf8.contains(UInt8(ascii: ".")) }
 
     fileprivate var isPossible: Bool {

@@ -9,11 +9,12 @@ public protocol StorableValue: QueryArgument, Sendable, Equatable {
     static var _isOptional: Bool { get }
     /// Value of a property whose object was deleted; nil for a type without such a value.
     static var _zero: Self? { get }
-    /// Value of a column. A column that is null, or that the row does not have yet, reads as the value of zero bytes.
+    /// Value of a column. A type that is not optional reads a column that is null, or that the row does not have yet,
+    /// as the value of zero bytes.
     static func _read(_ row: _RowReader, _ column: Int) throws(_UnknownValue) -> Self
     func _write(_ row: _RowBuffer, _ column: Int)
     var _columnValue: ColumnValue { get }
-    /// Converts an untyped value. Returns nil if it is not of this type.
+    /// Converts an untyped value. Returns nil if it cannot be converted to this type.
     static func _value(of value: Any) -> Self?
 }
 

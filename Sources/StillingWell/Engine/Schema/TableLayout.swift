@@ -109,7 +109,7 @@ final class LayoutSet: @unchecked Sendable {
     fileprivate private(set) var areDirect = true
 
     func add(_ layout: TableLayout, _ name: String) {
-        // The layouts retain the set in turn. These few objects live as long as the store's models.
+        // The layouts retain the set in turn, so these few objects are never freed.
         layouts[name] = layout
         areDirect = areDirect && layout.needsNoMap
     }

@@ -6,7 +6,7 @@ import Glibc
 import StillingWellBasis
 import StillingWellSync
 
-/// A holder of a version, which keeps this version and all later ones in the file.
+/// A holder of a version, which keeps this version and all later ones in the file or, if held for long, in memory.
 public struct VersionPin: Sendable, Equatable {
     /// Version that is kept.
     public let version: UInt64
@@ -14,7 +14,7 @@ public struct VersionPin: Sendable, Equatable {
     public let age: Duration?
     /// Id of the process that holds it.
     public let process: Int32
-    /// Source location at which it was frozen; nil if a connection or a running read holds it.
+    /// Source location at which it was frozen; nil if a connection, a running read or another process holds it.
     public let place: String?
 }
 

@@ -1,5 +1,5 @@
 // Words about flushes in the page that processes share. They are written with the flush mutex held, except `flushWish`,
-// `flushFailure`, and the holds of a process, which it writes itself.
+// `flushRound`, and the holds of a process, which it writes itself.
 import CStillingWellPlatform
 import Glibc
 
@@ -14,7 +14,7 @@ extension SharedPage {
     var flushToken: UnsafeMutablePointer<UInt64> { longWord(Layout.flushToken) }
     /// Number of the flush that began last, which may be unfinished.
     var flushBegun: UnsafeMutablePointer<UInt64> { longWord(Layout.flushBegun) }
-    /// Number of finished flushes.
+    /// Number of times that the flush mutex was released.
     var flushRound: UnsafeMutablePointer<UInt32> { word(Layout.flushRound) }
     /// Number of requests for a flush.
     var flushWish: UnsafeMutablePointer<UInt32> { word(Layout.flushWish) }

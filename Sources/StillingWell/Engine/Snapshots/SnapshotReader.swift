@@ -6,11 +6,11 @@ import Glibc
 import StillingWellSync
 import Synchronization
 
-/// Transactions of a snapshot, reused by the next one: a read transaction of the mapping that is read, with a cursor on the log,
-/// and a transaction that keeps the version in the file. Owned by one snapshot, or by the pool.
+/// Transactions of a snapshot, reused by the next one: a read transaction of the mapping that is read, with a cursor on
+/// the log, and a transaction that keeps the version in the file. Owned by one snapshot, or by the pool.
 ///
 /// Unchecked because of the engine's pointers. Reading with the transaction requires `lock`. Renewing it requires sole
-/// ownership. Asking which version is held, and releasing it, require `pinLock`.
+/// ownership. Asking which transaction is pinned, and releasing it, require `pinLock`.
 final class SnapshotReader: @unchecked Sendable {
     private(set) var transaction: LMDBTransaction
     private var logCursor: LMDBCursor
@@ -75,7 +75,7 @@ final class SnapshotReader: @unchecked Sendable {
         try pinLock.withLock { () throws(StoreError) in
             // A mapping is marked as retired before its readers are checked, and the check waits for this lock.
             while map.isRetired.load(ordering: .sequentiallyConsistent) { try move(to: current()) }
-            // The pin comes first, so that the version that is read is not older.
+            // The pin comes first, so that the version that is read is not older than the pinned one.
             var code = mdb_txn_renew(pin)
             if code == 0, transaction != pin {
                 code = mdb_txn_renew(transaction)
