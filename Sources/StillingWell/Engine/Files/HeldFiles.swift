@@ -18,7 +18,7 @@ final class HeldFiles: Sendable {
     /// Name of the file at each index. The record of flushes comes last, because a store without flushes has none.
     static let names = [StoreFolder.data, StoreFolder.lock, StoreFolder.shared, StoreFolder.durable]
 
-    /// Commits between two checks of the paths, in a store without flushes.
+    /// Writes between two checks of the paths, in a store without flushes.
     private static let lookEvery = 64
 
     let directory: String

@@ -186,7 +186,7 @@ final class Mailbox: Sendable {
         return mustPost != nil
     }
 
-    /// Whether the connection has taken all mail. Upkeep computes changes ahead only then.
+    /// Whether the connection has taken all updates. Upkeep computes changes ahead only then.
     var isEmpty: Bool { state.withLock { $0.mail.snapshot == nil } }
 
     /// Notes that the connection holds no version until `snapshot` is read, and drops a version that was offered
@@ -268,7 +268,8 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes the mail; updates and snapshot only if their version is at least `minimum`. On the connection's scheduler.
+    /// Takes the mail; updates, first roots and the snapshot only if its version is at least `minimum`. On the
+    /// connection's scheduler.
     func take(minimum: UInt64) -> Mail { state.withLock { $0.take(minimum: minimum) } }
 }
 

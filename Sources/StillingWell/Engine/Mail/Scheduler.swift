@@ -8,8 +8,7 @@ import StillingWellBasis
 /// - It runs one thing at a time: deliveries, and everything else that uses the connection.
 /// - After each `post()` it runs the delivery block at least once. Order and number do not matter: a delivery takes
 ///   everything that is there, and one that finds nothing does nothing.
-/// - `post()` neither waits nor delivers before it returns. It is called by the store's upkeep, and when a token is
-///   invalidated, without locks held.
+/// - `post()` neither waits nor delivers before it returns. It is called without locks held.
 ///
 /// The connection retains its scheduler. A scheduler holds the connection weakly, through the delivery block.
 public protocol Scheduler: AnyObject, Sendable {

@@ -26,7 +26,7 @@ final class PinList: Sendable {
 
     private let state = Guarded("pins", State())
 
-    /// Adds a holder of a version, until it is removed.
+    /// Records where a version was frozen, until the pin is removed.
     func add(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
         state.withLock { $0.frozen[pin] = (version, file, line) }
     }

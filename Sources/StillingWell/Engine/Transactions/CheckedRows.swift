@@ -3,8 +3,8 @@
 //
 // A bit describes the row at the newest version that this process knows (`CheckedVersions.synced`). A commit of another
 // process clears the bits of its rows before a snapshot of it is handed out. A snapshot older than the last foreign
-// commit may see an older image of a row than the bit describes, so it sets and trusts no bits. An own commit changes
-// no bits: both the row that it read and the row that it wrote are checked.
+// commit may see an older image of a row than the bit describes, so it sets and trusts no bits. An own commit clears no
+// bits: both the row that it read and the row that it wrote are checked.
 //
 // Bits and versions are atomics. `lock` guards the advance of versions and the allocation of bits.
 import Glibc
@@ -73,7 +73,8 @@ final class CheckedRows: @unchecked Sendable {
     @inline(__always)
     private func isTrusted(at version: UInt64) -> Bool { version >= foreign.pointee.load(ordering: .acquiring) }
 
-    /// Returns whether all rows of a span in a snapshot of `version` have been checked. False if the span is too large.
+    /// Returns whether all rows of a span in a snapshot of `version` have been checked. False if the span is too large
+    /// or lies in two pieces.
     @inline(__always)
     func contains(_ first: UInt64, through last: UInt64, at version: UInt64) -> Bool {
         guard last < Self.limit, last &- first < Self.maxSpan, case let piece = Self.piece(last),
@@ -92,7 +93,7 @@ final class CheckedRows: @unchecked Sendable {
         return (missing | ~words[word].bits.load(ordering: .acquiring) & mask) == 0 && isTrusted(at: version)
     }
 
-    /// Marks all rows of a span in a snapshot of `version` as checked.
+    /// Marks all rows of a span in a snapshot of `version` as checked, unless a foreign commit is newer.
     /// - Returns: false, with nothing marked, if the span is too large.
     func insert(_ first: UInt64, through last: UInt64, at version: UInt64) -> Bool {
         guard last < Self.limit, last - first < Self.maxSpan else { return false }
@@ -107,7 +108,7 @@ final class CheckedRows: @unchecked Sendable {
         return true
     }
 
-    /// Marks the row in a snapshot of `version` as checked.
+    /// Marks the row in a snapshot of `version` as checked, unless a foreign commit is newer.
     func insert(_ id: UInt64, at version: UInt64) {
         guard isTrusted(at: version) else { return }
         insert(id)
@@ -160,10 +161,11 @@ final class CheckedRows: @unchecked Sendable {
 /// Unchecked because of the pointer, which never changes, to a number that is atomic.
 final class CheckedVersions: @unchecked Sendable {
     let lock = TracedMutex("checked rows")
-    /// Last version committed by another process. The memory stays until `deinit`.
+    /// Newest version at which commits of other processes were noticed, or that of the opening. The memory stays until
+    /// `deinit`.
     let foreign: UnsafeMutablePointer<Atomic<UInt64>>
     private let synced = Atomic<UInt64>(0)
-    /// Last version that this process has committed or is committing.
+    /// Last version that this process has committed or is committing; `.max` for none.
     private let own = Atomic<UInt64>(.max)
 
     init() {

@@ -125,7 +125,7 @@ extension Snapshot: RowSource {
     }
 
     /// Visits the next run of rows from an id on.
-    /// - Returns: the first id that was not visited, or nil if no rows follow.
+    /// - Returns: the first id that was not visited, or nil if there was no row.
     func scanRun(
         _ table: Table, from first: UInt64, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Void
     ) -> UInt64? {

@@ -15,8 +15,8 @@ import Synchronization
 /// threads may only read `isAsleep`.
 ///
 /// Reads do not throw, because many callers cannot. A row that cannot be read counts as missing for the moment, and the
-/// first failure is kept. Callers throw it with `checkReads` before they use the result. LMDB refuses all later reads
-/// itself.
+/// first failure is kept. Callers throw it with `checkReads` before they use the result. After some failures LMDB
+/// refuses all later reads.
 final class Snapshot: Sendable {
     private final class Failure: Sendable {
         let error: StoreError

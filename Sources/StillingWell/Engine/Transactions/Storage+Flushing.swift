@@ -15,7 +15,8 @@ extension Storage {
     }
 
     /// Returns once everything committed before the call is on the disk. Any thread.
-    /// - Throws: `replaced` if the store's files are no longer at its path; `storage` if the disk fails to write.
+    /// - Throws: `replaced` if the store's files are no longer at its path; `storage` if the disk fails to write;
+    ///   `openedBeforeFork`; `cannotOpen` if the paths cannot be checked.
     func synchronize() throws(StoreError) {
         try checkProcess()
         try files?.check()

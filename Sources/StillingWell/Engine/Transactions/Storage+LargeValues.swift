@@ -3,7 +3,7 @@ import CStillingWellEngine
 import CStillingWellLMDB
 
 extension Storage {
-    /// Bytes of a value. O(log n), and O(bytes) for the check on the first read in this process.
+    /// Bytes of a value. O(log n), and O(bytes) unless the value is among those that were checked last.
     func bytes(
         of value: LargeValue, _ transaction: LMDBTransaction
     ) throws(EngineFailure) -> UnsafeRawBufferPointer {
@@ -13,7 +13,7 @@ extension Storage {
         return found
     }
 
-    /// Returns whether bytes are the value. Skips the check of the bytes if this process has done it before.
+    /// Returns whether bytes are the value. Skips the check of the bytes if the value is among those checked last.
     func isWhole(_ value: LargeValue, _ found: UnsafeRawBufferPointer) -> Bool {
         let key = RankKey(value.number, UInt64(value.byteCount))
         if found.count == value.byteCount, checkedValues.contains(key, value.sum) { return true }

@@ -3,7 +3,7 @@ import CStillingWellLMDB
 import Glibc
 
 extension Storage {
-    /// Adds a pin, which holds a version until it is removed, and wakes upkeep, which may not listen to commits.
+    /// Records where a version was frozen, until the pin is removed, and wakes upkeep, which may not listen to commits.
     func addPin(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
         pins.add(pin, version: version, file: file, line: line)
         page.ring(.own)

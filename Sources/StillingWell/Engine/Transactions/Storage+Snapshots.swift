@@ -34,7 +34,7 @@ extension Storage {
         return reader
     }
 
-    /// Starts a snapshot. A reader keeps its slot in LMDB's table, so this fails only if the storage is broken.
+    /// Starts a snapshot. A reader keeps its slot in LMDB's table, so this does not fail for lack of one.
     ///
     /// LMDB copies the two root records without a lock. If two commits happen meanwhile, the second overwrites the
     /// record that is being copied. So the read begins again if a commit was announced meanwhile.

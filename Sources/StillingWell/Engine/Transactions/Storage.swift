@@ -41,8 +41,8 @@ final class Storage: @unchecked Sendable {
     /// Keyed by the table number in the log.
     @exclusivity(unchecked) var tablesByID: [UInt32: Table] = [:]
 
-    /// Reserved space behind the data file. Extended before every write through the map, because a full memory file
-    /// system would raise SIGBUS. Guarded by the write lock.
+    /// Space of the data file that is reserved behind the pages in use. Extended before writes through the map need it,
+    /// because a full memory file system would raise SIGBUS. Guarded by the write lock.
     var reserved: MapReservation?
 
     /// Address and format of the mapped file, for reading pages without LMDB.
@@ -61,7 +61,7 @@ final class Storage: @unchecked Sendable {
     /// Mapping that new snapshots read.
     private let current: Guarded<ReadMap>
     var readMap: ReadMap { current.withLock { $0 } }
-    /// Retired mappings of held versions. Used by upkeep or, without it, by writers.
+    /// Retired mappings of held versions. Tended by upkeep or, without it, by writers.
     let heldVersions: HeldVersions
 
     /// Flushes commits to the disk; nil if nothing does. Set while the store is opened.
@@ -108,7 +108,7 @@ final class Storage: @unchecked Sendable {
         let isNew = try durability != .memory && page.wasAlone && StoreFolder.isUnmade(directory)
         let recovery = try Self.recover(folder, page, isNew: isNew, flushes, durability)
 
-        // All properties are initialised from here on: if something throws, `deinit` closes the environment.
+        // Once these properties are set, `deinit` closes the environment if something throws.
         environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory, tables: tables)
         pageMap = PageMap(environment)
         heldVersions = HeldVersions(environment, page, pins, directory)

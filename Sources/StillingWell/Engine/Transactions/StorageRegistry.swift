@@ -14,13 +14,13 @@ import StillingWellBasis
 import StillingWellSync
 import Synchronization
 
-/// Unchecked because `lock` guards `entries` and `departed` without owning them: a forked child has to look through what it has
-/// inherited, and another thread may have held the lock.
+/// Unchecked because `lock` guards `entries` and `departed` without owning them: a forked child has to look through
+/// what it has inherited, and another thread may have held the lock.
 final class StorageRegistry: @unchecked Sendable {
     private struct Entry {
-        /// The open storage, or nil while the store is being opened, closed or compacted.
+        /// The open storage, or nil while the store is being opened or closed, or has to stay closed.
         weak var storage: Storage?
-        /// Files of the storage, or nil while the store is being opened or compacted.
+        /// Files of the storage, or nil while the store is being opened or has to stay closed.
         var files: HeldFiles?
         var number: UInt64 = 0
     }
@@ -58,7 +58,8 @@ final class StorageRegistry: @unchecked Sendable {
     }
 
     /// Returns the storage of the files at `directory`, opened by `open` if this process does not have it.
-    /// - Throws: errors of `open`; `cannotOpen` if this process has only some of these files open.
+    /// - Throws: errors of `open`; `cannotOpen` if this process has only some of these files open, or has them open
+    ///   under another path.
     static func storage(_ directory: String, open: () throws -> Storage) throws -> Storage {
         try current.storage(directory, open)
     }

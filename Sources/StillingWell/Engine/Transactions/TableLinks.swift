@@ -64,7 +64,7 @@ final class TableLinks: Sendable {
 
     func edge(_ column: Int) -> LinkEdge? { outgoing.first { $0.column == column } }
 
-    /// The table that a link leads to; nil for a column that is no link.
+    /// The table that a link, or a list of links, leads to; nil for another column.
     @inline(__always)
     func target(_ column: Int) -> Unmanaged<Table>? { column < targets.count ? targets[column] : nil }
 

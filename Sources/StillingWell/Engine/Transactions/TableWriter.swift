@@ -15,7 +15,7 @@ final class TableWriter {
     private(set) var nextID: UInt64?
     /// First id that this write gave out.
     private(set) var firstNewID: UInt64?
-    /// Id of the row that was stored last, at which the cursor for rows is.
+    /// Id of the row that was stored last.
     private var lastID = UInt64.max
 
     init(_ table: Table, _ storage: Storage) {
@@ -50,7 +50,7 @@ final class TableWriter {
     /// Whether `row` finds a row faster than a search from the root: one shortly after the row that was stored last.
     func isNear(_ id: ObjectID) -> Bool { id.rawValue > lastID && id.rawValue - lastID <= 64 }
 
-    /// Stored bytes of a row, or nil if there is none. Searches from the row that was stored last.
+    /// Stored bytes of a row, or nil if there is none. Searches from the place of the cursor for rows.
     func row(
         _ id: UInt64, _ transaction: LMDBTransaction
     ) throws(EngineFailure) -> UnsafeRawBufferPointer? {

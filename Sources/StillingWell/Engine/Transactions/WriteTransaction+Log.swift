@@ -12,7 +12,7 @@ extension WriteTransaction {
         if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
     }
 
-    /// Removes log entries that every follower has passed, and those beyond `maxVersions`.
+    /// Removes log entries that every follower has passed, and those beyond `maxVersions`, at most 128 at a time.
     private func pruneLog() throws(StoreError) {
         let followed = min(storage.page.oldestFollowedVersion(), version)
         let capped = version > ChangeLog.maxVersions ? version - ChangeLog.maxVersions : 0

@@ -110,12 +110,13 @@ final class WriteTransaction {
         }
     }
 
-    /// Throws the first failure of LMDB in this transaction, as the commit will.
+    /// Throws the first failure of this transaction, as the commit will, if it is a failure to read the file.
     func checkReads() throws(StoreError) { if let engineFailure { throw engineFailure } }
 
     private var engineFailure: StoreError? { failure?.isOfFile == true ? failure : nil }
 
-    /// Cause of an error thrown by a block: a failure of LMDB, if there was one, precedes the block's error.
+    /// Cause of an error thrown by a block: the first failure of the transaction, if it is a failure to read the file,
+    /// otherwise the block's error.
     func cause(of error: any Error) -> any Error { engineFailure ?? error }
 
     /// Returns whether this transaction inserted the row.
@@ -239,7 +240,7 @@ final class WriteTransaction {
     private func known(_ table: Table) -> TableWriter? { writers.first { $0.table === table } }
 
     /// Stores a new row with the values that `fill` writes.
-    /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`.
+    /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`, `valueTooLong`, and errors of LMDB.
     func insert(_ table: Table, _ fill: (RowBuffer) -> Void) throws(StoreError) -> ObjectID {
         try closeRow()
         fill(buffer)
