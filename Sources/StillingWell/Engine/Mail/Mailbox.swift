@@ -136,7 +136,7 @@ final class Mailbox: Sendable {
 
     init(_ scheduler: any Scheduler) { self.scheduler = scheduler }
 
-    /// Adds the mail of a step. Upkeep calls this once per version and connection.
+    /// Adds the mail of a step. On the upkeep thread.
     /// - Parameter mail: emptied by the call.
     @inline(__always)
     func put(_ newSnapshot: Snapshot, _ mail: inout VersionMail) {

@@ -27,7 +27,8 @@ public protocol Scheduler: AnyObject, Sendable {
     var name: String { get }
 }
 
-/// A scheduler whose `post()` may be unable to deliver. Upkeep then posts again, once per second.
+/// A scheduler whose `post()` may be unable to deliver. Until the first delivery has run, upkeep then posts again, at
+/// most once per second.
 protocol RetriedScheduler: Scheduler {
     /// Whether the last `post()` could not deliver.
     var isHeldBack: Bool { get }

@@ -1,4 +1,4 @@
-// The live connections and the mail of the current step. Each connection gets one mailbox update per version. Upkeep
+// The live connections and the mail of the current step, which each connection gets as one mailbox update. Upkeep
 // thread only.
 import StillingWellSync
 
@@ -97,7 +97,7 @@ struct ConnectionList {
         return .between(old, new, in: window)
     }
 
-    /// Ends the step: sends one update per connection, and moves waiting mail on to the new version.
+    /// Ends the step: sends each connection its mail of the step, and moves other waiting mail on to the new version.
     /// - Parameters:
     ///   - isNew: whether the version differs from the last call. Observers of the whole store are notified only then.
     ///   - skips: the suppressing commits that this step crossed.

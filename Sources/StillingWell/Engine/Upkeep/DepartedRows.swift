@@ -72,7 +72,7 @@ struct HeldRoots {
         roots = []
     }
 
-    /// Calls `body` with the rows that no held root shows any more. Amortised O(1).
+    /// Calls `body` with the rows that no held root shows any more. O(roots + these rows).
     mutating func forgetReleased(_ body: (ObjectID, _ step: Int) -> Void) {
         let dead = roots.prefix { $0.root == nil }
         for (step, ids) in dead.flatMap(\.left) { for id in ids { body(id, step) } }

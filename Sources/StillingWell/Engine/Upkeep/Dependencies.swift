@@ -8,7 +8,7 @@
 /// Rows of one tree that a step changes through links, and the effect on their stamps.
 struct DependantRows {
     private var columns: [ObjectID: UInt64] = [:]
-    /// Version of the last such change.
+    /// Version of the step that makes these changes.
     private(set) var version: UInt64 = 0
 
     var isEmpty: Bool { columns.isEmpty }

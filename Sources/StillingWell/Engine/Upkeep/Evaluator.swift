@@ -1,7 +1,7 @@
 // The thread that evaluates queries for the first time, off the upkeep thread, and makes trees with other measures. It
 // takes all waiting requests, evaluates those with an index first, and fills the others of one table in one scan. New
 // requests with an index are evaluated between two parts of a scan. Trees that were dropped meanwhile are not evaluated.
-// The evaluator reads the constant key and table of a tree, and `isDropped`, and nothing else of it.
+// Of a tree, the evaluator reads constants and `isDropped` only.
 import StillingWellSync
 
 final class Evaluator: Sendable {
@@ -33,7 +33,7 @@ final class Evaluator: Sendable {
         arrived = TracedCondition("evaluator inbox", inbox)
     }
 
-    /// Fills trees, those of one table in one scan, and replies from the evaluator thread.
+    /// Fills trees and replies from the evaluator thread. Replies with a failure at once if that cannot be started.
     func evaluate(_ trees: [SharedTree], reply: @escaping @Sendable (Upkeep.Message) -> Void) {
         do throws(StoreError) {
             if thread.known == nil { thread.set(try StoreError.starting("well-eval") { [self] in run() }) }

@@ -1,9 +1,8 @@
-// A ranked tree that upkeep keeps current for all live queries that are windows over it. Used on the upkeep thread
-// only, except for the first evaluation, which fills a tree that no other thread uses yet.
+// A ranked tree that upkeep keeps current for all live queries that are windows over it.
 import StillingWellSync
 import Synchronization
 
-/// Its state is used by one thread, mostly upkeep's. The evaluator reads what is constant.
+/// Its state is used by the thread that made it, mostly upkeep's. The evaluator reads constants and `isDropped`.
 final class SharedTree: Sendable {
     let key: TreeKey
     let table: Table
@@ -91,7 +90,7 @@ final class SharedTree: Sendable {
     var hasNotes: Bool { !touchedKeys.value.isEmpty }
 
     /// Notes a row that may have changed between two snapshots. Returns true if the tree changes.
-    /// - Parameter columns: the written columns; all bits for a row that changed through links.
+    /// - Parameter columns: the written columns; all bits for a row that counts as modified through links.
     func note(
         _ id: ObjectID, from: Snapshot, old: RowReader?, to: Snapshot, new: RowReader?, columns: UInt64, version: UInt64
     ) -> Bool {

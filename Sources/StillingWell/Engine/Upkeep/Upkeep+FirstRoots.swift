@@ -18,7 +18,7 @@ struct Hold {
 }
 
 /// A suppressing commit that upkeep crossed before it had the rows of an observer that it names. While it exists, the
-/// inbox counts as held (`UpkeepInbox.hold`). The first evaluation of the query releases it, and waits for no other
+/// inbox counts it as held (`UpkeepInbox.hold`). The first evaluation of the query releases it, and waits for no other
 /// thread.
 final class EarlySkip {
     let record: SkipRecord

@@ -3,8 +3,8 @@
 //     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
 //     query index → update each touched tree → one mailbox update per connection → post
 //
-// It takes no write lock and waits for no other thread. Other threads use only `inbox`; everything else belongs to the
-// upkeep thread.
+// It takes no write lock and waits for no other thread. Other threads use `inbox`, constants and atomics; everything
+// else belongs to the upkeep thread.
 import Logging
 import StillingWellSync
 import Synchronization
@@ -103,7 +103,7 @@ final class Upkeep: Sendable {
     }
 
     /// Ends the thread and waits for it, which is quick, because the thread waits for no other. If called on the thread
-    /// itself, when it releases the last reference of user code, it ends later.
+    /// itself, when it releases the last reference of user code, it ends later. Then ends the evaluator.
     func stop() {
         inbox.close()
         storage.page.wakeAll()
@@ -175,7 +175,8 @@ final class Upkeep: Sendable {
         }
     }
 
-    /// Sends the newest snapshot to connections whose own pins an old version.
+    /// Sends the newest snapshot to all connections that hold a version, and tends held versions, once enough versions
+    /// or time have passed since the last call that did.
     private func offerToLagging(_ now: Int64) {
         guard snapshot.value.version > lastOfferVersion.value,
             snapshot.value.version - lastOfferVersion.value >= Self.maxLagVersions
