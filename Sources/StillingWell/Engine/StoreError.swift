@@ -1,8 +1,8 @@
-// Errors of a store. Each description names the object, the place and the remedy.
+// Errors of a store. Descriptions name the object, the place and the remedy, as far as they are known.
 import Glibc
 import StillingWellSync
 
-/// An error of a store. Each description ends with a remedy.
+/// An error of a store. Most descriptions contain a remedy.
 public enum StoreError: Error, Sendable, Hashable {
     /// The file or folder cannot be used as a store.
     case cannotOpen(path: String, reason: String)

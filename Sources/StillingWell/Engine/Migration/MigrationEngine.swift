@@ -1,5 +1,5 @@
 // Access to LMDB while tables are opened and migrated: handles, rows and primary keys, within a transaction that its
-// caller ends. Used on the opening thread, which holds the write lock.
+// caller ends. Used on the opening thread, which holds the write lock unless nothing may be changed.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc

@@ -102,7 +102,8 @@ public struct _RowReader: @unchecked Sendable {
             ? 0 : base.loadUnaligned(fromByteOffset: headerBytes &+ column &* 8, as: UInt64.self)
     }
 
-    /// Bytes of a string, data or UUID column. O(1); for a large value O(log n) in the number of large values.
+    /// Bytes of a string, data or UUID column. O(1); for a large value O(log n) in the number of large values, and
+    /// O(bytes) if it has to be checked.
     @inlinable @inline(__always)
     func bytes(_ column: Int) -> UnsafeRawBufferPointer {
         let slot = slot(column)

@@ -1,10 +1,11 @@
-// Root pages of a snapshot's tables, looked up once per snapshot and table. Slots are written under the lock of the
+// Root pages of a snapshot's tables, of which at most 16 are remembered. Slots are written under the lock of the
 // snapshot's reader and read without it: each is one atomic, and `map` and `lastPage` are stored before it.
 import CStillingWellLMDB
 import Glibc
 import Synchronization
 
-/// Unchecked because of the pointer, which never changes, to numbers that are atomic. No class: every look-up would count it.
+/// Unchecked because of the pointers, which never change, to numbers that are atomic. No class: every look-up would
+/// count a reference to it.
 struct TableRoots: @unchecked Sendable {
     private static let slotCount = 16
     /// Bits of a slot that hold the table's handle. The bits above hold its root page.

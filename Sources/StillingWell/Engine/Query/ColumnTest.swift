@@ -40,7 +40,7 @@ enum ColumnTest: Sendable, Hashable {
 
     // MARK: Equivalent conditions
 
-    /// Simplest filter with the same meaning.
+    /// Filter with the same meaning, simpler if possible.
     func normal(_ column: Int, isOptional: Bool) -> FilterExpression {
         switch self {
         case .oneOf(let set) where set.values.isEmpty: .none

@@ -3,7 +3,7 @@
 // never null: if a row is older than the column, it compares as zero.
 //
 // A program may build filters in loops, so they can be arbitrarily deep. Code that traverses one keeps its own stack
-// and does not recurse into parts. `FilterProgram` evaluates them.
+// and recurses at most over links, whose number is bounded. `FilterProgram` evaluates them.
 
 enum FilterExpression: Sendable, Hashable {
     case all
@@ -67,7 +67,7 @@ enum FilterExpression: Sendable, Hashable {
         return .and([self, other])
     }
 
-    /// Whether the filter reads other rows, and so needs a `Reach`.
+    /// Whether the filter needs a `Reach`, because it reads other rows or the row's id.
     var needsReach: Bool {
         switch self {
         case .identity, .aggregate: true

@@ -41,7 +41,7 @@ struct IntervalIndex {
         assert(isConsistent, "interval index: a node does not know the highest end below it, or comes too early")
     }
 
-    /// Whether each node knows the highest end below it, and the nodes are in order. O(n log n), after O(n log n) of sorting.
+    /// Whether each node knows the highest end below it, and the nodes are in order. O(n · log n).
     private var isConsistent: Bool {
         func holds(_ from: Int, _ to: Int) -> Bool {
             guard from < to else { return true }
@@ -61,7 +61,7 @@ struct IntervalIndex {
         return highest[middle]
     }
 
-    /// Appends the handle of every interval that contains `point`. O(log n + hits).
+    /// Appends the handle of every interval that contains `point`. O((1 + hits) · log n).
     @inline(__always)
     func append(containing point: UInt64, to handles: inout HandleList) {
         handles.append(atMost: sorted.count + overflow.count) { place in

@@ -1,6 +1,5 @@
-// Finds the filters that a changed row may affect. Each filter is indexed by its most selective condition: equality in
-// a dictionary, a range in an interval index, others in a list that is always checked. The caller tests the whole
-// filter.
+// Finds the filters that a changed row may affect. Each filter is indexed by conditions on one column: equality in a
+// dictionary, a range in an interval index, others in a list that is always checked. The caller tests the whole filter.
 
 import Foundation
 
@@ -48,7 +47,7 @@ struct QueryIndex {
         }
     }
 
-    /// Indexed condition: equality, else a range, else none. Equal sets give the same, so that `remove` finds it.
+    /// Indexed condition: equality, else a range, else none. The same set gives the same, so that `remove` finds it.
     private func access(_ conditions: Set<FilterExpression>) -> Access {
         var best: Access = .always
         var bestColumn = Int.max

@@ -13,7 +13,7 @@ struct TreeKey: Sendable, Hashable {
     var section: SectionTerm?
     var observed = Observed.everything
 
-    /// Whether membership or order depends on other rows.
+    /// Whether membership or order may depend on other rows.
     var needsReach: Bool { residual.contains(where: \.needsReach) || sort.contains { $0.over != nil } }
 
     /// Whether a row may leave and come back without a modification. False if observers are not told of modifications.
@@ -82,7 +82,7 @@ struct QueryPlan: Sendable, Hashable {
         return plan
     }
 
-    /// Columns of the row itself that decide whether it is shown.
+    /// Columns of the row itself that decide whether it passes the filter.
     var columns: UInt64 {
         let isBounded = lower != nil || upper != nil
         let leading = isBounded ? tree.sort.first.map { UInt64(1) << UInt64($0.ownColumn) } : nil

@@ -6,7 +6,8 @@ enum Quantifier: Sendable, Hashable {
     case any, all, none
 }
 
-/// Reduction of a list to one value. Nulls are skipped. Without values, the sum is 0 and the others are null.
+/// Reduction of a list to one value. Nulls are counted, and otherwise skipped. Without values, the count and the sum
+/// are 0 and the others are null.
 enum Aggregate: Sendable, Hashable {
     case count, sum, min, max, average
 }
@@ -101,7 +102,7 @@ struct Reach {
 struct AggregateValue {
     private let aggregate: Aggregate
     private var count = 0
-    /// Exact sum, as long as all values and their sum are integers.
+    /// Exact sum or extreme, as long as the values and their sum are integers.
     private var integer: Int? = 0
     private var number = 0.0
     private var isDate = false

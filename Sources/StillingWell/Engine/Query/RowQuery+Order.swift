@@ -1,6 +1,5 @@
 // The first or last rows of a query in its order, without building a tree. They are read by the order of an index, of
-// the primary key or of ids, in time proportional to the result. Otherwise one pass over the rows keeps the wanted
-// number.
+// the primary key or of ids. If too many other rows lie between them, one pass over the rows keeps the wanted number.
 
 import StillingWellTree
 

@@ -1,5 +1,5 @@
 // Sections of rows, by a column or a function of one. The section precedes the tree's sort key, so it is a run of rows.
-// The function runs where keys are made: once per changed row, on the thread that updates the tree.
+// The function runs where keys are made, on the thread that fills or updates the tree.
 import StillingWellBasis
 
 /// A function of one column that returns section keys. Compared by identity, because closures cannot be compared.

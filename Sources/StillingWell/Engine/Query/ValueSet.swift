@@ -39,7 +39,7 @@ struct ValueSet: Sendable, Hashable {
 
         let kind: Kind
         let hasNull: Bool
-        /// Slots by their hashes. A place without one holds `empty`, which is in no set.
+        /// Slots by their hashes. A place without one holds `empty`, which is not in the set.
         private let slots: [UInt64]
         private let empty: UInt64
         private let shift: UInt64
@@ -86,7 +86,7 @@ struct ValueSet: Sendable, Hashable {
             let size = 1 << Int(bits)
             shift = 64 - bits
             let known = Set(keys)
-            // One of the first count + 1 numbers is in no set of that count.
+            // At least one of the first count + 1 numbers is not in the set.
             empty = (0...UInt64(known.count)).first { !known.contains($0) }!
             var slots = [UInt64](repeating: empty, count: keys.isEmpty ? 0 : size)
             for key in known {

@@ -13,7 +13,7 @@ struct NetChanges {
     let log: [LoggedChange]
     let isComplete: Bool
 
-    /// Changes of the tables in `wanted`. O(changes log changes), or O(rows) without a log.
+    /// Changes of the tables in `wanted`. O(changes · log changes), or O(rows) without a log.
     init(from old: Snapshot, to new: Snapshot, wanted: (UInt32) -> Table?, allWanted: () -> [Table]) {
         guard let changes = new.changes(after: old.version) else {
             isComplete = false

@@ -21,7 +21,7 @@ public struct FileReport: Sendable {
     public internal(set) var damage: [String] = []
     /// Number of pages that hold content.
     public internal(set) var usedPages = 0
-    /// Number of pages that the next writes reuse.
+    /// Number of pages that later writes can reuse.
     public internal(set) var freePages = 0
 
     /// Whether no damage was found.

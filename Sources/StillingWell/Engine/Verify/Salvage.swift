@@ -10,7 +10,8 @@ enum Salvage {
     /// Number of rows between two commits of the new store. Each further 1,024 bytes of a row count as another row.
     private static let rowsPerCommit = 10_000
 
-    /// Recovers the store at `place`, which no process has open, into `folder`. The old store stays as it is.
+    /// Recovers the store at `place`, which no process has open, into `folder`. The old store stays as it is, except
+    /// that after another boot it begins at its last flush.
     /// - Returns: the report about the old store.
     static func run(_ place: String, to folder: String, mapBytes: Int, limit: TimeLimit) throws -> FileReport {
         try Verification.alone(place, limit) { path, modes in

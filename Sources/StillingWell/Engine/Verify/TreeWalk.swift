@@ -1,6 +1,6 @@
 // Walks a tree of LMDB page by page and checks its format: each page is the expected one and reached once, its entries
-// lie in it without overlap, keys ascend, and counts match. A damaged page is reported and skipped, with everything
-// below it.
+// lie in it and are as long as its used part in sum, keys ascend, and counts match. A damaged page is reported and
+// skipped, with everything below it.
 import Glibc
 
 /// A description of damage and its page.
@@ -288,7 +288,8 @@ final class TreeWalk {
         }
     }
 
-    /// Offsets of the entries of a page. Returns nil and reports damage if one is not in the page or two overlap.
+    /// Offsets of the entries of a page. Returns nil and reports damage if one is not in the page, if two begin at the
+    /// same place, or if together they are longer or shorter than the used part of the page.
     private func entries(
         of bytes: UnsafeRawBufferPointer, _ number: UInt64, _ name: String, _ size: (Entry) -> Int
     ) -> [Int]? {

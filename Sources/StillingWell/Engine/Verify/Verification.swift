@@ -5,7 +5,7 @@ import Foundation
 
 extension Storage {
     /// Verifies the newest version. Other threads and processes may read and write meanwhile. O(pages of the file).
-    /// - Throws: `replaced`, `storage`, `tooManySnapshots`.
+    /// - Throws: `replaced`, `storage`, `tooManySnapshots`, `cannotOpen`.
     func verify() throws(StoreError) -> FileReport {
         try files?.check()
         // Two commits between the start of the read and reading the headers overwrite the header of its version.
