@@ -1,8 +1,8 @@
 // Schedule of flushes that no commit waits for. Pure.
 
 package struct FlushPlan: Sendable {
-    /// Whether flushes run that no commit waits for. If false, no versions are held either, and a power cut may damage
-    /// a store whose commits do not wait. For measurements of other costs.
+    /// Whether a store whose commits do not wait is flushed. If false, it holds no versions either, and a power cut may
+    /// damage it. For measurements of other costs.
     package var isOn = true
     /// Number of commits after which a flush begins. Each commit may keep 26 KB of the file until the flush is over.
     package var everyCommits: UInt64 = 256

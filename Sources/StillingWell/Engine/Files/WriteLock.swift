@@ -1,5 +1,4 @@
-// The write lock (level 0): one writer at a time over all threads and processes, robust against killed owners, and
-// fair.
+// The write lock: one writer at a time over all threads and processes, robust against killed owners, and fair.
 //
 // With a mutex alone, a thread can take it again right after releasing it; a handover at every commit costs two thread
 // switches. So writers take turns: if others wait, a turn ends after a number of commits or some time. A writer that

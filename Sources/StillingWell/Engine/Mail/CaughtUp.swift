@@ -1,4 +1,5 @@
-// Completion of a refresh. Signalled by upkeep when the connection's mail is at the version and has all first roots.
+// Completion of a refresh. Signalled by upkeep when the connection's mail is at the requested version and has all first
+// roots, or when upkeep ends or cannot read the store.
 import StillingWellSync
 
 final class CaughtUp: Sendable {

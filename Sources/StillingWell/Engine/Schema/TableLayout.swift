@@ -36,7 +36,7 @@ final class TableLayout: Sendable {
     private static var unknown: UInt8 { 0 }
     private static var plain: UInt8 { 1 }
     private static var observable: UInt8 { 2 }
-    /// Layouts of all tables of the store.
+    /// Layouts of the tables of all models of the store.
     private let all: LayoutSet
 
     /// - Parameter model: nil for the hidden table of a list.
@@ -95,13 +95,13 @@ final class TableLayout: Sendable {
     /// Name of the class that a link, or a list of links, leads to.
     func targetName(_ ordinal: Int) -> String? { targets.indices.contains(ordinal) ? targets[ordinal] : nil }
 
-    /// Whether, in all tables of the store, every property has the column with its own number.
+    /// Whether, in the tables of all models of the store, every property has the column with its own number.
     var areAllDirect: Bool { all.areDirect }
 
     fileprivate var needsNoMap: Bool { isDirect || columns.isEmpty }
 }
 
-/// The layouts of a store's tables, by name.
+/// The layouts of the tables of a store's models and their lists, by name.
 ///
 /// Unchecked because it is complete before the store is opened for other threads.
 final class LayoutSet: @unchecked Sendable {

@@ -6,8 +6,8 @@
 // meanwhile are copied in the retired mapping, each at most once. The cost of a held version is bounded by the file's
 // size at that time, in memory of the process that holds it.
 //
-// Called by the upkeep thread of each store that the process has opened at this path, one at a time. In a process
-// without an upkeep thread, which starts with the first live connection, writers call it.
+// The upkeep thread of each store that the process has opened at this path calls `tend`, one at a time. While upkeep
+// does not run, or is not woken by commits, writers call it.
 import CStillingWellLMDB
 import Glibc
 import Logging

@@ -1,10 +1,10 @@
 // Rows that this process has checked against their checksum: one bit for each object id, so that a second read costs a
 // bit test.
 //
-// A bit describes the row at the newest version that this process knows (`CheckedVersions.synced`). A commit of another
-// process clears the bits of its rows before a snapshot of it is handed out. A snapshot older than the last foreign
-// commit may see an older image of a row than the bit describes, so it sets and trusts no bits. An own commit clears no
-// bits: both the row that it read and the row that it wrote are checked.
+// A bit describes the row at the newest version that this process knows (`CheckedVersions.synced`). Before a snapshot
+// is handed out, the bits of rows that other processes have changed up to its version are cleared. A snapshot older
+// than the last foreign commit may see an older image of a row than the bit describes, so it sets and trusts no bits.
+// An own commit clears no bits: both the row that it read and the row that it wrote are checked.
 //
 // Bits and versions are atomics. `lock` guards the advance of versions and the allocation of bits.
 import Glibc

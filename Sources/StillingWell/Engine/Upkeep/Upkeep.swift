@@ -37,7 +37,7 @@ final class Upkeep: Sendable {
     private let lastOfferVersion: DeliveryBound<UInt64>
     private let lastOfferNs: DeliveryBound<Int64>
     private let unserved: DeliveryBound<UnservedPlaces>
-    /// Meaning of the current step's suppressing commits for the queries of the observers that they name.
+    /// Effects of the current step's suppressing commits on the queries of the observers that they name.
     let plannedSkips = DeliveryBound<[ObjectIdentifier: PlannedSkips]>([:])
     /// First roots (Upkeep+FirstRoots.swift) to deliver at older versions.
     let holds = DeliveryBound<[Hold]>([])

@@ -22,7 +22,7 @@ final class TreeWalk {
         static let values: UInt16 = 0x20
         /// A page inside an entry of another page.
         static let inside: UInt16 = 0x40
-        /// Flag of pages that a write transaction has changed. It stays set in the file.
+        /// Flag of pages that a write transaction has changed. In a page inside an entry it stays set in the file.
         static let dirty: UInt16 = 0x10
     }
     private enum EntryFlag {
