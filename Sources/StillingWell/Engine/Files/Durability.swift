@@ -3,7 +3,7 @@ import CStillingWellLMDB
 
 /// Guarantee for the commits of a store.
 public enum Durability: String, Sendable, CaseIterable {
-    /// Commits survive a power cut once `write` has returned. The file is flushed before, once for all waiting writers.
+    /// Commits survive a power cut once `write` has returned. One flush before that serves all writers that wait.
     case full
     /// Commits survive a killed process. After a power cut the store is whole, at a commit of about the last 250 ms.
     case relaxed

@@ -1,7 +1,7 @@
-// Failures of reads: an error code of LMDB, or a checksum that does not match. Pure functions.
+// Failures of reads: an error code of LMDB, or a damaged entry. Pure functions.
 
-/// Failure of a read: an LMDB code, or an entry whose checksum is wrong. Small, because every read of a row may throw
-/// it. The storage turns it into a `StoreError`.
+/// Failure of a read: an LMDB code, or a damaged entry. Small, because every read of a row may throw it. The storage
+/// turns it into a `StoreError`.
 struct EngineFailure: Error {
     /// LMDB or system code, or 0 for a damaged entry.
     let code: Int32

@@ -7,7 +7,7 @@ enum IndexAccess {
     /// Maximum number of link targets from which links are followed back.
     private static let maxTargets = 4_096
 
-    /// Rows that may pass, ascending by id, or nil if a scan is as fast.
+    /// Rows that may pass, ascending by id, or nil if a scan is needed or as fast.
     /// - Parameter sharing: number of queries that would share the scan, so that each pays only a part of it.
     static func candidates(
         _ conditions: some Sequence<FilterExpression>, _ table: Table, _ source: any RowSource, sharing: Int = 1

@@ -19,7 +19,8 @@ struct OrderedEnd {
 }
 
 extension RowQuery {
-    /// Part of all rows, 1/8, up to which rows are read one by one. Beyond it a pass over all rows is as fast.
+    /// Part of all rows, 1/8 but at least `few`, up to which rows are read one by one. Beyond it a pass over all rows
+    /// is as fast.
     private static let smallPart = 8
     private static let few = 1_024
 

@@ -98,10 +98,10 @@ struct StoreSchema: Codable {
     }
 
     var format = StoreSchema.currentFormat
-    /// Version of the program's models. Absent in files of format 1.
+    /// Version of the program's models; nil in files of format 1.
     var version: UInt64?
     var tables: [TableSchema] = []
-    /// Number of the next new table. Absent in files of format 1.
+    /// Number of the next new table. If nil, as in files of format 1, it is the one after the highest used.
     var nextTable: UInt32?
 
     /// Takes the number of a new table.

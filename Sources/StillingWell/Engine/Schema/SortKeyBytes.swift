@@ -1,8 +1,9 @@
 // Sort keys: bytes in the order of the rows, so that a tree compares keys without knowing types:
 //
 //     integer   big endian, sign bit inverted
-//     double    big endian; negative numbers complemented, others with the sign bit inverted; −0 as 0; every NaN as
-//               one value beyond infinity
+//     double    (also date) big endian; negative numbers complemented, others with the sign bit inverted; −0 as 0;
+//               every NaN as one value beyond infinity
+//     link      8 bytes, big endian
 //     bool      one byte
 //     string    UTF-8 (data: its bytes), 00 as 00 FF, then 00 01
 //     uuid      its 16 bytes
@@ -45,7 +46,7 @@ struct SortKeyBytes {
         memory.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
-    /// Extends the used bytes by `more` uninitialised ones.
+    /// Extends the used bytes by `more` ones with any content.
     /// - Returns: offset of the new bytes.
     @inline(__always)
     private mutating func extend(by more: Int) -> Int {

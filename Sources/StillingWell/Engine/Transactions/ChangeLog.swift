@@ -46,7 +46,8 @@ enum ChangeLog {
     /// Bytes that the log stores for a version with this number of entries.
     static func byteCount(_ entries: Int) -> Int { entries * MemoryLayout<LogEntry>.stride + trailerBytes }
 
-    /// Version of the content that a transaction sees, 0 for an empty store. LMDB's own transaction id can be older.
+    /// Version of the content that a transaction sees, 0 for an empty store. LMDB's transaction id can be older than
+    /// the content.
     static func version(_ transaction: LMDBTransaction, _ log: MDB_dbi) throws(EngineFailure) -> UInt64 {
         let cursor = try LMDB.openCursor(transaction, log)
         defer { mdb_cursor_close(cursor) }

@@ -1,5 +1,5 @@
-// A secondary index: maps the sort key of a column, cut to LMDB's key length, to the ids of its rows. Different values
-// may have the same cut key, so results are candidates. Null values have no entry.
+// A secondary index: maps the sort key of a column, cut to `maxKeyBytes`, to the ids of its rows. Different values may
+// have the same cut key, so results are candidates. Null values have no entry.
 //
 // Changed in the write transaction that changes the row. Reads follow the locking of the transaction that they use.
 import CStillingWellEngine

@@ -181,7 +181,7 @@ extension Snapshot: RowSource {
 private final class HeldRows: RowSource {
     private let snapshot: Snapshot
     private let transaction: LMDBTransaction
-    /// First failure that LMDB reported.
+    /// First failure of a read through this object.
     private(set) var found: EngineFailure?
     var failure: StoreError? { snapshot.failure ?? found.map { storage.error($0, "read") } }
     var storage: Storage { snapshot.storage }

@@ -1,5 +1,5 @@
-// First evaluation of queries: one scan of a table fills all waiting trees, in a snapshot of its own, so that upkeep is
-// not delayed. Has no state of its own; used by the evaluator thread and by frozen results.
+// First evaluation of queries, by an index or by one scan of a table for several trees. Has no state of its own. Used
+// by the evaluator thread, in snapshots of its own, so that upkeep is not delayed, and by frozen results.
 import StillingWellSync
 
 enum FirstEvaluation {

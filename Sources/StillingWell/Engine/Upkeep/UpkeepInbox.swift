@@ -77,7 +77,7 @@ final class UpkeepInbox: Sendable {
     func begin(_ storage: Storage) {
         guard isResting, let newest = try? storage.openSnapshot() else { return }
         let displaced = state.withLock { state -> Snapshot? in
-            // If upkeep has continued by itself, it did so at no newer version.
+            // If upkeep has continued by itself, it did so at a version that exists already.
             guard state.isResting, newest.version < state.start?.version ?? .max else { return nil }
             defer { state.start = newest }
             return state.start
