@@ -38,8 +38,8 @@ public enum StoreError: Error, Sendable, Hashable {
     case tooManySnapshots(limit: Int)
     /// An element of a sequence does not hold its version any more, because too many newer ones hold theirs.
     case versionReleased(version: UInt64)
-    /// A checksum in the file does not match. `object` is set if its row is damaged. `table` is nil if the change log
-    /// or a large value is.
+    /// An entry in the file is damaged. `object` is set if the entry is that object's row. `table` is nil if the entry
+    /// is of the change log or a large value.
     case damaged(path: String, table: String?, object: ObjectID?, what: String)
     /// The storage engine failed in a way that no other case names.
     case storage(operation: String, code: Int32, reason: String)

@@ -108,7 +108,7 @@ struct MappedPage {
         return true
     }
 
-    /// Value of an entry of a leaf, or nil if it is not wholly in the page.
+    /// Value of an entry of a leaf, or nil if it is not wholly in the page or is a tree.
     @inline(__always)
     func value(_ entry: Entry) -> UnsafeRawBufferPointer? {
         let start = Self.entryBytes &+ entry.keyCount

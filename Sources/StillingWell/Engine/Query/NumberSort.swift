@@ -1,6 +1,6 @@
 // Radix sort of numeric keys, byte by byte from the last, skipping bytes that are equal in all keys (D. E. Knuth, The
-// Art of Computer Programming 3, 5.2.5). 10 instructions per number and differing byte; comparing takes 20 for each of
-// 17 levels of 100,000. Pure.
+// Art of Computer Programming 3, 5.2.5). 10 instructions per number and differing byte; a sort of 100,000 numbers by
+// comparison takes 20 per number and level, of 17. Pure.
 
 enum NumberSort {
     /// Number of keys below which they are sorted by comparison.

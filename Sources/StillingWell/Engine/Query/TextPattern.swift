@@ -84,7 +84,7 @@ struct TextPattern: Sendable, Hashable {
         return part.isEmpty || memcmp(value.baseAddress! + offset, part.baseAddress!, part.count) == 0
     }
 
-    /// Continues after the last star if something does not match, so no pattern makes it recurse.
+    /// Goes back to the last star at a mismatch, instead of recursion.
     private static func isLike(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
         var at = 0
         var next = 0

@@ -125,7 +125,7 @@ extension Snapshot: RowSource {
     }
 
     /// Visits the next run of rows from an id on.
-    /// - Returns: the first id that was not visited, or nil if there was no row.
+    /// - Returns: the id after the last visited one, or nil if there is none.
     func scanRun(
         _ table: Table, from first: UInt64, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Void
     ) -> UInt64? {

@@ -101,13 +101,13 @@ struct Dependencies {
     private var uses: [UInt32: [Use]] = [:]
     /// Trees that depend on all linked objects, by table.
     private var deep: [UInt32: [SharedTree]] = [:]
-    /// Tables reached by the links of such trees, with the number of further links that count.
+    /// Tables that links of such trees' rows lead to, with the number of links that may still be followed from there.
     private var reached: [UInt32: Int] = [:]
 
     init(_ storage: Storage) { self.storage = storage }
     var isEmpty: Bool { uses.isEmpty && deep.isEmpty }
 
-    /// Whether changes of the table matter to trees of another table.
+    /// Whether changes of the table matter to trees that read its rows through links.
     func isWatched(_ table: UInt32) -> Bool { uses[table] != nil || reached[table] != nil }
 
     /// Tables whose changes matter.

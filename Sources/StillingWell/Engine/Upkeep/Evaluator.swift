@@ -33,7 +33,8 @@ final class Evaluator: Sendable {
         arrived = TracedCondition("evaluator inbox", inbox)
     }
 
-    /// Fills trees and replies from the evaluator thread. Replies with a failure at once if that cannot be started.
+    /// Fills trees and replies from the evaluator thread. If that thread cannot be started, replies with a failure at
+    /// once, on the calling thread.
     func evaluate(_ trees: [SharedTree], reply: @escaping @Sendable (Upkeep.Message) -> Void) {
         do throws(StoreError) {
             if thread.known == nil { thread.set(try StoreError.starting("well-eval") { [self] in run() }) }
