@@ -115,8 +115,7 @@ final class WriteTransaction {
 
     private var engineFailure: StoreError? { failure?.isOfFile == true ? failure : nil }
 
-    /// Cause of an error thrown by a block: the first failure of the transaction, if it is a failure to read the file,
-    /// otherwise the block's error.
+    /// Cause of an error thrown by a block: the first failure, if it is one to read the file, else the block's error.
     func cause(of error: any Error) -> any Error { engineFailure ?? error }
 
     /// Returns whether this transaction inserted the row.
