@@ -1,5 +1,5 @@
-// Demangles Swift symbols with the runtime's demangler. C++ symbols are left alone: valgrind and the dynamic linker
-// demangle them.
+// Demangles Swift symbols with the runtime's demangler. Other symbols are left alone: valgrind demangles those of C++
+// itself.
 import Glibc
 
 public enum Demangling {

@@ -1,5 +1,5 @@
-// The project's only clock: CLOCK_MONOTONIC in nanoseconds, comparable between processes of one host. The wall clock is
-// never used, because it steps.
+// Clock of all measured times: CLOCK_MONOTONIC in nanoseconds, comparable between processes of one host. Unlike the
+// wall clock, it does not step.
 import Glibc
 
 /// Reads CLOCK_MONOTONIC. Any thread; through the vDSO, tens of nanoseconds.

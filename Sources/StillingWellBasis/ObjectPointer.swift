@@ -1,5 +1,5 @@
 // Objects as addresses: the context of a callback of C code, and keys by identity. Debug builds check the class of an
-// object that comes back. No check can verify that the object still exists, so the comment at each use names its owner.
+// object that comes back. No check can verify that the object still exists: that is up to the caller.
 
 /// Conversion between objects and addresses.
 public enum ObjectPointer {

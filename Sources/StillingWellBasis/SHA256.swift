@@ -1,4 +1,4 @@
-// SHA-256 after FIPS 180-4, to identify the exact text of a scenario file in reports. Not used for security.
+// SHA-256 after FIPS 180-4, to identify texts of scenarios, cached counts and binaries. Not used for security.
 // Implemented here because swift-crypto would more than double the package's build time.
 
 package struct SHA256 {
@@ -101,7 +101,7 @@ package struct SHA256 {
     /// Section 4.2.2: the same for the cube roots of all 64 primes.
     private static let roundConstants = primes.map { fraction(of: cubeRoot(Double($0))) }
 
-    /// A double of this size has 49 or more fractional bits, so its first 32 are exact.
+    /// A double below 8 has 50 or more fractional bits, so its first 32 are exact.
     private static func fraction(of root: Double) -> UInt32 { UInt32((root - root.rounded(.down)) * 0x1p32) }
 
     /// Computes the root by Newton's iteration; doubles converge in well under 60 steps.

@@ -6,9 +6,10 @@ public enum Spelling {
         slips(of: word, among: known).first
     }
 
-    /// Returns all likely candidates of `known`, the closest first: misspellings, then words that contain this one or
-    /// are contained in it. If there are none, words of which one part is a misspelling, such as `commit-latency` for
-    /// `comit`, or of which letters were left out.
+    /// Returns all likely candidates of `known`: misspellings, the closest first, then words that contain this one or
+    /// are contained in it. If there are none and this word has at least four letters: words with a part that differs
+    /// from it in at most one letter, such as `commit-latency` for `comit`, or else words of which letters were left
+    /// out.
     public static func near(to word: String, among known: [String]) -> [String] {
         let slips = slips(of: word, among: known)
         let wanted = String(folded(word))
@@ -22,7 +23,8 @@ public enum Spelling {
         return parted.isEmpty ? known.filter { isShortened(Array(wanted), folded($0)) } : parted
     }
 
-    /// Returns whether letters of `known` were left out in `wanted`, at most half of them: `stilwell`.
+    /// Returns whether letters of `known` were left out in `wanted`, at most half of them and not the first:
+    /// `stilwell`.
     private static func isShortened(_ wanted: [Character], _ known: [Character]) -> Bool {
         guard wanted.first == known.first, 2 * wanted.count >= known.count else { return false }
         var rest = wanted[...]
@@ -38,14 +40,14 @@ public enum Spelling {
 
     private static func slips(of word: String, among known: [String]) -> [String] {
         let wanted = folded(word)
-        // Longer words may differ in up to three places; a word of one or two letters in one.
+        // One difference per three letters of the word, but at least one and at most three.
         let reach = max(1, min(3, wanted.count / 3))
         return known.map { (distance(wanted, folded($0)), $0) }.filter { $0.0 <= reach }.sorted { $0 < $1 }.map(\.1)
     }
 
     /// Returns the number of insertions, deletions, substitutions and swaps of neighbours between two words (optimal
-    /// string alignment). Keeps two rows of the table. For words of more than 64 characters only the lengths are
-    /// compared.
+    /// string alignment). Keeps three rows of the table. If either word has more than 64 characters, only the lengths
+    /// are compared.
     package static func distance(_ a: [Character], _ b: [Character]) -> Int {
         guard a.count <= 64, b.count <= 64 else { return abs(a.count - b.count) + 64 }
         var beforeLast: [Int] = []

@@ -1,7 +1,7 @@
-// Reproducible random numbers from a seed, for rows, due times, resampling and interleavings. Steele, Lea and Flood,
-// "Fast splittable pseudorandom number generators", OOPSLA 2014.
+// Reproducible random numbers from a seed. Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+// OOPSLA 2014.
 
-/// A seeded generator. A value: one thread each.
+/// A seeded generator. A value, which one thread at a time may use.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     /// Increment of the state: 2^64 divided by the golden ratio.
     public static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
