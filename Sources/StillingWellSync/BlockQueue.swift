@@ -8,13 +8,14 @@ struct BlockQueue {
 
     var isEmpty: Bool { head == blocks.count }
 
-    /// O(1).
+    /// Amortised O(1).
     mutating func append(_ block: @escaping @Sendable () -> Void) {
         blocks.append(block)
         addedCount += 1
     }
 
-    /// Removes and returns the first block if its number is below `end`. Numbers count all blocks ever added. O(1).
+    /// Removes and returns the first block if its number is below `end`. Blocks are numbered from 0 in the order in
+    /// which they were added. Amortised O(1).
     mutating func takeFirst(before end: Int) -> (@Sendable () -> Void)? {
         guard !isEmpty, addedCount - (blocks.count - head) < end else { return nil }
         let block = blocks[head].take()

@@ -7,9 +7,9 @@ import Synchronization
 
 /// A value that only one context uses. Debug builds end the process if another context uses it.
 ///
-/// The context is the one that uses the value first, unless `init` names another: the queue whose block the caller is, if that is a
-/// `TracedQueue`, and otherwise the thread. A context that has waited for the last access of the one before it takes the value over
-/// with `claim()`.
+/// Unless `init` names a context, it is that of the first access: the `TracedQueue` whose block the caller runs, except
+/// the main queue, and otherwise the caller's thread. A context that has waited for the last access of the one before
+/// it takes the value over with `claim()`.
 public struct DeliveryBound<Value>: ~Copyable, Sendable {
     @usableFromInline let cell: InlineCell<Value>
     #if DEBUG
@@ -67,7 +67,8 @@ public struct DeliveryBound<Value>: ~Copyable, Sendable {
     #endif
 
     /// Binds the value to the context of the caller, which has waited for the last access of the context before it.
-    /// From here on, an access by the former context ends the process in debug builds.
+    /// From here on, an access by the former context ends the process in debug builds. Does not replace a context that
+    /// `init(_:to:)` has named.
     @inlinable
     @inline(__always)
     public func claim() {
@@ -117,7 +118,7 @@ public struct BoundContext: Sendable {
 
         @usableFromInline init(_ context: BoundContext?) { self.context = context }
 
-        /// The queue whose block the caller is, or else the thread. The main queue is its thread.
+        /// The queue whose block the caller runs, or else its thread. A block of the main queue counts as its thread.
         private static var here: UInt64 {
             if let queue = TracedQueue.currentResource, queue.servedBy == 0 { return queue.id << 1 }
             return cp_thread_number() << 1 | 1

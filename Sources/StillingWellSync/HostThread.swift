@@ -7,10 +7,11 @@ import Glibc
 
 /// Runs blocks for one caller at a time. Ends with `end()`.
 public final class HostThread: Sendable {
-    /// Signalled by the caller after it has set `block`. `done` is signalled by the thread after it has run it.
+    /// Signalled by the caller after it has set `block`, and by `end()`. `done` is signalled by the thread after it has
+    /// run the block.
     private let asked = PlainSemaphore()
     private let done = PlainSemaphore()
-    /// Set by the caller before `asked`, and taken by the thread after it. Nil ends the thread.
+    /// Set by the caller before it signals `asked`, and taken by the thread afterwards. Nil ends the thread.
     private let block = DeliveryBound<(() -> Void)?>(nil)
 
     /// Starts the thread.
@@ -39,7 +40,8 @@ public final class HostThread: Sendable {
         return try result!.get()
     }
 
-    /// Runs the block and releases it before returning, because it must not outlive its call. Returns false at the end.
+    /// Runs the block and releases it before returning, because it must not outlive its call. Returns false if there is
+    /// no block.
     @inline(never)
     private func runBlock() -> Bool {
         block.claim()

@@ -1,5 +1,5 @@
-// Memory for one value inside its owner. It is what `Guarded`, `SetOnce` and `DeliveryBound` are made of: each of them
-// decides who may access the value. A constant of one of these types can be changed, and costs what a stored variable costs.
+// Memory for one value inside its owner, such as a `Guarded`, `SetOnce` or `DeliveryBound`. The owner decides which
+// thread may access the value. A constant of one of these types can be changed, and costs what a stored variable costs.
 #if !SANITIZED
     import Builtin
 #endif
@@ -42,5 +42,6 @@
     }
 #endif
 
-/// Unchecked because only types of this module use it: they hold a lock, set the value once, or check the context.
+/// Unchecked because only types of this module use it: they hold a lock, set the value once, check the context, use it
+/// on one thread, or give its address to functions of the system that any thread may call.
 extension InlineCell: @unchecked Sendable {}

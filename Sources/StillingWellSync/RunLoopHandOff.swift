@@ -1,8 +1,8 @@
 // Runs blocks on a run loop from any thread, with or without waiting for them.
 //
-// The lock of `inbox` is a leaf. Blocks run, and are released, on the loop without it.
+// The lock of `inbox` is a leaf. Blocks run on the loop. They run, and are released, without the lock.
 
-/// Runs blocks in order on the run loop of the thread that made it. Any thread.
+/// Runs blocks in order on the run loop of the thread that made the hand-off. Calls from any thread.
 ///
 /// A block may run the loop itself. That pass then runs the waiting blocks in order. Blocks added by blocks wait for
 /// the next pass.

@@ -9,7 +9,8 @@ public enum RunLoopRoom {
     private static let descriptors = 4
     private static let key = "StillingWellSync.RunLoopRoom"
 
-    /// Whether the calling thread has a run loop, or there are descriptors for one.
+    /// Whether there are descriptors for the run loop of the calling thread. Once true, it stays true for the thread:
+    /// the caller then makes the loop.
     public static var isThere: Bool {
         let known = Thread.current.threadDictionary
         if known[key] != nil { return true }
@@ -18,7 +19,7 @@ public enum RunLoopRoom {
         return true
     }
 
-    /// Whether there are descriptors for the run loop of another thread.
+    /// Whether there are descriptors for one more run loop.
     public static var hasDescriptors: Bool {
         var opened: [Int32] = []
         defer { for file in opened { close(file) } }

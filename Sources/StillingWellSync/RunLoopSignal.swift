@@ -17,7 +17,7 @@ public final class RunLoopSignal: Sendable {
     /// Number of the loop's thread (`cp_thread_number`).
     private let thread = cp_thread_number()
     private let threadEnd = ThreadEnd.ofThisThread
-    /// Source and loop. nil once the signal is invalidated, and while schedules are explored.
+    /// Source and loop. nil once the signal is invalidated or its thread has ended, and on a loop that is explored.
     private let attached = PlainMutex<Attached?>(nil)
     private let explored: (loop: any ControlledLoop, source: any LoopSource)?
 
@@ -35,8 +35,8 @@ public final class RunLoopSignal: Sendable {
         init(_ resource: TracedResource, _ body: @escaping () -> Void) { (self.resource, self.body) = (resource, body) }
     }
 
-    /// Attaches to the current thread's run loop. Ends the process with a message if the thread has none and no
-    /// descriptors are left for one.
+    /// Attaches to the current thread's run loop. Ends the process with a message if no descriptors are left for it
+    /// (`RunLoopRoom.isThere`).
     /// - Parameters:
     ///   - name: receiver of the signal, for messages.
     ///   - mode: mode of the loop in which the handler is called; by default all common modes.
@@ -88,7 +88,8 @@ public final class RunLoopSignal: Sendable {
         }
     }
 
-    /// Detaches. No call of the handler starts after this returns. Any thread.
+    /// Detaches. If called on the loop's thread, no call of the handler starts afterwards. Otherwise one that the loop
+    /// has already prepared may still start. Any thread.
     public func invalidate() {
         if let explored { return explored.loop.remove(explored.source) }
         Self.detach(attached)

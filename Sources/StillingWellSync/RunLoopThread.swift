@@ -1,7 +1,7 @@
 // A thread with its own run loop, which runs until `stop()`. For objects that need a run loop, such as live objects,
 // off the main thread.
 //
-// Blocks run, and are released, on the thread without the lock.
+// Blocks run on the thread. They run, and are released, without the lock.
 import CStillingWellPlatform
 import CoreFoundation
 import Foundation

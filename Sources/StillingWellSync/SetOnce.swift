@@ -1,8 +1,9 @@
-// A constant of an object that can be made only when the object is there, as a signal whose handler refers to the object.
+// A constant of an object that can be made only after the object, such as a signal whose handler refers to the object.
 import StillingWellBasis
 import Synchronization
 
-/// A value that is set once and then read by any thread. Each build checks both.
+/// A value that is set once and then read by any thread. Every build checks that it is set once, and before `value` is
+/// read.
 public struct SetOnce<Value: Sendable>: ~Copyable, Sendable {
     private static var empty: UInt8 { 0 }
     private static var beingSet: UInt8 { 1 }

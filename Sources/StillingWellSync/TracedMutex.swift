@@ -1,8 +1,8 @@
 // Named pthread mutexes, with or without the state that they guard, and a condition on the monotonic clock.
-// ThreadSanitizer understands pthread mutexes, their owner can be read from outside, and they take about 6 ns.
+// ThreadSanitizer understands pthread mutexes, and their owner can be read from outside.
 // `Synchronization.Mutex` is not supported by ThreadSanitizer, and it traps instead of hanging in a deadlock.
 //
-// Untraced operations are inlined at their use: one load of the trace mode, then the system's call.
+// Locking and unlocking are inlined at their use: one load of the trace mode, then, if it is off, the system's call.
 import CStillingWellPlatform
 import Glibc
 import StillingWellBasis
@@ -70,7 +70,7 @@ public class TracedMutex: @unchecked Sendable {
 
 /// A mutex that owns the state it guards: the state is accessible only through `withLock`.
 ///
-/// Unchecked because it inherits from a class: the compiler checks final classes alone. Its properties are constant.
+/// Unchecked because the compiler checks only final classes without a superclass. Its properties are constant.
 public final class Guarded<State>: TracedMutex, @unchecked Sendable {
     /// Used by the holder of the lock. A thread that takes the lock twice hangs, so no two accesses overlap.
     @usableFromInline let state: InlineCell<State>

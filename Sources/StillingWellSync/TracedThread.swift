@@ -1,4 +1,4 @@
-// A named thread that can be joined, unlike Foundation's. The body is released on the new thread.
+// A named thread that can be joined, unlike Foundation's.
 import Glibc
 import StillingWellBasis
 

@@ -1,4 +1,4 @@
-// The tracing switch. If off, an operation of this module pays one relaxed load. If on, it is reported to the hook
+// The tracing switch. If off, a traced operation only loads the mode (relaxed). If on, it is reported to the hook
 // (`TracingHook`).
 //
 // The mode is a word of `CStillingWellPlatform`, so that it is read where operations are inlined.
@@ -46,7 +46,8 @@ public enum Tracing {
         hook.note(event, resource, place)
     }
 
-    /// Marks a point where another thread may run although no lock is taken: an atomic on which several threads decide.
+    /// Marks a point where another thread may run although no lock is taken, such as an access to an atomic that
+    /// several threads use.
     @inlinable
     @inline(__always)
     public static func step() {
@@ -69,11 +70,12 @@ public enum Tracing {
 
 /// An event between a thread and a resource.
 public enum TracedEvent: UInt8, Sendable {
-    /// The thread is about to wait. Also sent if it then need not wait.
+    /// The thread is about to wait. May also be sent if it then need not wait.
     case willWait
-    /// The thread holds the resource. For a queue or run loop: it starts to run a block.
+    /// The thread holds the resource. For a queue or run loop: it starts to run a block. For a thread: it starts.
     case acquired
-    /// The thread stopped waiting because of a time-out or an error.
+    /// The thread stopped waiting without holding the resource: after a signal, the end of a thread, a time-out or an
+    /// error.
     case gaveUp
     case released
     /// Work was queued on a queue or run loop.

@@ -65,7 +65,7 @@ extension Tracing {
     /// Installs the hook for the rest of the process. A later call has no effect. Any thread.
     package static func install(_ hook: any TracingHook) { _ = installed.storeIfNil(Installed(hook)) }
 
-    /// Control of the calling thread, or nil if it has none.
+    /// Control of the calling thread, or nil if it has none or tracing is off.
     static var control: (any ThreadControl)? { isOn ? hook?.control : nil }
 
     /// Control of the calling thread while interleavings are explored, or nil.
