@@ -24,8 +24,8 @@ public struct Move<Position: Hashable & Sendable>: Sendable, Hashable {
 /// `modificationsNew`.
 ///
 /// A moved row is in `moves`, and its old and new index are also in `deletions` and `insertions`. It is not in the
-/// modifications. The set is minimal: as many written rows as possible keep their place, and unwritten rows are never
-/// reported.
+/// modifications. The set is minimal: as many rows as possible keep their place, and rows that keep it and were not
+/// written are not reported.
 public struct ChangeSet: Sendable, Equatable {
     /// Indices in the old collection of rows that left it, or moved.
     public internal(set) var deletions: [Int] = []
@@ -35,7 +35,7 @@ public struct ChangeSet: Sendable, Equatable {
     public internal(set) var modifications: [Int] = []
     /// Indices in the new collection of the same rows, in the same order as `modifications`.
     public internal(set) var modificationsNew: [Int] = []
-    /// Rows that were written and changed their place, ascending by `from`.
+    /// Rows that changed their place because their sort key changed, ascending by `from`.
     public internal(set) var moves: [Move<Int>] = []
     /// The rows that left the collection, moved ones excluded, in the order of `deletions`.
     public internal(set) var deletedIDs: [ObjectID] = []

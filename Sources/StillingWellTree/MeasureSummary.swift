@@ -1,5 +1,5 @@
-// Aggregates over numbers of many rows: count, sum, minimum and maximum. Results do not depend on whether rows are
-// scanned or summaries of a tree's nodes are added.
+// Aggregates over numbers of many rows: count, sum, minimum and maximum. Except for the rounding of sums of doubles,
+// results do not depend on whether rows are scanned or summaries of a tree's nodes are added.
 
 /// Aggregates of integers. The sum is exact: it has 128 bits.
 @usableFromInline
@@ -57,8 +57,9 @@ package struct IntegerSummary: Sendable, Equatable {
 }
 
 /// Aggregates of doubles. The sum is kept in two numbers, the second being the rounding error of the first (D. E.
-/// Knuth, The Art of Computer Programming 2, 4.2.2, theorem B). The order of addition matters only if values cancel to
-/// less than 2⁻⁵⁰ of their size. A sum that leaves the range of `Double` becomes infinite and stays so.
+/// Knuth, The Art of Computer Programming 2, 4.2.2, theorem B). The order of addition may change the last bit of the
+/// sum, and more if values cancel. A sum that leaves the range of `Double` becomes infinite, and no finite number
+/// brings it back.
 @usableFromInline
 package struct DoubleSummary: Sendable, Equatable {
     @usableFromInline var rounded = 0.0

@@ -1,5 +1,5 @@
 // Measures: column values stored with the entries of a tree, so that its nodes hold their aggregates. The tree's user
-// defines the columns. A tree without measures has no overhead.
+// defines the columns. A tree without measures stores neither of these:
 //
 //     entry   one word per column: an integer, or the bits of a double. An optional integer has a second word, which is 1
 //             if there is a value. A missing double is NaN.

@@ -1,7 +1,8 @@
 // The id of an object: it breaks ties in orders and names deleted rows in change sets. It is independent of the primary
 // key.
 
-/// The surrogate id of an object, given out once and never reused within a store.
+/// The surrogate id of an object. Once the write that created the object is committed, no other object of the store
+/// gets its id.
 public struct ObjectID: Hashable, Sendable, Comparable {
     /// Number that ascends in the order in which objects were created.
     public let rawValue: UInt64

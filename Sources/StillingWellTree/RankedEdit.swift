@@ -1,5 +1,6 @@
-// The only way to change a ranked tree. An edit copies each node it touches at most once, changes the copies in place,
-// and returns the next tree when it is finished. Used by one thread; noncopyable; invisible to others before `finish`.
+// Changes single rows of a ranked tree. An edit copies the nodes of the old tree that it changes, changes the copies in
+// place, and returns the next tree when it is finished. Used by one thread; noncopyable; invisible to others before
+// `finish`.
 //
 // A node is written only by the edit whose id it carries. Testing for a reference count of one instead would depend on
 // who holds an old tree, and would read a count that other threads write.
@@ -80,7 +81,7 @@ package struct RankedEdit: ~Copyable {
     /// Returns `node` if this edit made it, otherwise a copy that this edit may write to.
     private func owned(_ node: RankedNode) -> RankedNode { node.edit == id ? node : node.copy(edit: id) }
 
-    /// Same as `owned(_:)`, with a format that can hold all entries.
+    /// Same as `owned(_:)`, and also copies a node of another format than `format`.
     private func owned(_ node: RankedNode, _ format: LeafFormat) -> RankedNode {
         node.edit == id && node.format == format ? node : node.copy(edit: id, format)
     }

@@ -1,5 +1,5 @@
 // The order of a ranked tree: the row's sort key as order-preserving bytes, then its object id. Columns are encoded by
-// the query. All types here are immutable once made.
+// the query.
 import Glibc
 
 /// The bytes of a sort key behind its first eight, looked at only where those tie. Immutable, so any thread may read it.

@@ -56,7 +56,7 @@ extension RankedNode {
             : format.holding(prefix: prefix, id: id, stamp: stamp)
     }
 
-    /// Returns a format that holds the leaf's entries and those of another leaf.
+    /// Returns a format that holds the leaf's entries and those of another leaf in a range.
     func format(holding source: RankedNode, _ range: Range<Int>) -> LeafFormat {
         if format == source.format { return format }
         guard used == 0 else { return .wide }
@@ -80,8 +80,8 @@ extension RankedNode {
         return difference >> 32 == 0 ? format : .wide
     }
 
-    /// Returns how many entries from the given places on are equal in two leaves, including stamps. Entries with tails
-    /// count as equal only if they share the tail; the caller compares the next entry itself.
+    /// Returns how many entries from the given places on are equal in two leaves, including stamps. May return less if
+    /// keys have tails; the caller compares the next entry itself.
     func sameEntries(from start: Int, as other: RankedNode, from otherStart: Int) -> Int {
         let most = min(used - start, other.used - otherStart)
         let count: Int

@@ -10,9 +10,9 @@ import Synchronization
 /// A node of a ranked tree. A leaf holds entries, an inner node children. References are counted manually: each stored
 /// copy owns one.
 struct RankedNode: Hashable {
-    /// The fixed part. The arrays follow it, each `capacity` long: prefixes, ids, words, and children in inner nodes.
-    /// Measures come last, if any (RankedNode+Measures.swift). In narrow leaves (LeafFormat.swift) the elements of the
-    /// first three arrays have 4 bytes, otherwise 8.
+    /// The fixed part. The arrays follow it, each `capacity` long: prefixes, ids and stamps in a leaf; prefixes, ids,
+    /// counts and children in an inner node. Measures come last, if any (RankedNode+Measures.swift). In narrow leaves
+    /// (LeafFormat.swift) the elements of the arrays have 4 bytes, otherwise 8.
     private struct Header: ~Copyable {
         let references = Atomic<Int>(1)
         /// Id of the edit that made this node. Only that edit may write to it.
@@ -25,7 +25,7 @@ struct RankedNode: Hashable {
         let height: UInt8
         let measures: MeasureKinds
         let format: LeafFormat
-        /// One per slot, each owned; nil as long as no slot has a tail, so that such nodes are copied as plain memory.
+        /// One per slot, each owned; nil until a slot gets a tail, so that such nodes are copied as plain memory.
         var tails: UnsafeMutablePointer<Unmanaged<SortKeyTail>?>?
     }
 
@@ -165,7 +165,7 @@ struct RankedNode: Hashable {
     static func lowerBound<Word: FixedWidthInteger>(_ word: Word, in words: UnsafePointer<Word>, _ used: Int) -> Int {
         var low = 0
         var length = used
-        // Compares prefixes only at first: no branch depends on more than one load.
+        // Both updates are selections, for which a compiler needs no branch that the processor would mispredict.
         while length > 0 {
             let half = length >> 1
             let isBelow = words[low + half] < word

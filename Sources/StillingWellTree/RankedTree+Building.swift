@@ -1,6 +1,6 @@
 // Trees built in one pass: from sorted rows, or from a tree and so many changes that streaming all leaves is cheaper
-// than one descent per change. Leaves without a change are shared with the old tree, so that a difference still skips
-// them.
+// than one descent per change. Most leaves without a change are shared with the old tree, so that a difference still
+// skips them.
 
 extension RankedTree {
     /// Makes a tree of `entries`, which ascend strictly by key. O(n).
@@ -29,10 +29,10 @@ extension RankedTree {
     /// Removes and inserts rows by the cheaper of two algorithms.
     ///
     /// Removals come before insertions. Removing a missing key does nothing. Inserting an existing key sets its stamp
-    /// (the version of its last change), so a row that keeps its key belongs to `insertions` only. The arrays need not
-    /// be sorted. No key may occur twice in one of them.
+    /// (the version of its last change) and measures, so a row that keeps its key belongs to `insertions` only. The
+    /// arrays need not be sorted. No key may occur twice in one of them.
     /// - Parameter values: words of the insertions' measures (stored column values, `Measures`), one entry after
-    ///   another. If nil and the tree has measures, the tree drops them all.
+    ///   another. If nil, and there are insertions, the tree stops maintaining its measures.
     package mutating func apply(removals: [RankedKey], insertions: [RankedEntry], values: [UInt64]? = nil) {
         if !measures.isEmpty { return applyMeasured(removals, insertions, values) }
         apply(removals, insertions, values: nil)
@@ -70,7 +70,7 @@ extension RankedTree {
         }
     }
 
-    /// Same as `apply`, by sorting the changes and streaming through the leaves. O(n + k log k).
+    /// Same changes as by `apply`, by sorting them and streaming through the leaves. O(n + k log k).
     mutating func mergeRebuild(
         removing removals: [RankedKey], inserting insertions: [RankedEntry], values: UnsafePointer<UInt64>? = nil
     ) {
@@ -253,7 +253,7 @@ struct LeafStream {
         return root()
     }
 
-    /// Adds the content of two neighbouring leaves as one leaf, or as two of equal size.
+    /// Adds the content of two neighbouring leaves as one leaf, or as two whose sizes differ by at most one.
     private mutating func evenOut(_ left: RankedNode, _ right: RankedNode) {
         let sum = left.used + right.used
         let format = left.format.joined(with: right.format)
@@ -282,7 +282,7 @@ struct LeafStream {
             let groups = (level.count + fill - 1) / fill
             level = (0..<groups).map { group in
                 let node = shape.node(edit: edit, height: height)
-                // Groups of equal size, so that the last one is as full as the others.
+                // Sizes of groups differ by at most one, so that the last one is as full as the others.
                 for index in level.count * group / groups..<level.count * (group + 1) / groups {
                     node.insert(child: level[index], at: node.used)
                 }

@@ -42,7 +42,7 @@
 
     extension RankedTree.Shape {
         /// Returns a description of the first rule that a node violates by itself or together with its children, or
-        /// nil. O(slots of the node).
+        /// nil. O(slots of the node), with measures also those of its children.
         fileprivate func check(_ node: RankedNode, isRoot: Bool) -> String? {
             let name = "node of height \(node.height) with \(node.used) slots"
             if node.capacity != capacity(height: node.height) { return "\(name): capacity \(node.capacity)" }

@@ -29,7 +29,7 @@ extension RankedTree {
 
         package mutating func next() -> RankedEntry? { step() ? leaf.entry(at: index - 1) : nil }
 
-        /// Same as `next`, without the key.
+        /// Same as `next`, but returns only the entry's id.
         mutating func nextID() -> UInt64? { step() ? leaf.id(at: index - 1) : nil }
 
         @inline(__always)
@@ -45,7 +45,7 @@ extension RankedTree {
         }
     }
 
-    /// Returns the entries with `ranks`, which lie within 0 ..< `count`. O(log n) to start, O(1) per entry.
+    /// Returns the entries with `ranks`, which lie within 0 ..< `count`. O(log n) per leaf, O(1) per entry.
     package func entries(in ranks: Range<Int>) -> Entries {
         precondition(
             ranks.lowerBound >= 0 && ranks.upperBound <= count, "ranks \(ranks) are outside of a tree of \(count)")

@@ -94,7 +94,7 @@ extension RankedTree {
     }
 
     /// Returns the changes from these rows to another tree's: keys to remove, and entries to insert. O(nodes not
-    /// shared).
+    /// shared + k log n) for k entries that differ only in their stamps.
     package func changes(to other: RankedTree) -> (removals: [RankedKey], insertions: [RankedEntry]) {
         let difference = TreeDifference(from: self, to: other)
         return withExtendedLifetime(difference) {

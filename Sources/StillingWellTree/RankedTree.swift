@@ -1,5 +1,5 @@
 // A sorted collection with cheap changes, indexing and old versions: a counted B+tree whose nodes are shared between
-// versions. A tree is an immutable value; RankedEdit makes the next one. Reading needs no lock.
+// versions. A tree is an immutable value; RankedEdit or `mergeRebuild` makes the next one. Reading needs no lock.
 
 /// Rows ordered by key, with ranks. Any number of threads may read one tree; a copy costs one retain.
 @usableFromInline
@@ -18,10 +18,10 @@ package struct RankedTree: Sendable {
             self.measures = measures
         }
 
-        /// Returns the slots to fill when a tree is built. Fuller nodes would be split by the next insertion.
+        /// Returns the slots to fill when a tree is built. A full node would be split by the next insertion.
         func fill(height: Int) -> Int { capacity(height: height) * 7 / 8 }
-        /// Returns the size below which a node is merged with its neighbour. A quarter instead of a half of the
-        /// capacity, so that a row that comes and goes does not split and merge each time.
+        /// Returns the size below which a node is merged or evened out with a neighbour. A quarter instead of a half of
+        /// the capacity, so that a row that comes and goes does not split and merge each time.
         func minimum(height: Int) -> Int { max(capacity(height: height) / 4, height == 0 ? 1 : 2) }
         func capacity(height: Int) -> Int { height == 0 ? leafCapacity : innerCapacity }
         /// Returns an empty node, owned by the caller.

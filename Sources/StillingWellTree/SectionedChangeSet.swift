@@ -23,7 +23,7 @@ public struct SectionedChangeSet: Sendable, Equatable {
     public internal(set) var modifications: [RowPath] = []
     /// New paths of the same rows, in the same order.
     public internal(set) var modificationsNew: [RowPath] = []
-    /// Rows that were written and changed their place, ascending by `from`.
+    /// Rows that changed their place because their sort key changed, ascending by `from`.
     public internal(set) var moves: [Move<RowPath>] = []
     /// Ids of the rows that left the collection, moved ones excluded, in the order of `deletions`.
     public internal(set) var deletedIDs: [ObjectID] = []

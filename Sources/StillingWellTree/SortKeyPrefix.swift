@@ -59,7 +59,7 @@ extension SortKeyPrefix.Part {
                 index += 1
                 continue
             }
-            // A zero byte is followed by FF, the end mark by 01.
+            // Before complementing, 00 FF is a zero byte of the value and 00 01 the end mark.
             index += 2
             if bytes[index - 1] == mask ^ 1 { break }
         }

@@ -6,12 +6,13 @@ extension TreeDifference {
     /// insertions or deletions.
     ///
     /// O(log n + k log k) for k changed rows in the window. O(log K) if there are none, with K changed rows in all.
+    /// With a row limit: as `changeSet(from:to:)`.
     package func changeSet(in window: TreeWindow = .all) -> ChangeSet {
         if window.limit != nil { return changeSet(from: old.ranks(in: window), to: new.ranks(in: window)) }
         let parts = parts(between: WindowEnds(window))
         if parts.isEmpty { return ChangeSet() }
         let oldStart = window.lower.map { old.lowerBound(of: $0) } ?? 0
-        // Without limits, the new start follows from the lists. Otherwise it is looked up.
+        // Without a lower limit, the new start follows from the lists. Otherwise it is looked up.
         let newStart =
             limits.lower == nil
             ? oldStart - parts.gone.lowerBound + parts.added.lowerBound
@@ -62,8 +63,8 @@ extension TreeDifference {
     func changeSet(from oldRanks: Range<Int>, to newRanks: Range<Int>) -> ChangeSet {
         let gone = Self.indices(of: deleted, in: oldRanks) { $0.rank }
         let added = Self.indices(of: inserted, in: newRanks) { $0.rank }
-        // Positions among the rows that are in both trees under the same key. Rows below the limit are the same in
-        // both.
+        // Positions among the rows that are in both trees under the same key, counted from the lower limit if there is
+        // one.
         let oldFirst = limits.lower == nil ? 0 : oldRanks.lowerBound
         let newFirst = limits.lower == nil ? 0 : newRanks.lowerBound
         let oldKept =

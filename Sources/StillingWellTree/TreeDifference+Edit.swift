@@ -3,7 +3,7 @@
 
 extension TreeDifference {
     /// Makes the difference between `old` and `new`, which is the result of `apply(removals:insertions:)` on `old`. A
-    /// row inserted under another key must be among the removals. O(k log n).
+    /// row inserted under another key must be among the removals. O(k log n + removals · insertions) for k of both.
     package convenience init(
         from old: RankedTree, to new: RankedTree, removing removals: [RankedKey], inserting insertions: [RankedEntry]
     ) {

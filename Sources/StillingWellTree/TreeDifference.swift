@@ -1,7 +1,7 @@
-// The difference of two trees. Two cursors walk both, skip every subtree that is the same object in both, and merge the
+// The difference of two trees. Two cursors walk both, skip subtrees that are the same object in both, and merge the
 // rest. The cost is that of the differing nodes, not of the trees. TreeDifference+ChangeSet.swift clips it to a window.
 
-/// All rows in which two trees differ, each list ascending. A class, because it is used for one window after another.
+/// The rows in which two trees differ, each list ascending. A class, because it is used for one window after another.
 package final class TreeDifference: Sendable {
     /// A row that is in only one of the trees under this key.
     struct Row: Sendable {
@@ -29,11 +29,12 @@ package final class TreeDifference: Sendable {
     /// For each of `deleted` the index of the same object in `inserted`, or nil.
     let partners: [Int?]
 
-    /// Window that was compared. Differences outside of it are not listed.
+    /// Window between whose bounds the trees were compared. Differences below `lower` are not listed. Some from `upper`
+    /// on may be, because the walk ends at the end of a leaf.
     let limits: TreeWindow
 
-    /// Compares the rows of `limits`, or all. Rows outside cost nothing, so that a window without changes is compared
-    /// cheaply with a tree that has changed everywhere else.
+    /// Compares the rows between the bounds of `limits`, or all; a row limit is ignored. Rows outside cost little, so
+    /// that a window without changes is compared cheaply with a tree that has changed everywhere else.
     ///
     /// O(log n + nodes not shared + k) for k differing rows within the limits. At worst O(n), for trees that share
     /// nothing.
@@ -200,8 +201,8 @@ private struct NodeCursor {
         rank += count
     }
 
-    /// Moves both cursors past consecutive children that their parents share. Each stops at the first difference, or
-    /// after its node's last child. Returns false, without moving, if there is no parent.
+    /// Moves both cursors past consecutive children that their parents share. Both stop at the first difference, or
+    /// after the last child of the parent that ends first. Returns false, without moving, if one of them has no parent.
     static func skipSame(_ left: inout NodeCursor, _ right: inout NodeCursor) -> Bool {
         guard left.depth > 0, right.depth > 0 else { return false }
         let (first, second) = (left.path[left.depth - 1], right.path[right.depth - 1])
