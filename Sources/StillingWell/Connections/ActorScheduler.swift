@@ -1,5 +1,5 @@
-// Delivery on an actor with any executor. Each request starts a task. Tasks may run out of order, because each delivery
-// takes everything in the mailbox.
+// Delivery on an actor with any executor. Each request starts a task. The order of the tasks does not matter, because
+// each delivery takes everything in the mailbox.
 import StillingWellBasis
 import Synchronization
 

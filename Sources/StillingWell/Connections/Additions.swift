@@ -60,8 +60,8 @@ final class Additions {
         }
     }
 
-    /// Inserts the rows of an object and of all link targets, targets first. A link that closes a cycle is set later,
-    /// by `finishAdding`.
+    /// Inserts or updates the rows of an object and of all link targets, targets first. A link that closes a cycle is
+    /// set later, by `finishAdding`.
     private func addLinked(
         _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection,
         _ request: AdditionRequest

@@ -1,6 +1,7 @@
-// Asynchronous writes: a thread that runs queued write blocks one after another. With `.full` durability all waiting
-// writes are committed together, so that a hundred writes need one sync of the file. Each write still succeeds or fails
-// alone. Blocks and completions run on the thread. No lock is held then, except the write lock during a block.
+// Asynchronous writes: a thread that runs queued write blocks one after another. With `.full` durability consecutive
+// waiting writes without tokens and time limits are committed together, so that a hundred writes need one sync of the
+// file. A write whose block throws still fails alone. Blocks run on the thread. Completions run there too, except those
+// of writes that are withdrawn or cannot be queued. No lock is held then, except the write lock during a block.
 import StillingWellSync
 import Synchronization
 
@@ -77,7 +78,7 @@ final class AsyncWriter: Sendable {
     private let arrived: TracedCondition
     private let groups: Bool
 
-    /// - Parameter groups: whether all waiting writes are committed as one.
+    /// - Parameter groups: whether waiting writes that may share a commit do so.
     /// - Throws: `noThread`.
     init(groups: Bool) throws(StoreError) {
         self.groups = groups
@@ -96,7 +97,8 @@ final class AsyncWriter: Sendable {
         }
     }
 
-    /// Ends the thread after the current write. Writes that have not begun fail with `closed`. Does not wait.
+    /// Ends the thread after the commit in progress. Writes outside of it that have not begun fail with `closed`. Does
+    /// not wait.
     func stop() {
         let thread = inbox.withLock { inbox in
             inbox.isStopped = true
@@ -178,9 +180,10 @@ extension Store {
     ///         return try connection.objects(Note.self).count
     ///     }
     ///
-    /// Asynchronous writes are made in the order of the calls. If `body` throws, this write changes nothing; other
-    /// writes are not affected. With `.full` durability, writes that wait at the same time share one commit and one
-    /// sync of the file. A block that calls an asynchronous write does not wait for it.
+    /// Asynchronous writes of one `Store` are made in the order of the calls. If `body` throws, this write changes
+    /// nothing; other writes are not affected. With `.full` durability, consecutive writes that wait at the same time,
+    /// without tokens and time-outs, share one commit and one sync of the file. A block that calls an asynchronous
+    /// write does not wait for it.
     ///
     /// If the task is cancelled before the write begins, nothing is written and `CancellationError` is thrown. A write
     /// that has begun runs to its end.
@@ -189,9 +192,10 @@ extension Store {
     ///     the asynchronous writes before it.
     ///   - tokens: observers of this store that are not notified of this commit.
     ///   - body: receives a connection for the length of the block.
-    /// - Throws: what `body` throws; `CancellationError`; `writeTimedOut`, `diskFull`, `foreignToken`, `closed`,
-    ///   `noThread`, and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk failed: the
-    ///   commit is then visible, but lost when the store is opened again.
+    /// - Throws: what `body` throws; `CancellationError`; `writeTimedOut`, `diskFull`, `invalidatedObject`,
+    ///   `foreignToken`, `closed`, `noThread`, and with tokens `tooManySnapshots`. `storage` with the operation `flush`
+    ///   if the disk failed: the commit is then visible, but lost when the store is opened again. `replaced` if the
+    ///   store's files are no longer at its path.
     @discardableResult
     public func write<Value>(
         timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],
@@ -227,8 +231,8 @@ extension Store {
     ///
     /// Objects stay in the block. `LiveObject.detached()` makes copies that may leave it.
     /// - Throws: what `body` throws; `CancellationError` if the task was cancelled before; `closed`,
-    ///   `tooManySnapshots`. `storage` if a read of the block met a damaged page, even if the block returned a value. An
-    ///   error of a query that was counted or iterated in the block.
+    ///   `tooManySnapshots`. `damaged` or `storage` if a read of the block failed, even if the block returned a value.
+    ///   An error of a query that was counted or iterated in the block.
     public func read<Value>(
         _ body: @Sendable (Connection) throws -> sending Value
     ) async throws -> sending Value {
@@ -240,7 +244,8 @@ extension Store {
     }
 
     /// Queues a write as the asynchronous `write` does, without waiting for it.
-    /// - Parameter completion: called on the store's writer thread. Other asynchronous writes wait until it returns.
+    /// - Parameter completion: called on the store's writer thread, where other asynchronous writes wait until it
+    ///   returns. If the write cannot be queued, called by the caller's thread before this returns.
     package func queueWrite(
         withoutNotifying tokens: [NotificationToken] = [], _ body: @escaping @Sendable (Connection) throws -> Void,
         completion: @escaping @Sendable (Result<Void, any Error>) -> Void

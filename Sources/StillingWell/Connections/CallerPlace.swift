@@ -7,10 +7,10 @@ import StillingWellSync
 struct CallerPlace: Sendable {
     /// Description such as `queue 'feed'` or `thread 'parser'`.
     let name: String
-    /// Whether no run loop can ever run here. False if one runs, or may be run later.
+    /// Whether no run loop runs here and none is expected: in a task or in a block of a queue.
     let isWithoutRunLoop: Bool
 
-    /// The caller's place. Takes about 1 µs; used for errors and when connections are opened.
+    /// The caller's place. Used for errors and when connections are opened.
     static var current: CallerPlace {
         // `CFRunLoopGetCurrent` creates a run loop if the thread has none.
         let runsLoop = RunLoopRoom.isThere && CFRunLoopCopyCurrentMode(CFRunLoopGetCurrent()) != nil

@@ -6,15 +6,16 @@ extension Connection {
     /// object that is already in this store stays as it is. Inside a write block.
     /// - Parameter policy: what to do if the store has an object with the same primary key. Applies to linked objects
     ///   with a primary key too; those without one are added.
-    /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`; `otherStore` for an object of another store;
-    ///   `frozen`; `invalidatedObject` for a deleted object; `noPrimaryKey` if `policy` requires a key and the class
-    ///   has none.
+    /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`, `unknownModel`, `primaryKeyTooLong`, `valueTooLong`;
+    ///   `otherStore` for an object of another store; `frozen`; `invalidatedObject` for a deleted object;
+    ///   `noPrimaryKey` if `policy` requires a key and the class has none; `otherConnection` and `otherClass` for a
+    ///   linked object.
     public func add(_ object: StoredObject, update policy: UpdatePolicy = .error) throws {
         try add(object, AdditionRequest(policy: policy))
     }
 
     /// Stores several objects as `add(_:update:)` stores one. If one fails, those before it stay added unless the block
-    /// throws.
+    /// throws or the commit fails.
     /// - Throws: what `add(_:update:)` of one object throws.
     public func add(_ objects: some Sequence<some StoredObject>, update policy: UpdatePolicy = .error) throws {
         for object in objects { try add(object, AdditionRequest(policy: policy)) }
@@ -74,9 +75,9 @@ extension Connection {
         noteOwnChange(table, id, .insert)
     }
 
-    /// Binds an object to the row that has its primary key and writes the object's values to the row. List values, and
-    /// links to objects that are not stored yet, are written later.
-    /// - Returns: false if there is no such row.
+    /// Binds an object to the row that has its primary key and writes the object's values to the row as the request's
+    /// policy says. List values, and links to objects that are not stored yet, are written later.
+    /// - Returns: false if there is no such row, or the class has no primary key.
     func update(
         with object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ request: AdditionRequest
     ) throws(StoreError) -> Bool {

@@ -1,8 +1,8 @@
 // Deleting in a write: one object, a sequence of objects, all objects of a class. On the connection's scheduler.
 
 extension Connection {
-    /// Deletes an object's row and removes all links to it. Does nothing if the object is already deleted. Inside a
-    /// write block. O(log n), and O(log n) for each object that links to it.
+    /// Deletes an object's row and removes all links to it. Does nothing if the object is already deleted or was never
+    /// stored. Inside a write block. O(log n), and O(log n) for each object that links to it and each list element.
     /// - Throws: `notInWrite`, `otherStore` for an object of another store, `frozen`, `diskFull`.
     public func delete(_ object: StoredObject) throws {
         checkScheduler()
@@ -29,8 +29,8 @@ extension Connection {
     }
 
     /// Deletes every object of a class, including those added by other connections. Inside a write block. O(n), and O(n
-    /// log n) if objects of other classes link to them, or if they have lists.
-    /// - Throws: `notInWrite`, `unknownModel`, `diskFull`; `storage` if the file is damaged.
+    /// log n) if objects of other classes or lists link to them, or if they have lists.
+    /// - Throws: `notInWrite`, `unknownModel`, `diskFull`; `damaged` or `storage` if the file is damaged.
     public func deleteAll(_ type: StoredObject.Type) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
@@ -42,7 +42,7 @@ extension Connection {
 
     /// Deletes every object of all classes in `Store.Configuration.models`. Inside a write block. Complexity as
     /// for each class.
-    /// - Throws: `notInWrite`, `diskFull`; `storage` if the file is damaged.
+    /// - Throws: `notInWrite`, `diskFull`; `damaged` or `storage` if the file is damaged.
     public func deleteAll() throws {
         guard isInWrite else { throw StoreError.notInWrite }
         for type in store.configuration.models { try deleteAll(type) }

@@ -88,8 +88,8 @@ extension LiveConnection {
     }
 
     /// Removes invalidated observers. Any thread. Done at once on the scheduler outside of a delivery, because a run
-    /// loop that is ending delivers nothing more. This includes writes: if the connection is released with its
-    /// observers, the write ends.
+    /// loop that is ending delivers nothing more. Also done during a write, which ends if the connection is released
+    /// with its observers.
     private func requestSweep(_ subject: ObservedSubject) {
         if scheduler.isCurrent, !isDelivering { return sweep(subject) }
         mailbox.request(.sweep(subject))

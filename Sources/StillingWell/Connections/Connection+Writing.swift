@@ -18,8 +18,9 @@ extension Connection {
     ///     notified of other writers' changes in the same rows that they have not been told of yet.
     ///   - body: receives this connection.
     /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`,
-    ///   `foreignToken`, and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk failed:
-    ///   the commit is then visible, but lost when the store is opened again.
+    ///   `foreignToken`, `frozen`, `closed`, and with tokens `tooManySnapshots`. `storage` with the operation `flush`
+    ///   if the disk failed: the commit is then visible, but lost when the store is opened again. `replaced` if the
+    ///   store's files are no longer at its path.
     @discardableResult
     public func write<Result>(
         timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],
@@ -51,7 +52,7 @@ extension Connection {
     /// The write may end in another block of the connection's queue, or in the actor's code after an `await`. Until it
     /// ends, all other writers wait, including those of other processes. If the connection is released before that, or
     /// the thread of its run loop ends, the write is cancelled and logged.
-    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `diskFull`, `noThread`, `closed`.
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `diskFull`, `noThread`, `frozen`, `replaced`, `closed`.
     public func beginWrite(timeout: Duration? = nil) throws { try begin { try beginTransaction(timeout: timeout) } }
 
     @inline(__always)
@@ -64,7 +65,7 @@ extension Connection {
     }
 
     /// Commits the changes since `beginWrite`. If it throws, nothing was changed, except if a flush failed. The write
-    /// has ended in any case.
+    /// has ended, unless it throws `notInWrite` or `writeOnOtherThread`.
     /// - Parameter tokens: observers of this store that are not notified of this commit.
     /// - Throws: `notInWrite`, `diskFull`, `foreignToken`, `invalidatedObject`, `writeOnOtherThread`; with tokens
     ///   `tooManySnapshots`. `storage` with the operation `flush` if the disk failed: the commit is then visible, but

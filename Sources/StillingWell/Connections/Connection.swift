@@ -6,16 +6,17 @@
 import CStillingWellPlatform
 import StillingWellBasis
 
-/// A view of the store that belongs to one scheduler. Not Sendable. A call from elsewhere stops the program with a
-/// message that names both places.
+/// A view of the store that belongs to one scheduler, or to one block of `store.read` or `store.write`. Not Sendable.
+/// Most calls from outside of its scheduler stop the program with a message that names both places.
 public class Connection {
     /// Store that this connection reads.
     public final let store: Store
     final let core: StoreCore
-    /// Version that membership and order of results are read at. For a live connection, that of the last delivery. nil
-    /// if everything is read from a transaction.
+    /// Version that membership and order of results are read at. For a live connection, that of the last delivery, or
+    /// of its opening. nil if everything is read from a transaction.
     final var delivered: Snapshot?
-    /// Version that properties are read at outside of a write. Includes a live connection's own commits.
+    /// Version that properties are read at outside of a write. Includes a live connection's own commits, except those
+    /// before a callback while it runs.
     final private(set) var shown: Snapshot?
 
     final var transaction: WriteTransaction? { didSet { rowEpoch += 1 } }
@@ -33,12 +34,13 @@ public class Connection {
     /// Table used last. Most callers use the same class many times in a row.
     private final var lastTable: (model: StoredObject.Type, table: Table)?
     final var queries = KnownQueries()
-    /// Incremented when shown rows become invalid: by a delivery and by a cancelled write.
+    /// Incremented when shown rows become invalid: by a delivery, by a cancelled write, and in a connection that is not
+    /// live by each change.
     final var epoch = 0
 
     /// Whether the connection moves to newer versions by itself. If false, it stays at its version until `refresh()`.
-    /// Observers of the whole store are then told `.refreshRequired` when a newer version exists. The file keeps this
-    /// version's pages meanwhile.
+    /// Observers of the whole store are then told `.refreshRequired` when a newer version exists. The file, or memory
+    /// of this process, keeps this version's pages meanwhile.
     public var autorefresh = true
 
     /// Number of the thread (`cp_thread_number`) on which `checkPlace` skips `checkScheduler`. 0: on none. `anyThread`:
@@ -95,8 +97,9 @@ public class Connection {
         try delivered?.checkReads()
     }
 
-    /// Handles a read error outside of a write that cannot be thrown. The process ends with the error: an empty
-    /// collection would be a wrong result, and no caller would be told.
+    /// Handles a read error outside of a write that cannot be thrown. A connection of one block keeps it for the end of
+    /// the block. On any other the process ends with the error: an empty collection would be a wrong result, and no
+    /// caller would be told.
     func noteFailure(_ error: StoreError) { stopProgram("\(error)") }
 
     func rows(_ query: ConnectionQuery) throws(StoreError) -> TreeSlice {
@@ -220,7 +223,7 @@ extension Connection {
     var hasFailedReads: Bool { (try? checkReads()) == nil }
 
     /// Reports an error where it cannot be thrown, such as in a collection's `count`. A write fails with it. A
-    /// `store.read` block ends with it.
+    /// `store.read` block ends with it. Elsewhere the process ends with it.
     func failReading(_ error: StoreError) { if let transaction { transaction.fail(error) } else { noteFailure(error) } }
 
     /// Returns a row including this connection's own commits, as properties read it when no callback runs.
@@ -265,8 +268,8 @@ extension Connection {
 
 extension Connection {
     /// Returns the object with this primary key, or nil if there is none. O(log n).
-    /// - Throws: `unknownModel`; `otherKeyType` for a key of another type than the model's; `noPrimaryKey`; `storage`
-    ///   if the file is damaged.
+    /// - Throws: `unknownModel`; `otherKeyType` for a key of another type than the model's; `noPrimaryKey`; `damaged`
+    ///   or `storage` if the file is damaged.
     public func object<Object: StoredObject, Key: StorableValue>(
         _ type: Object.Type, forPrimaryKey key: Key
     ) throws -> Object? {

@@ -1,7 +1,7 @@
 // Index of a row among the rows that a connection shows of a query, and a live connection's own writes in those rows.
 
 extension ConnectionQuery {
-    /// Returns the index of a row in the window, or nil if it is not shown. O(log n).
+    /// Returns the index of a row in the window, or nil if it is not shown. O(log n) once the query is evaluated.
     func index(of id: ObjectID, _ connection: Connection) throws(StoreError) -> Int? {
         let rows = try connection.rows(self)
         guard let row = connection.currentRow(table, id), let key = key(row, id, connection.currentSource),

@@ -78,7 +78,7 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     }
 
     /// Takes a new root. Observers are told afterwards, when all queries of the connection have theirs.
-    /// - Returns: false if the root belongs to an earlier attachment.
+    /// - Returns: false if the root belongs to an earlier attachment, or the query is not attached.
     @discardableResult
     func accept(_ update: RootUpdate) -> Bool {
         guard takeIn(update) else { return false }
@@ -192,8 +192,8 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     }
 
     /// Returns the query whose tree is to aggregate a column: this one, or the variant whose root is shown. Returns nil
-    /// if that was already requested, or if the tree does not observe the column and so cannot keep the aggregate
-    /// current.
+    /// if no root was delivered, if that was already requested, or if the tree does not observe the column and so
+    /// cannot keep the aggregate current.
     func toMeasure(_ column: Int) -> ConnectionQuery? {
         if delivered == nil { return variants.lazy.compactMap(\.query).first { $0.isDelivered }?.toMeasure(column) }
         if measured.attachment != attachment { measured = (attachment, 0) }
@@ -224,7 +224,7 @@ struct ShownTree {
     var rows: TreeSlice
     /// Epoch in which the rows are valid.
     var epoch: Int
-    /// Index of the first own change that is shown.
+    /// Index of the first own change that is shown. In a connection that is not live, its `rowEpoch`.
     let from: Int
     /// Number of the connection's own changes that are applied or hidden.
     var applied: Int
@@ -263,7 +263,8 @@ final class ShownUndo {
     }
 }
 
-/// Read state of a connection. Cached rows are valid only if they were read in an equal state.
+/// Read state of a connection. Cached rows are valid only if their `epoch` and `from` are equal and at least `changes`
+/// own changes are applied to them.
 struct ShownState {
     /// Same meaning as in `ShownTree`.
     let (epoch, from): (Int, Int)

@@ -2,7 +2,8 @@
 // that one version. On the connection's scheduler, never inside a write or a callback.
 
 extension LiveConnection {
-    /// Takes the mail, moves to its version and tells observers. On the scheduler.
+    /// Takes the mail, moves to its version and tells observers. Without `autorefresh`, only takes requests and stays
+    /// at its version. Postponed during a write or another delivery. On the scheduler.
     func deliver() {
         guard transaction == nil, !isDelivering else {
             missedDelivery = true
@@ -27,14 +28,13 @@ extension LiveConnection {
 
     fileprivate func deliverMail() {
         isDelivering = true
-        // Upkeep may be at an older version than the one the connection was opened at.
+        // Upkeep may be at an older version than the connection's, which it was opened at or has committed itself.
         let mail = mailbox.take(minimum: own.snapshot?.version ?? (isAsleep ? 0 : version))
         beginInitials(mail)
         if let snapshot = mail.snapshot, core.isOpen {
             accept(snapshot, mail)
             if mail.isOffer { sleep() }
-            // Before the next commit, because notifications suppressed for waiting observers are counted from this
-            // version.
+            // At once, because notifications suppressed for waiting observers are counted from this version.
             if !autorefresh { attached.values.filter(\.isWaiting).forEach(hold) }
         }
         tellFailures(mail)

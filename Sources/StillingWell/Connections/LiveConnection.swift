@@ -130,7 +130,7 @@ final class LiveConnection: Connection {
     override func rows(_ query: ConnectionQuery) throws(StoreError) -> TreeSlice {
         let start: ShownTree
         if let shown = query.shown, shown.epoch == epoch, shown.from == own.shownFrom {
-            // Most common path: every access to an element takes it.
+            // Most common path.
             if shown.applied >= own.changes.count { return shown.rows }
             start = shown
         } else if let fault = query.plan.fault {
@@ -192,8 +192,8 @@ final class LiveConnection: Connection {
 
     // MARK: Own writes
 
-    /// Begins a write whose owner is the queue or task, not the thread: between two of its blocks the thread may run
-    /// other code.
+    /// Begins a write. On a queue or an actor, its owner is the queue or task, not the thread: between two of its
+    /// blocks the thread may run other code.
     override func beginTransaction(timeout: Duration?) throws -> WriteTransaction {
         if let queue = scheduler as? QueueScheduler {
             return try core.beginWrite(timeout: timeout) { queue.isCurrent }

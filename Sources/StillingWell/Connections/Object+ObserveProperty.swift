@@ -10,7 +10,7 @@ public struct PropertyOptions: OptionSet, Sendable {
     public static let new = PropertyOptions(rawValue: 1)
     /// Report the value before the change in `oldValue`.
     public static let old = PropertyOptions(rawValue: 2)
-    /// Call once during `observe`, with the current value as `newValue`.
+    /// Call once during `observe`, with the current value as `newValue` if `.new` is set too.
     public static let initial = PropertyOptions(rawValue: 4)
     /// Also call before an own write sets the property. Other writers' changes are reported afterwards only.
     public static let prior = PropertyOptions(rawValue: 8)
@@ -30,15 +30,15 @@ public struct PropertyUpdate<Value: StorableValue>: Sendable, Equatable {
 }
 
 extension LiveObject {
-    /// Calls `body` whenever this connection's value of the property changes. Own writes call it at every set, also to
-    /// an equal value. Deliveries call it if the value differs. A cancelled write calls it for the value that is
-    /// restored.
+    /// Calls `body` when this connection's value of the property changes. Setters call it at every set, also to an
+    /// equal value. Deliveries call it if the value differs, also for own changes without a setter, such as
+    /// `add(_:update:)`. A cancelled write calls it for the value that is restored.
     ///
     /// At a set, `body` runs inside the write block, which holds the store's write lock. It may read and write objects
     /// of this connection but cannot begin a write, and other writers wait for it. If it sets the observed property it
     /// is called again. It is not called after the object's deletion.
     ///
-    /// On the object's connection. A set of an observed object costs one more look-up and one row read.
+    /// On the object's connection. A set of an observed object costs two more look-ups and one row read.
     /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
     ///   `notStored`, `closed`.
     public func observe<Value: StorableValue>(

@@ -83,8 +83,8 @@ final class ObservedCells {
         if tracked.token == nil { tracked.token = watch(table, row, tracked, connection) }
     }
 
-    /// Observes the row, so that deliveries fire its tracked properties. Returns nil inside a write, where objects
-    /// cannot be observed.
+    /// Observes the row, so that deliveries fire its tracked properties. Returns nil if that fails, as inside a write,
+    /// where objects cannot be observed.
     private func watch(
         _ table: Table, _ row: Row, _ tracked: TrackedRow, _ connection: Connection
     ) -> NotificationToken? {

@@ -1,8 +1,8 @@
 // The writes of a connection since its last delivery. They are shown at once, on top of the delivered version, except
-// to a callback that has not written itself. On the connection's scheduler.
+// to a callback that has not committed a write itself. On the connection's scheduler.
 
 struct OwnWrites {
-    /// Snapshot of the last own commit, if it is newer than the last delivery.
+    /// Snapshot of the last own commit, or the one that `readNewest` opened, if it is newer than the last delivery.
     private(set) var snapshot: Snapshot?
     /// Changed rows, including those of the write in progress.
     private(set) var changes: [LogEntry] = []
@@ -69,7 +69,7 @@ struct OwnWrites {
         if !known.isEmpty { known = [:] }
     }
 
-    /// Hides own changes for a callback, until it writes or returns.
+    /// Hides own changes for a callback, until it commits a write or returns.
     mutating func hide() { shownFrom = changes.count }
 
     mutating func unhide() { shownFrom = 0 }

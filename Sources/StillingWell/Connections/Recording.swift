@@ -1,4 +1,4 @@
-// Access to a store's workload recorder. Without one, a commit or subscription pays one atomic load.
+// Access to a store's workload recorder. Without one, a write or subscription pays one atomic load.
 import StillingWellSync
 import Synchronization
 
@@ -57,7 +57,7 @@ final class Recording: Sendable {
         let number = current.subscribe(query.plan, query.table.schema)
         var known: Int?
         let told: (DeliveredChange) -> Void = { [weak current, unowned query] change in
-            // Recorded again only if the size has more than doubled or halved.
+            // Recorded again only if the size has more than doubled or fallen below half.
             if let current, let count = query.delivered?.slice(query.window).count,
                 known.map({ count > 2 * $0 || 2 * count < $0 }) ?? true
             {

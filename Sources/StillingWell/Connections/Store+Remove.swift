@@ -5,8 +5,9 @@ extension Store {
     ///
     /// No process may have the store open. Close it and release the `Store`, its connections, objects, frozen
     /// collections and tokens first. After an asynchronous write has returned, the store's writer thread refers to the
-    /// store for a moment. If this function throws `storeInUse` with the id of this process then, call it again. If a folder is deleted by other means while these exist, the next opening makes a new store. Writes to
-    /// the old one throw ``StoreError/replaced(path:)``.
+    /// store for a moment. If this function throws `storeInUse` with the id of this process then, call it again. If a
+    /// folder is deleted by other means while these exist, the next opening makes a new store. Writes to the old one
+    /// throw ``StoreError/replaced(path:)`` once one of them has checked the paths.
     /// - Parameters:
     ///   - path: folder of the store, as in the configuration.
     ///   - timeout: time to wait for a process that is opening the store. nil waits without limit.

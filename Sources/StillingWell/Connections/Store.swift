@@ -107,10 +107,10 @@ public final class Store: Sendable {
     /// - Parameters:
     ///   - timeout: time to wait for the write lock. nil waits without limit; 0 and negative values try once.
     ///   - tokens: observers of this store that are not notified of this commit.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `foreignToken`, `closed`,
-    ///   and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk failed: the
-    ///   commit is then visible, but lost when the store is opened again. `replaced` if the store's files are no longer
-    ///   at its path.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`,
+    ///   `foreignToken`, `closed`, and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk
+    ///   failed: the commit is then visible, but lost when the store is opened again. `replaced` if the store's files
+    ///   are no longer at its path.
     @available(*, noasync, message: "pass a block in braces, so that the write suspends the task")
     @discardableResult
     public func write<Result>(
@@ -124,8 +124,8 @@ public final class Store: Sendable {
 
     /// Runs `body` on the newest version. Never waits for other threads. The connection must not be used after the
     /// block. Any thread.
-    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`. `storage` if a read of the block met a damaged page,
-    ///   even if the block returned a value. An error of a query that was counted or iterated in the block.
+    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`. `damaged` or `storage` if a read of the block
+    ///   failed, even if the block returned a value. An error of a query that was counted or iterated in the block.
     @available(*, noasync, message: "pass a block in braces, so that the read takes the asynchronous form")
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result { try readNow(body) }
 
@@ -151,8 +151,9 @@ public final class Store: Sendable {
         try core.storage.synchronize()
     }
 
-    /// Stops deliveries and refuses further work on this handle and its connections. Any thread, also inside a
-    /// callback. The file is closed when the last connection and frozen collection has been released.
+    /// Stops deliveries and refuses further work on this handle and its connections, except reading versions that they
+    /// hold. Any thread, also inside a callback. The file is closed when the last `Store`, connection and frozen
+    /// collection has been released.
     ///
     /// The last commits of `.relaxed` are flushed then too, and a disk error is only logged. Call
     /// `closeAndSynchronize()` to get the error.
@@ -174,8 +175,9 @@ public final class Store: Sendable {
     /// Holder of the oldest version in any process. nil if only the newest version is held. Any thread. O(readers).
     ///
     /// While an old version is held, each commit of one row takes about 26 KB of file: 20 KB, and 4 KB per level of the
-    /// table's tree (28 KB at 10,000 rows). After 256 commits and 50 ms the version is copied to memory instead; see
-    /// `heldBytes`. Versions held by a process that is stopped, or that neither writes nor observes, stay in the file.
+    /// table's tree (28 KB at 10,000 rows). After at most 256 commits (fewer in a small file) and 50 ms the version is
+    /// copied to memory instead; see `heldBytes`. Versions held by a process that is stopped, or that neither writes
+    /// nor observes, stay in the file.
     public var oldestPin: VersionPin? { core.storage.oldestPin() }
 
     /// Bytes of memory in this process that hold pages of old versions: of frozen collections, lagging connections and

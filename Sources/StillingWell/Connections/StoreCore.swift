@@ -1,5 +1,5 @@
-// State shared by all handles and connections of one opened store: its storage, its upkeep thread and its writer
-// thread.
+// State shared by a `Store` and its connections: the storage, which other `Store` values of the process may share, an
+// upkeep thread and a writer thread.
 import Foundation
 import Logging
 import StillingWellSync
@@ -58,8 +58,8 @@ final class StoreCore: Sendable {
 
     var runningUpkeep: Upkeep? { state.withLock { $0.upkeep } }
 
-    /// Stops deliveries and refuses further work. Snapshots that are held stay readable. The file is closed with the
-    /// last one.
+    /// Stops deliveries and refuses further work. Snapshots that are held stay readable. The file is closed when
+    /// nothing refers to the storage any more.
     func close() {
         guard storage.isOfThisProcess else { return }
         let (upkeep, writer, told) = state.withLock { state in

@@ -5,7 +5,7 @@
 import StillingWellSync
 import Synchronization
 
-/// Whether an observer may still be called. The part of it that any thread may use.
+/// Whether an observer may still be called: the part of a token that any thread may use.
 ///
 /// Unchecked because tokens inherit from it; all that it has itself is atomic.
 class TokenState: SilencedObserver, @unchecked Sendable {

@@ -4,7 +4,7 @@ import Logging
 import StillingWellSync
 import Synchronization
 
-/// Tests once, before the first delivery of a scheduler that needs a libdispatch thread. Any thread.
+/// Tests before each delivery of a scheduler that needs a libdispatch thread, until a test succeeds. Any thread.
 final class WorkerRoom: Sendable {
     private enum State: Int { case unknown, there, missing }
 

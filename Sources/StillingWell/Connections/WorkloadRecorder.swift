@@ -6,10 +6,11 @@ import Foundation
 import StillingWellBasis
 import StillingWellSync
 
-/// Writes the workload of one store in this process to a text file, from `Store.record(to:)` until `end()`. Any thread.
+/// Writes the workload of one `Store` to a text file, from `Store.record(to:)` until `end()`. Any thread.
 ///
-/// Row numbers are drawn anew for each recording, and no property values are written. Commits of other processes are
-/// not recorded. Each commit adds its operations as text to a buffer, which is written to the file in chunks.
+/// Row numbers are drawn anew for each recording, and no property values are written. Commits of other processes, and
+/// by other `Store` values, are not recorded. Each commit adds its operations as text to a buffer, which is written to
+/// the file in chunks.
 public final class WorkloadRecorder: Sendable {
     fileprivate struct State {
         var file: FileHandle?
