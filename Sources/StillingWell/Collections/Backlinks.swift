@@ -9,8 +9,8 @@ import StillingWellBasis
 ///     }
 ///
 /// The property takes no column, may be added and removed without migration, and cannot be set. Filters and orders
-/// cannot name it. Observers of the object are notified when its linking objects change. Use it on the object's
-/// connection only.
+/// cannot name it. Observers of the object are notified when an object begins or ceases to link to it. Use it on the
+/// object's connection only.
 @propertyWrapper
 public struct LinkingObjects<Source: StoredObject>: AnyBacklink {
     private let path: PartialKeyPath<Source>
@@ -81,7 +81,7 @@ extension StoredObject {
     ) throws(StoreError) -> (columns: UInt64, backlinks: [Backlink]) {
         let layout = ModelLayout.of(Object.self)
         guard let keyPaths else {
-            // Backlinks from a class that is not in the store's models are skipped: they are always empty.
+            // Backlinks from a class that is not in the store's models, or does not link here, are skipped.
             return (.max, layout.backlinks.compactMap { try? backlink($0, binding) })
         }
         var plain: [PartialKeyPath<Object>] = []
@@ -116,7 +116,7 @@ public struct Backlinks<Source: StoredObject>: _ZeroIndexed {
     let live: Results<Source>?
     let type: String
 
-    /// Number of linking objects. O(log n). O(n) at the first read, and after each delivery unless observed.
+    /// Number of linking objects. Complexity as `Results.count`.
     public var count: Int { live?.count ?? 0 }
 
     /// O(log n).

@@ -122,16 +122,16 @@ public struct ListAggregate<Object: StoredObject>: Sendable {
         return Filter(.along(path.links, .aggregate(column: path.column, aggregate, of: column, comparison, value)))
     }
 
-    /// Equal; numbers compare by value. `nil` equals the aggregate of a list without values.
+    /// Equal; numbers compare by value. `nil` equals the minimum, maximum and average of a list without values.
     public static func == (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.equal, value) }
     /// Not equal; `nil` differs from every value.
     public static func != (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.notEqual, value) }
-    /// Less; `nil` is in no order.
+    /// Less. Comparisons with `nil` are false.
     public static func < (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.less, value) }
-    /// Less or equal; `nil` is in no order.
+    /// Less or equal. Comparisons with `nil` are false.
     public static func <= (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.lessOrEqual, value) }
-    /// Greater; `nil` is in no order.
+    /// Greater. Comparisons with `nil` are false.
     public static func > (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.greater, value) }
-    /// Greater or equal; `nil` is in no order.
+    /// Greater or equal. Comparisons with `nil` are false.
     public static func >= (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.greaterOrEqual, value) }
 }

@@ -27,7 +27,7 @@ public struct List<Element: ListElement>: _ZeroIndexed, ExpressibleByArrayLitera
     private var stored: StoredList? { owner?.binding.map { StoredList($0, ordinal) } }
 
     private func query(_ list: StoredList) -> ListQuery {
-        // An object whose addition was cancelled gets another id when it is added again.
+        // An object whose addition was cancelled may get another id when it is added again.
         box.belong(to: list.binding.id)
         return box
     }
@@ -66,7 +66,7 @@ public struct List<Element: ListElement>: _ZeroIndexed, ExpressibleByArrayLitera
     /// Returns a placeholder if reads have failed. The block that reads it will throw when it ends.
     private func unreadable(_ list: StoredList) -> Element? { list.connection.hasFailedReads ? nothing(list) : nil }
 
-    /// Returns a placeholder: nil or zero.
+    /// Returns a placeholder: nil, zero, or an object whose row does not exist.
     private func nothing(_ list: StoredList) -> Element {
         let none = RowReader(UnsafeRawBufferPointer(start: nil, count: 0))
         return Element._element(none, ListTable.value, list.connection, list.table)
@@ -134,7 +134,7 @@ public struct List<Element: ListElement>: _ZeroIndexed, ExpressibleByArrayLitera
     /// Removes the last element. The list must not be empty.
     public func removeLast() { remove(at: count - 1) }
 
-    /// Removes all elements. O(n).
+    /// Removes all elements. O(n log n) in a stored object.
     public func removeAll() {
         guard let stored else { return box.elements.removeAll() }
         let count = count
@@ -224,8 +224,9 @@ extension List where Element: Equatable {
 }
 
 extension List where Element: StoredObject {
-    /// Returns the first index of `object`, or nil. O(log n) for each list that contains it. O(n) if the shown rows are
-    /// older than the version read, as in a write block before a pending delivery, and for a list that is not stored.
+    /// Returns the first index of `object`, or nil. O(log n) for each element of any list that links to it. O(n) if the
+    /// shown rows are older than the version read, as in a write block before a pending delivery, and for a list that
+    /// is not stored.
     /// - Throws: `otherStore` if the list is in another store than the object; `storage`, `damaged`.
     public func index(of object: Element) throws -> Int? {
         guard let binding = object.binding else { return firstIndex { $0 === object } }

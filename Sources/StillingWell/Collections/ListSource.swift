@@ -39,7 +39,7 @@ struct ListSource: Sendable {
 }
 
 extension Results {
-    /// Stops the program: the objects of a list do not support `operation`.
+    /// Stops the program if these are the objects of a list, which do not support `operation`.
     func checkNotOfList(_ operation: String) {
         stopUnless(
             asked.list == nil,

@@ -1,6 +1,6 @@
 // Aggregates over results. The extremes of the leading sort column are at the ends of the tree or index. For observed
 // results upkeep maintains requested aggregates in the tree's nodes (Upkeep+Measures.swift). All others scan the rows
-// without making objects. `nil` and values that are not numbers are ignored.
+// without making objects. `nil` and NaN are ignored.
 import Foundation
 
 /// A type that has a smallest and a largest value: numbers and `Date`.
@@ -20,7 +20,8 @@ extension Double: SummableValue {}
 
 extension Results {
     /// Returns the smallest value of a property, or nil if there is no value. On the connection's scheduler. O(log n)
-    /// for the leading sort column, otherwise as `sum(_:)`.
+    /// for the leading sort column of observed results. If the property has an index, its entries are read from one end
+    /// until an object passes. Otherwise as `sum(_:)`.
     public func min<Value: MeasurableValue>(_ keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(keyPath, isLast: false)
     }
@@ -30,8 +31,7 @@ extension Results {
         extreme(keyPath, isLast: false)
     }
 
-    /// Returns the largest value of a property, or nil if there is no value. On the connection's scheduler. O(log n)
-    /// for the leading sort column, otherwise as `sum(_:)`.
+    /// Returns the largest value of a property, or nil if there is no value. Otherwise same as `min(_:)`.
     public func max<Value: MeasurableValue>(_ keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(keyPath, isLast: true)
     }
@@ -50,7 +50,7 @@ extension Results {
     /// list, for results observed by other key paths only, or for results of which only the sections are observed.
     ///
     /// A sum of `Int` is exact; outside of the range of `Int` it is the nearest `Int`. A sum of `Double` is accumulated
-    /// in double length. The order of the objects matters only if they nearly cancel out.
+    /// in double length. The order of the objects may change its last bit, and more if values nearly cancel out.
     public func sum<Value: SummableValue>(_ keyPath: KeyPath<Object, Value>) -> Value.Sum {
         total(keyPath, Value.self)
     }

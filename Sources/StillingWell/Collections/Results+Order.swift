@@ -1,6 +1,6 @@
-// The first or last objects of results without a tree. If an index or the ids have the order, only the requested rows
-// are read. Otherwise one pass over all rows finds them. The rows found last are cached until the next delivery or
-// write.
+// The first or last objects of results without a tree. If an index or the ids have the order, rows are read only until
+// the requested ones are found. Otherwise one pass over all rows finds them. The rows found last are cached until the
+// next delivery or write.
 import StillingWellBasis
 
 struct FirstFound {
@@ -37,7 +37,7 @@ extension Results {
         if let firstFound, firstFound.epoch == connection.epoch, position < firstFound.rows.count {
             return askable == nil ? nil : firstFound.rows[position]
         }
-        // Doubled each time, so that a loop over positions finds each row at most twice.
+        // Doubled each time, so that a loop over positions finds about twice as many rows as it visits.
         guard position >= 0, position < Self.mostFirst,
             let found = firstRows(Swift.min(Swift.max(2 * position, 16), Self.mostFirst)), position < found.count
         else { return nil }
@@ -56,8 +56,8 @@ extension Results {
         return count == 0 ? nil : self[count - 1]
     }
 
-    /// Returns the first objects, at most `maxLength`. O(`maxLength`) if the order is that of an index, of the primary
-    /// key or of creation. Otherwise the results are evaluated.
+    /// Returns the first objects, at most `maxLength`. Up to 1,024 are found as `first` finds one. Otherwise the
+    /// results are evaluated.
     public func prefix(_ maxLength: Int) -> Slice<Results> {
         stopUnless(maxLength >= 0, "there is no prefix of \(maxLength) objects")
         let count = firstRows(maxLength)?.count ?? count

@@ -126,8 +126,8 @@ public final class Results<Object: StoredObject>: _ZeroIndexed {
     var rows: TreeSlice { connection.shownRows(query) }
 
     /// Number of objects. O(1), except for the first access after a delivery or a write. That is O(log n) for an
-    /// observed query, for all objects of a class, and for one value of the primary key or an index. A range adds its
-    /// distinct values. Otherwise each object is tested.
+    /// observed query, for all objects of a class, and for one value of the primary key or an index; for a range of
+    /// values, also O(distinct values in it). Otherwise each object is tested.
     public var count: Int {
         // Most common path in callbacks: the rows of an observed query are in its tree.
         if let known, known.isDelivered { return connection.shownRows(known).count }

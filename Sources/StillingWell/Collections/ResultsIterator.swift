@@ -1,6 +1,7 @@
 // A loop over results, which makes an object per row when the loop reaches it. Without an order and a limit, rows are
 // found a page at a time, in the version at the loop's start. In a write or with a limit, rows are found before the
-// loop. Of other orders the ids are known, and reading a property finds the row. On the connection's scheduler.
+// loop. If the rows are in a tree, only their ids are known before the loop, and reading a property finds the row. On
+// the connection's scheduler.
 
 /// Iterates over the objects that results showed when it was made.
 ///

@@ -19,7 +19,7 @@ package struct SectionedQuery<Object: StoredObject> {
     /// - Parameters:
     ///   - new: the rows of the first delivery, at the connection's version.
     ///   - keyPaths: properties whose changes are modifications; nil for all.
-    /// - Throws: `storage` if the written rows cannot be read.
+    /// - Throws: `damaged` or `storage` if the written rows cannot be read.
     package func changes(
         from early: EarlyRows, to new: SectionedRows, keyPaths: [PartialKeyPath<Object>]?
     ) throws(StoreError) -> SectionedChangeSet {
@@ -118,7 +118,8 @@ extension SectionedResults {
 }
 
 extension Connection {
-    /// A test for whether its caller is on the connection's scheduler. Any thread.
+    /// A test for whether its caller is on the connection's scheduler. Always false for an actor, and for a connection
+    /// that is not live. Any thread.
     package var placeCheck: @Sendable () -> Bool {
         guard let scheduler = try? live().scheduler else { return { false } }
         return { scheduler.isCurrent }

@@ -123,8 +123,8 @@ extension Results {
     /// Returns these objects in sections, one per value that `function` returns for a property, ordered by that value.
     /// Within a section this order is kept.
     ///
-    /// The function runs in the background, once per changed row. For rows that this connection writes it also runs on
-    /// the connection's scheduler. It must always return the same key for the same value.
+    /// The function runs in the background for each changed row. For rows that this connection writes or evaluates it
+    /// runs on the connection's scheduler. It must always return the same key for the same value.
     public func sectioned<Value: StorableValue, Key: StorableValue>(
         by keyPath: KeyPath<Object, Value>, ascending: Bool = true, _ function: @escaping @Sendable (Value) -> Key
     ) -> SectionedResults<Key, Object> {

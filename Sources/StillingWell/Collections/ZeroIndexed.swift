@@ -2,8 +2,8 @@
 
 /// A collection whose indices count from 0.
 ///
-/// A conforming type implements `count` and the subscript. The standard library's versions of these members ask for the
-/// end, and so for the count, which may cost a look at the store. They are documented there.
+/// A conforming type implements `count` and the subscript. The other members replace those of the standard library,
+/// which documents them: its versions check against `endIndex`, and so against `count`, which may read the store.
 public protocol _ZeroIndexed: RandomAccessCollection where Index == Int, Indices == Range<Int> {}
 
 extension _ZeroIndexed {
