@@ -70,7 +70,7 @@ protocol AnyConnected: AnyStored {
     static func finishAdding(
         at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int, replacing policy: UpdatePolicy?) throws
     /// Releases the values that an object held before it was stored. Called after the write that added it was
-    /// committed.
+    /// committed, and when the object is freed.
     static func forget(at address: UnsafeMutableRawPointer)
 }
 

@@ -106,15 +106,15 @@ public final class Migration {
 
     /// Returns a row before the migration, such as the target of a link of `old`. O(log n).
     /// - Returns: nil for a row that the block has added.
-    /// - Throws: `migrationMisuse` after the migration; `storage` if the row cannot be read.
+    /// - Throws: `migrationMisuse` after the migration; `damaged` or `storage` if the row cannot be read.
     public func read(_ row: MigrationReference) throws -> MigrationRow? {
         try checkOpen()
         guard let table = change.old.table(row.table), let bytes = try rows.old(table, row.id) else { return nil }
         return MigrationRow(table, row.id, RowBuffer(bytes, rows.largeValues(isOld: true)), rows, isOld: true)
     }
 
-    /// Renames a property and keeps its values. Must precede the enumeration of the table. O(1).
-    /// - Throws: `migrationMisuse` if there is no such property, or if the new name exists.
+    /// Renames a property and keeps its values. Must precede enumerating the table and creating rows in it. O(1).
+    /// - Throws: `migrationMisuse` if there is no such property, if the new name exists, or if it is called too late.
     public func renameProperty(on table: String, from: String, to: String) throws {
         try checkOpen()
         let stored = try named(table, in: change.schema)

@@ -39,7 +39,7 @@ public final class MigrationRow {
         }
     }
 
-    /// The row that a link leads to. nil if the link is null or its target was deleted by the block.
+    /// The row that a link leads to. nil if the link is null or, in the new row, its target was deleted by the block.
     public subscript(link property: String) -> MigrationReference? {
         get {
             guard let column = column(property, .link), !buffer.reader.isNull(column) else { return nil }
@@ -52,8 +52,8 @@ public final class MigrationRow {
         }
     }
 
-    /// The rows in a list of links, in order, without those that the block has deleted. The first read of a property's
-    /// list loads all lists of that property into memory.
+    /// The rows in a list of links, in order; in the new row without those that the block has deleted. The first read
+    /// of a property's list loads all lists of that property into memory.
     public subscript(links property: String) -> [MigrationReference] {
         get {
             guard let list = list(property, isOfLinks: true) else { return [] }
@@ -167,7 +167,7 @@ public final class MigrationRow {
 
     private func setList(_ property: String, _ list: TableSchema, _ values: [(RowBuffer) -> Void]) {
         guard let column = column(property, .list) else { return }
-        // Counted as in a write: the removed elements and the inserted ones.
+        // One change for the removal of all elements, and one for each inserted element.
         let last = buffer.reader.slot(column) &+ UInt64(values.count) &+ 1
         buffer.setSlot(column, last)
         do throws(StoreError) {

@@ -33,7 +33,7 @@ final class ModelLayout: @unchecked Sendable {
     let typeName: String
     let properties: [Property]
     let backlinks: [BacklinkProperty]
-    /// Names of properties that are not stored. Their values are lost with the instance.
+    /// Names of properties without a wrapper, which are not stored. Their values are lost with the instance.
     let unstored: [String]
     /// Whether the warning about these properties has been logged.
     let isUnstoredSaid = Atomic(false)

@@ -24,7 +24,7 @@ final class PointerCache: @unchecked Sendable {
 
     init(_ name: String) {
         lock = TracedMutex(name)
-        // Zero bytes are empty slots. `calloc` takes them from fresh pages, of which a program touches few.
+        // Zero bytes are empty slots.
         guard let memory = calloc(Self.slotCount, MemoryLayout<Slot>.stride) else {
             stopProgram("there is no memory for \(name)")
         }

@@ -7,8 +7,8 @@ extension LiveObject {
     ///     let note = try await store.read { try $0.object(Note.self, forPrimaryKey: id)?.detached() }
     ///
     /// Lists of values are copied. Links are nil and lists of objects empty, so adding the copy with
-    /// `update: .modified` clears those of the stored object; to keep them, set properties of the stored object
-    /// instead. Properties that are not stored have their declared values. On the connection's scheduler.
+    /// `update: .modified` or `.all` clears those of the stored object; to keep them, set properties of the stored
+    /// object instead. Properties that are not stored have their declared values. On the connection's scheduler.
     /// - Throws: `invalidatedObject` if the object was deleted; `storage` and `damaged` if the row cannot be read.
     public func detached() throws -> sending Self {
         if isInvalidated {

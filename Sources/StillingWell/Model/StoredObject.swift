@@ -5,7 +5,7 @@ import StillingWellBasis
 /// The superclass of all models. Subclasses give every `@Stored` property a default value.
 ///
 /// A new object is *plain*: it belongs to no store and holds its own values. Once it is added to a store, or if it was
-/// read from one, its properties read and write its row. Not Sendable: use it on its connection's thread or queue.
+/// read from one, its properties read and write its row. Not Sendable: use it on its connection's scheduler.
 open class StoredObject {
     /// State of an object that stands for a row.
     private struct State {
@@ -145,14 +145,14 @@ open class StoredObject {
     @inline(__always)
     final func noteFound(_ row: RowReader, _ epoch: Int) { state.found = (row, epoch) }
 
-    /// Whether the object is not stored and not being traced.
+    /// Whether the object was never stored, and is not being traced.
     @usableFromInline
     final var isPlain: Bool { state.home == nil && trace == nil }
 
     /// Address of the instance, valid while it is referenced.
     var address: UnsafeMutableRawPointer { ObjectPointer.borrowed(self) }
 
-    /// Id of the row, never reused. nil for an object that is not stored.
+    /// Id of the row. nil for an object that is not stored.
     public var objectID: ObjectID? { binding?.id }
 
     /// Whether the row has been deleted in the connection's version, or the block of the connection has ended. False
