@@ -88,7 +88,8 @@ public struct QueriedProperties<Object: StoredObject> {
 }
 
 extension KeyPath where Root: StoredObject, Value: StorableValue {
-    /// Passes if the property equals one of `values`: `$0.score.in([1, 2])`. O(1) per object.
+    /// Passes if the property equals one of `values`: `$0.score.in([1, 2])`. Expected O(1) per object, and O(bytes of
+    /// the property) for strings, data and UUIDs.
     public func `in`(_ values: some Sequence<Value>) -> Filter<Root> {
         let path = ColumnPath(self)
         let property = path.property(of: self, Value.self)

@@ -1,5 +1,5 @@
-// Constants in the text of a query, and their conversion to the type of a column. Conversions never change which rows
-// pass: an integer column is below 5.5 if it is at most 5.
+// Constants in the text of a query, and their conversion to the type of a column. A fraction that is compared with an
+// integer column becomes an integer that the same rows pass: the column is below 5.5 if it is at most 5.
 import Foundation
 
 struct QueryConstant {
@@ -84,7 +84,7 @@ extension QueryConstant {
         func compare(_ comparison: Comparison, _ value: Int) -> FilterExpression {
             .compare(column: column, comparison, .int(value), isOptional: isOptional)
         }
-        // Comparisons that no integer can pass or fail still exclude null, which is neither below nor above a number.
+        // A comparison that every integer passes still excludes null, which is neither below nor above a number.
         let never = FilterExpression.none
         let whenSet: FilterExpression = isOptional ? .compare(column: column, .notEqual, .null, isOptional: true) : .all
         if number.isNaN { return comparison == .notEqual ? .all : never }

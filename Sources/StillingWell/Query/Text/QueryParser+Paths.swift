@@ -8,7 +8,7 @@ extension QueryParser {
         "count": .count, "size": .count, "sum": .sum, "min": .min, "max": .max, "avg": .average,
     ]
 
-    /// Parses a property of the queried class that has a value to sort by.
+    /// Parses a property of the queried class that is no link and no list.
     mutating func ownProperty() throws(QueryTextFault) -> Int {
         let offset = tokens.current.offset
         let column = try name(in: table)

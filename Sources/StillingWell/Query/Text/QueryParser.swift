@@ -18,8 +18,8 @@ struct QueryText {
 }
 
 struct QueryParser {
-    /// Limit of nesting. Parentheses count one, those behind a path one more per link. A debug build takes 3 KB and 10
-    /// KB of stack for them. Threads other than the first may have only 512 KB.
+    /// Limit of nesting. Parentheses count one, those behind a path one more per link or list. In a debug build the
+    /// former take 3 KB of stack and the latter 10 KB. Threads other than the first may have only 512 KB.
     static let maxDepth = 40
 
     /// Table that names refer to.

@@ -1,5 +1,5 @@
-// Prints a filter as text that parses to the same filter. Values without a text form (dates, data, UUIDs, infinity)
-// become arguments.
+// Prints a filter as text that parses to a filter which the same objects pass. Values without a text form (dates, data,
+// UUIDs, links, infinity, NaN) become arguments.
 
 struct QueryPrinter {
     /// The names of a class's columns and of the classes that its links lead to.

@@ -1,6 +1,6 @@
 // A cursor over the tokens of a query's text, for the parser. One thread.
 
-/// Keywords in upper or lower case. A property with such a name is written in backquotes.
+/// Keywords, whose case does not matter. A property with such a name is written in backquotes.
 enum QueryKeyword: String, CaseIterable {
     case and, or, not, any, some, all, none, `in`, between, contains, beginsWith, endsWith, like
     case null, `nil`, `true`, `false`, truePredicate, falsePredicate
