@@ -17,7 +17,7 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
     private let state = Guarded("change sequence", State())
     private let merge: @Sendable (Pending, Pending) -> Pending
 
-    /// - Parameter merge: merges the waiting element with a new one. Runs under the lock, so it must be about O(1).
+    /// - Parameter merge: merges the waiting element with a new one. Runs under the lock, so it must be quick.
     init(merge: @escaping @Sendable (Pending, Pending) -> Pending) { self.merge = merge }
 
     func offer(_ new: Pending) {
@@ -53,8 +53,8 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
         if isOver { body() }
     }
 
-    /// Returns the pending or the next element; nil at the end. One task at a time. Cancelling the task ends the
-    /// sequence.
+    /// Returns the pending or the next element; nil or the error at the end. One task at a time. Cancelling the task
+    /// ends the sequence.
     func take(isolation actor: isolated (any Actor)?) async -> Taken {
         await withTaskCancellationHandler {
             await withCheckedContinuation(isolation: actor) { continuation in

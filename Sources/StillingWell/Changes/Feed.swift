@@ -30,7 +30,7 @@ package final class Feed<Output>: @unchecked Sendable {
     /// Begins the subscription.
     /// - Parameters:
     ///   - changed: called when `take` may return something.
-    ///   - ended: called when nothing more will come. Earlier changes can still be taken.
+    ///   - ended: called when nothing more will come. Earlier events of an object or store can still be taken.
     ///   - tokenMade: called once with the token, before any other callback.
     package func start(
         tokenMade: (NotificationToken) -> Void, changed: @escaping () -> Void, ended: @escaping (StoreError?) -> Void

@@ -8,8 +8,9 @@
 /// At most one element waits to be taken. It holds one root of the collection, and of results also its version, as
 /// described at `ResultsUpdate`.
 ///
-/// The subscription begins when the sequence is made. It ends with the iterating task, with the sequence itself, or
-/// when the store is closed, which finishes the loop. One task iterates at a time; each loop needs its own sequence.
+/// The subscription begins when the sequence is made. It ends when a task that waits for an element is cancelled, when
+/// the sequence and its iterators are released, or when the store is closed, which finishes the loop. One task iterates
+/// at a time; each loop needs its own sequence.
 public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
     let source: any ChangeSource<Element>
 

@@ -36,7 +36,8 @@ extension LiveObject {
     /// scheduler.
     /// - Parameter keyPaths: properties to report; nil for all.
     /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
-    ///   `notStored`, `closed`.
+    ///   `notStored`, `closed`; `unknownModel` and `otherClass` if the key path of a `@LinkingObjects` property does
+    ///   not fit.
     public func changes(
         keyPaths: [PartialKeyPath<Self>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<ObjectEvent> {

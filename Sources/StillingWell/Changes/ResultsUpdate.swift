@@ -127,7 +127,8 @@ extension Results {
     /// the changes too. One element may cover several commits, in particular in a slow loop. On this connection's
     /// scheduler.
     /// - Parameter keyPaths: properties whose changes count as modifications; nil for all.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`; `otherStore`, `otherClass`,
+    ///   `filterTooDeep` for an invalid filter.
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<ResultsUpdate<Object>> {
@@ -153,7 +154,7 @@ extension Store {
     ///
     ///     for try await update in store.changes(of: Note.self, { $0.where(\.done == false) }) { … }
     ///
-    /// The loop throws `unknownModel`, `tooManySnapshots` and `closed` if the query cannot be observed.
+    /// The loop throws an error such as `unknownModel`, `tooManySnapshots` or `closed` if the query cannot be observed.
     /// - Parameter query: filters and sorts the objects of the class. Called once, on the connection's own queue.
     public func changes<Object: StoredObject>(
         of type: Object.Type, file: String = #fileID, line: Int = #line,
