@@ -8,7 +8,8 @@
 /// A model property that has the name of one of this type's members is reached through `object`.
 ///
 /// Reading a property makes an instance of the class and finds the row: O(log n). To read many properties, take
-/// `object` once. A frozen object keeps its version in the file, so release it when it is no longer needed.
+/// `object` once. A frozen object keeps its version in the file or in memory, so release it when it is no longer
+/// needed.
 @dynamicMemberLookup
 public struct Frozen<Object: StoredObject>: Sendable {
     let pin: FrozenPin
@@ -25,8 +26,8 @@ public struct Frozen<Object: StoredObject>: Sendable {
     /// Value of a property, including computed ones. Any thread.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value { object[keyPath: keyPath] }
 
-    /// The object bound to this version. Each call makes a new instance, for use by one thread at a time. Writing to it
-    /// is an error.
+    /// The object bound to this version. Each call makes a new instance, for use by one thread at a time. Setting a
+    /// stored property of it stops the program.
     public var object: Object { FrozenConnection(pin).makeObject(table, objectID) }
 
     /// Runs `body` with the whole store at this version. Any thread. The connection and its objects must not be used

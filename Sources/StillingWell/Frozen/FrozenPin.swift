@@ -1,7 +1,7 @@
 // The snapshot held by frozen objects and collections, with the source location that froze it. The location helps to
 // find snapshots that are held for too long. Immutable; any thread.
 
-/// A snapshot that is held until its last owner is released. It keeps its version in the file.
+/// A snapshot that is held until its last owner is released. It keeps its version in the file or in memory.
 final class FrozenPin: Sendable {
     let store: Store
     let snapshot: Snapshot

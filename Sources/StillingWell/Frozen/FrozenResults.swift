@@ -3,7 +3,7 @@
 
 /// The result of a query when it was frozen, in order. Immutable; any thread.
 ///
-/// Keeps its version in the file, so release it when it is no longer needed.
+/// Keeps its version in the file or in memory, so release it when it is no longer needed.
 public struct FrozenResults<Object: StoredObject>: _ZeroIndexed, Sendable {
     let pin: FrozenPin
     let table: Table
@@ -48,8 +48,8 @@ public struct FrozenResults<Object: StoredObject>: _ZeroIndexed, Sendable {
 }
 
 extension Results {
-    /// Returns the rows as this connection shows them, for any thread. O(1). O(rows of the table) right after an own
-    /// write that has not been delivered. On the connection's scheduler.
+    /// Returns the rows as this connection shows them, for any thread. O(1) if the query is evaluated. O(rows of the
+    /// table) otherwise, and right after an own write that has not been delivered. On the connection's scheduler.
     /// - Throws: `freezeInWrite` inside a write block; `otherStore`, `otherClass`, `filterTooDeep` for an invalid
     ///   filter.
     public func freeze(file: String = #fileID, line: Int = #line) throws -> FrozenResults<Object> {

@@ -6,7 +6,7 @@ import StillingWellBasis
 ///     let reference = try ThreadSafeReference(to: note)
 ///     queue.async { let note = try connection.resolve(reference) }
 ///
-/// May be resolved any number of times. Holds no version of the store, so keeping it costs nothing.
+/// May be resolved any number of times. Holds no version of the store, but keeps its file open.
 public struct ThreadSafeReference<Confined>: Sendable {
     fileprivate let storage: Storage
     /// Path with which the store was opened.
