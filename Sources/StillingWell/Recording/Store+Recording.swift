@@ -1,9 +1,9 @@
 // Starting a workload recording, and recording commits.
 
 extension Store {
-    /// Records the workload of this process on the store in a text file: commits with times and operations, and queries
-    /// as they are subscribed and dropped. No property values are written. `tidegauge run --trace-file` replays the
-    /// file. Docs/scenarios.md of the package describes its format.
+    /// Records the workload of this `Store` and its connections in a text file: commits with times and operations, and
+    /// queries as they are subscribed and dropped. No property values are written. `tidegauge run --trace-file` replays
+    /// the file. Docs/scenarios.md of the package describes its format.
     ///
     /// Queries that are already observed are not recorded. Any thread. O(models).
     /// - Returns: the recorder. Call `end()` on it to finish; releasing it ends the recording too.
