@@ -13,12 +13,13 @@ import StillingWellSync
 
 /// Runs the work of Combine operators on a run loop: that of a `RunLoopThread`, or that of a connection.
 ///
-///     let scheduler = PublisherScheduler(thread)
+///     let scheduler = PublisherScheduler.on(thread)
 ///     notes.publisher().debounce(for: .milliseconds(100), scheduler: scheduler).sink { … }
 ///
-/// Any thread may schedule. Immediate actions run in order, after the call that schedules them has returned. Delayed
-/// actions run in order of their times, then of their scheduling. An action may run the loop itself. No action runs
-/// early; tolerances are ignored. Something must run the loop. The scheduler is kept alive while an action waits.
+/// Any thread may schedule. Immediate actions run in order, never inside the call that schedules them. Due actions run
+/// in order of their times, then of their scheduling; those scheduled meanwhile wait for the next pass. An action may
+/// run the loop itself. No action runs early; tolerances are ignored. Something must run the loop. The scheduler is
+/// kept alive while an action waits.
 public final class PublisherScheduler: Scheduler, Sendable {
     /// No options exist.
     public enum SchedulerOptions {}

@@ -40,7 +40,7 @@ private final class RunLoopAlarm: SchedulerAlarm {
     private static let neverS = 1e10
 
     private let clock: RunLoopClock
-    /// Core Foundation ends it on any thread; it is set on its own.
+    /// Core Foundation allows any thread to end it. Only the thread of its loop sets it.
     nonisolated(unsafe) private let timer: CFRunLoopTimer
 
     init(_ clock: RunLoopClock, _ ring: @escaping @Sendable () -> Void) {
