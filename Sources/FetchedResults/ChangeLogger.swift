@@ -10,7 +10,7 @@ import TypedNotifications
 /// object that was added and deleted is left out. So are additions of existing objects and deletions that failed or
 /// found no object.
 ///
-/// Live queries do not need this: they report every commit. It serves code that is called synchronously, by class and
+/// Live queries do not need this: they observe every commit. It serves code that is called synchronously, by class and
 /// id.
 public final class ChangeLogger {
     private let store: Store
@@ -88,9 +88,9 @@ public final class ChangeLogger {
 
 extension Connection {
     /// Runs `body` in a write of this connection. After the commit, reports what it logged to the listeners, and
-    /// returns when they have returned.
+    /// returns when those on this thread have returned.
     /// - Throws: what `write` throws, and what `body` throws; then nothing is reported, unless `body` committed by
-    ///   itself. `StoreError.otherStore` for an object of another store.
+    ///   itself or only the flush failed. `StoreError.otherStore` for an object of another store.
     @discardableResult
     public func writeWithNotification<Result>(_ body: (ChangeLogger) throws -> Result) throws -> Result {
         var logger: ChangeLogger?
@@ -139,7 +139,8 @@ extension Connection {
 
 extension Store {
     /// Runs `body` in a write on the calling thread. Reports what it logged after the commit.
-    /// - Throws: what `write` throws, and what `body` throws; then nothing is reported.
+    /// - Throws: what `write` throws, and what `body` throws; then nothing is reported, unless `body` committed by
+    ///   itself or only the flush failed. `StoreError.otherStore` for an object of another store.
     @discardableResult
     public func writeWithNotification<Result>(_ body: (Connection, ChangeLogger) throws -> Result) throws -> Result {
         var logger: ChangeLogger?

@@ -19,12 +19,12 @@ public final class FetchedResultsController<Object: StoredObject> {
     /// Request for the content. A new one takes effect at the next `performFetch`.
     public var fetchRequest: FetchRequest<Object>
     /// Name of the file that keeps section names and sizes, with their version, for the next run of the program. nil
-    /// keeps none. Written when the first batch is reported, and by `invalidate`. If the last reference is released off
-    /// the connection's scheduler, the file is not updated.
+    /// keeps none. Written at the first delivery, by `invalidate`, and when the last reference is released on the
+    /// connection's run loop or queue. If it is released elsewhere, or on an actor, the file is not updated then.
     public let cacheName: String?
     /// Receiver of changes. Held weakly.
     public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
-    /// Token of the subscription, for `write(withoutNotifying:)`. nil before the first fetch.
+    /// Token of the subscription, for `write(withoutNotifying:)`. nil before the first fetch and after `invalidate`.
     public private(set) var notificationToken: NotificationToken?
 
     private let keyPaths: [PartialKeyPath<Object>]?
@@ -69,7 +69,7 @@ public final class FetchedResultsController<Object: StoredObject> {
         notificationToken = try rows.query.observe(keyPaths: keyPaths) { [weak self] in self?.tell($0) }
     }
 
-    /// Reports everything committed so far before it returns.
+    /// Reports everything committed so far before it returns, except inside a callback or a write.
     /// - Returns: whether there was a newer version.
     /// - Throws: what `Connection.refresh` throws.
     @discardableResult
@@ -94,7 +94,7 @@ public final class FetchedResultsController<Object: StoredObject> {
     /// Sections, in order. Evaluates the query if needed. O(sections · log n).
     public var sections: [FetchedSection<Object>] { shown.flatMap { rows?.sections(in: $0) } ?? [] }
 
-    /// All objects, in order. O(n).
+    /// All objects, in order. O(n log n).
     public var fetchedObjects: [Object] { sections.flatMap { Array($0.objects) } }
 
     /// Returns the object at a path. O(log n).

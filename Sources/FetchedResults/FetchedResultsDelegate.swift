@@ -18,9 +18,9 @@ public enum FetchedChangeType: Sendable, Equatable {
 /// in one batch. In `willChangeContent` the controller shows the old content, then the new one until `didChangeContent`
 /// has returned. An object that was deleted from the store is invalidated throughout.
 ///
-/// Called on the controller's connection, with no lock held. A delegate may write; these changes are reported in a
-/// later batch. It may also fetch again, end the controller or replace the delegate. The batch then ends without
-/// `didChangeContent`, and a table must be reloaded.
+/// Called on the scheduler of the controller's connection, with no lock of the store held. A delegate may write; these
+/// changes are reported in a later batch. It may also fetch again, end the controller or replace the delegate. The
+/// batch then ends without `didChangeContent`, and a table must be reloaded.
 public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
     associatedtype Object: StoredObject
 

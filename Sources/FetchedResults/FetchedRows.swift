@@ -6,7 +6,7 @@ import StillingWell
 public struct FetchedSection<Object: StoredObject> {
     /// Section key as text, unique among the keys of its type. nil for a nil key, empty without section keys.
     public let name: String?
-    /// Short title for an index beside a list: the first letter of the name, in upper case.
+    /// Short title for an index beside a list: the first character of the name, in upper case.
     public let indexTitle: String
     /// Number of objects. O(1).
     public let objectCount: Int

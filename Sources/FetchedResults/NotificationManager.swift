@@ -45,8 +45,8 @@ struct LoggedObject: Sendable, Equatable {
     let change: Change
 }
 
-/// Calls listeners with the changes of all loggers in this program, before the call that committed them returns. Any
-/// thread.
+/// Calls listeners with the changes of all loggers in this program: those on the committing thread before the call that
+/// committed returns, others on their queue or run loop. Any thread.
 public final class NotificationManager: Sendable {
     /// Shared instance.
     public static let shared = NotificationManager()
