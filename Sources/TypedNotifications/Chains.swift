@@ -1,6 +1,6 @@
 // Lists of slots by key, in the order in which they were added. Plain data.
 
-/// Doubly linked lists of slot numbers, one per key. A slot is in at most one list. All operations are O(1).
+/// Doubly linked lists of slot numbers, one per key. A slot is in at most one list. All operations are amortised O(1).
 struct Chains<Key: Hashable> {
     private struct Link {
         var previous: Int

@@ -59,8 +59,8 @@ struct PendingNotifications {
         }
     }
 
-    /// Removes and returns the first entry of a timing and mode with a number below `end`. Numbers count all entries
-    /// ever added. O(entries for other modes).
+    /// Removes and returns the first entry of a timing and mode with a number below `end`. Entries are numbered from 0
+    /// in the order in which they were added. O(entries of the timing for other modes).
     mutating func takeFirst(_ timing: NotificationTiming, in mode: RunLoop.Mode, before end: Int) -> Entry? {
         var next = byTiming.first(timing)
         while let slot = next, let (entry, number) = slots[slot], number < end {
@@ -70,7 +70,7 @@ struct PendingNotifications {
         return nil
     }
 
-    /// Returns whether an entry of a timing waits for a mode. O(entries for other modes).
+    /// Returns whether an entry of a timing waits for a mode. O(entries of the timing for other modes).
     func contains(_ timing: NotificationTiming, in mode: RunLoop.Mode) -> Bool {
         var next = byTiming.first(timing)
         while let slot = next, let (entry, _) = slots[slot] {

@@ -5,7 +5,7 @@ import StillingWellSync
 import Synchronization
 
 final class Registration: Sendable {
-    /// The receiver: an object that is held weakly, or a block that is held until the subscription ends.
+    /// The receiver: an object that is held weakly, or a block.
     enum Target {
         case object(WeakSubscriber)
         case block(wantsPoster: Bool, @Sendable (any TypedNotification, NotificationPoster) -> Void)
@@ -37,7 +37,7 @@ final class Registration: Sendable {
     var isOver: Bool {
         if !isActive.load(ordering: .acquiring) { return true }
         if case .object(let subscriber) = target, subscriber.object == nil { return true }
-        // Ends too: another object may get the poster's address.
+        // No notification can be from a poster that was released.
         if let poster, poster.object == nil { return true }
         return false
     }
@@ -47,7 +47,8 @@ final class Registration: Sendable {
         return false
     }
 
-    /// Ends the subscription. No call starts after this returns. A running call continues.
+    /// Ends the subscription. No call starts after this returns, except one that another thread was about to make. A
+    /// running call continues.
     func end() {
         isActive.store(false, ordering: .sequentiallyConsistent)
         if case .runLoop(let loop) = way { loop.invalidate() }

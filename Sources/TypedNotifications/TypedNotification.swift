@@ -25,7 +25,7 @@ public protocol TypedNotification: Sendable {
 
 /// A receiver of notifications. Held weakly: a released subscriber receives nothing and need not unsubscribe.
 public protocol NotificationSubscriber: AnyObject {
-    /// Called in the place of the subscription, for every notification of a subscribed type.
+    /// Called in the place of the subscription, for every notification of its type and, if it names one, its poster.
     ///
     ///     switch notification {
     ///     case let turned as TideTurned: show(turned.heightMm)
@@ -36,7 +36,7 @@ public protocol NotificationSubscriber: AnyObject {
 
 /// A subscriber that also receives the poster.
 public protocol PosterSubscriber: NotificationSubscriber {
-    /// Called in the place of the subscription, for every notification of a subscribed type.
+    /// Called in the place of the subscription, for every notification of its type and, if it names one, its poster.
     ///
     ///     switch notification {
     ///     case let turned as TideTurned where poster.isIdentical(to: home): show(turned.heightMm)
@@ -68,7 +68,7 @@ public struct NotificationPoster: @unchecked Sendable {
 
 /// The place where a subscriber is called.
 public enum NotificationPlace: Sendable {
-    /// On the thread that posts, before `post` returns. No lock is held meanwhile.
+    /// On the thread that posts, before `post` returns. The center holds no lock meanwhile.
     case poster
     /// On a dispatch queue, in the order of posting if the queue is serial. Posting does not wait for it.
     case queue(DispatchQueue)

@@ -6,7 +6,7 @@ import StillingWellSync
 
 /// Delivers notifications to the subscribers of their type.
 ///
-/// Any thread. No lock is held while a subscriber is called, so that the center cannot be part of a deadlock.
+/// Any thread. The center holds no lock while it calls a subscriber.
 public final class TypedNotificationCenter: Sendable {
     /// Default center of the program.
     public static let `default` = TypedNotificationCenter()
@@ -19,8 +19,8 @@ public final class TypedNotificationCenter: Sendable {
 
     // MARK: Subscribing
 
-    /// Subscribes an object to a type of notifications, until it is released or unsubscribes. Each subscription is
-    /// called, also a second one of the same object.
+    /// Subscribes an object to a type of notifications, until it unsubscribes, or it or `poster` is released. Each
+    /// subscription is called, also a second one of the same object.
     /// - Parameters:
     ///   - subscriber: held weakly.
     ///   - poster: the only object whose notifications are delivered, held weakly; nil for all posters.
@@ -50,12 +50,13 @@ public final class TypedNotificationCenter: Sendable {
         }
     }
 
-    /// Ends a subscriber's subscriptions to a type. No call starts after this returns.
+    /// Ends a subscriber's subscriptions to a type. No call starts after this returns, except one that another thread
+    /// was about to make.
     public func unsubscribe(_ subscriber: any NotificationSubscriber, from type: (some TypedNotification).Type) {
         end(ObjectIdentifier(type)) { $0.isOf(subscriber) }
     }
 
-    /// Ends all subscriptions of a subscriber. O(types).
+    /// Ends all subscriptions of a subscriber. O(subscriptions to all types).
     public func unsubscribe(_ subscriber: any NotificationSubscriber) {
         for type in registrations.withLock({ Array($0.keys) }) { end(type) { $0.isOf(subscriber) } }
     }
@@ -63,7 +64,7 @@ public final class TypedNotificationCenter: Sendable {
     // MARK: Posting
 
     /// Delivers to all subscribers of the type, in the order of subscribing. Returns after those with place `.poster`
-    /// were called; others are called later. O(subscribers of the type).
+    /// were called, without waiting for the others. O(subscribers of the type).
     public func post<Notification: TypedNotification>(_ notification: Notification, by poster: Notification.Poster) {
         deliver(notification, type: ObjectIdentifier(Notification.self), from: poster)
     }
@@ -120,6 +121,7 @@ public final class NotificationSubscription: Sendable {
 
     deinit { end() }
 
-    /// Ends the subscription. No call starts after this returns. Any thread; may be repeated.
+    /// Ends the subscription. No call starts after this returns, except one that another thread was about to make. Any
+    /// thread; may be repeated.
     public func cancel() { end() }
 }

@@ -1,5 +1,5 @@
-// The notification queue of one thread. Notifications wait for the run loop's next pass or for it to be idle, and equal
-// ones are coalesced. No lock: used on its thread only.
+// The notification queue of one thread. Notifications wait for the run loop's next pass or for it to be idle, and those
+// of one type or poster are coalesced. No lock: used on its thread only.
 import CoreFoundation
 import Foundation
 import StillingWellBasis
@@ -9,9 +9,9 @@ import StillingWellSync
 public enum NotificationTiming: Sendable, Hashable {
     /// Before `enqueue` returns. If the loop is in another mode, as soon as possible in a requested one.
     case now
-    /// In the run loop's next pass.
+    /// In the run loop's next pass in a requested mode.
     case asSoonAsPossible
-    /// When the run loop is idle and about to sleep.
+    /// When the run loop is idle in a requested mode and about to sleep.
     case whenIdle
 }
 
@@ -29,8 +29,8 @@ public struct NotificationCoalescing: OptionSet, Sendable {
 
 /// Delays and coalesces the notifications of one thread, and posts them through a center on that thread's run loop.
 ///
-/// Belongs to the thread that made it, whose run loop must be run. A call from another thread stops the program with a
-/// message. The cost of enqueuing does not depend on the number of waiting notifications.
+/// Belongs to the thread that made it, whose run loop must be run. Enqueuing or dequeuing on another thread stops the
+/// program with a message. The cost of enqueuing does not depend on the number of waiting notifications that are kept.
 public final class TypedNotificationQueue {
     private let center: TypedNotificationCenter
     private let loop: CFRunLoop
@@ -57,10 +57,12 @@ public final class TypedNotificationQueue {
     /// Number of waiting notifications.
     public var count: Int { pending.count }
 
-    /// Appends a notification, replacing waiting ones that it coalesces with. O(1), and O(1) for each of these.
+    /// Appends a notification, or posts it at once, and removes waiting ones that it coalesces with. O(1), and O(1) for
+    /// each of these.
     /// - Parameters:
     ///   - coalescing: the waiting notifications to replace; `[]` for none.
-    ///   - modes: run-loop modes in which it may be posted. Order is kept among notifications with the same modes.
+    ///   - modes: run-loop modes in which it may be posted. Order is kept among notifications with the same timing and
+    ///     modes.
     public func enqueue<Notification: TypedNotification>(
         _ notification: Notification, by poster: Notification.Poster, _ timing: NotificationTiming,
         coalescing: NotificationCoalescing = [.onType, .onPoster], modes: Set<RunLoop.Mode> = [.default]
@@ -100,8 +102,7 @@ public final class TypedNotificationQueue {
 
     // MARK: Posting
 
-    /// Posts the waiting notifications of a timing in the loop's current mode. Those added meanwhile wait for the next
-    /// pass.
+    /// Posts the waiting notifications of a timing and a mode. Those added meanwhile wait for the next pass.
     private func post(_ timing: NotificationTiming, in mode: RunLoop.Mode) {
         let end = pending.addedCount
         while let entry = pending.takeFirst(timing, in: mode, before: end) {
