@@ -8,7 +8,7 @@ public enum Spelling {
 
     /// Returns all likely candidates of `known`: misspellings, the closest first, then words that contain this one or
     /// are contained in it. If there are none and this word has at least four letters: words with a part that differs
-    /// from it in at most one letter, such as `commit-latency` for `comit`, or else words of which letters were left
+    /// from it in at most one place, such as `commit-latency` for `comit`, or else words of which letters were left
     /// out.
     public static func near(to word: String, among known: [String]) -> [String] {
         let slips = slips(of: word, among: known)

@@ -20,8 +20,8 @@ extension Double: SummableValue {}
 
 extension Results {
     /// Returns the smallest value of a property, or nil if there is no value. On the connection's scheduler. O(log n)
-    /// for the leading sort column of observed results. If the property has an index, its entries are read from one end
-    /// until an object passes. Otherwise as `sum(_:)`.
+    /// for the leading sort column of observed results. For unobserved results the property's index, if it has one, is
+    /// read from one end until an object passes. Otherwise as `sum(_:)`.
     public func min<Value: MeasurableValue>(_ keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(keyPath, isLast: false)
     }

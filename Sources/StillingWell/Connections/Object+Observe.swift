@@ -20,8 +20,8 @@ extension LiveObject {
     /// deleted. There is no initial call. One call may report several commits; old values are those of the last
     /// delivery.
     ///
-    /// O(1) per commit that does not touch the object. For `@LinkingObjects` properties, reads two rows per changed
-    /// object of the linking class.
+    /// O(1) per commit that does not touch the object. For `@LinkingObjects` properties, reads two rows per object of
+    /// the linking class, or list element, whose link was written.
     /// - Parameter keyPaths: properties to report; nil for all.
     /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
     ///   `notStored`, `closed`; `unknownModel` and `otherClass` if the key path of a `@LinkingObjects` property does

@@ -9,7 +9,7 @@ enum DeliveredObjectChange {
 }
 
 /// A changed property with its values at the last delivery and now. A link is given as its target's id. For lists and
-/// linking objects the values have no content.
+/// linking objects both values are `.null`.
 public struct PropertyChange: Sendable, Equatable {
     /// The property.
     public let name: String

@@ -25,7 +25,8 @@ public final class Store: Sendable {
         public var mapBytes: Int
         /// Version of the models. New models and new properties need no higher version. A higher version is required if
         /// a property was removed (the file keeps its values, hidden) or became optional. A changed property type, a
-        /// property that is no longer optional, another primary key and a new name require a `migration` block too.
+        /// property that is no longer optional, another primary key, and a new name under which the values are kept
+        /// require a `migration` block too.
         public var schemaVersion: UInt64
         /// Permissions of the store's files, as for `chmod`. The owner always has access. A folder created for the
         /// store can be entered by those who may read the files. `.memory` outside of a memory file system is always
@@ -72,8 +73,8 @@ public final class Store: Sendable {
     ///
     /// After a `fork` the child must open the store again. Stores inherited from the parent refuse work, and releasing
     /// them leaves the parent's resources alone.
-    /// - Throws: `cannotOpen`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`, `invalidModel`,
-    ///   `diskFull`, and what the migration block throws.
+    /// - Throws: `cannotOpen`, `writeTimedOut`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`,
+    ///   `migrationMisuse`, `invalidModel`, `tooManyTables`, `diskFull`, and what the migration block throws.
     public init(_ configuration: Configuration) throws {
         self.configuration = configuration
         let limit = TimeLimit(configuration.openTimeout)
@@ -186,7 +187,7 @@ public final class Store: Sendable {
 
     /// Writes a copy of the newest version to `path`, without free pages. `path` is a folder that holds no store.
     /// Others may read and write meanwhile. Any thread. O(content). Holds one version until it returns.
-    /// - Throws: `cannotOpen`, `diskFull`, `tooManySnapshots`, `closed`; then nothing is left at `path`.
+    /// - Throws: `cannotOpen`, `diskFull`, `tooManySnapshots`, `closed`; then no new store is at `path`.
     public func compact(to path: String) throws {
         try core.checkOpen()
         try core.storage.copyCompactly(to: path)
