@@ -1,4 +1,4 @@
-// Resources that a thread can hold or wait for, as reports name them. A value without state.
+// Resources that a thread can hold or wait for, as reports name them. Immutable.
 import CStillingWellPlatform
 import Synchronization
 

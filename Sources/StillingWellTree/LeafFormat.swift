@@ -9,10 +9,10 @@ struct LeafFormat: Equatable {
         case prefix, id, stamp
     }
 
-    /// Narrow leaf: upper half of the prefixes, in place, and upper half of the ids, in the lower half. 0 in a wide
-    /// leaf.
+    /// Narrow leaf: the upper half is that of the prefixes, and the lower half is the upper half of the ids. 0 in a
+    /// wide leaf.
     private let keys: UInt64
-    /// Narrow leaf: upper half of the stamps, in place. The low bits are log2 of the word size: 2 (4 bytes) or 3 (8
+    /// Narrow leaf: the upper half is that of the stamps. The low bits are log2 of the word size: 2 (4 bytes) or 3 (8
     /// bytes).
     private let stamps: UInt64
 
@@ -33,7 +33,7 @@ struct LeafFormat: Equatable {
     @inline(__always)
     func bytes(_ count: Int) -> Int { count &<< Int(truncatingIfNeeded: stamps & 3) }
 
-    /// Returns the upper half of a narrow leaf's words, in place.
+    /// Returns a word with the upper half that a narrow leaf's words have in common, and a lower half of 0.
     @inline(__always)
     func upper(_ word: Word) -> UInt64 {
         switch word {

@@ -1,5 +1,4 @@
-// The leading parts of sort keys, as far as a tree needs them: their lengths. Their meaning is known to the encoder of
-// the keys.
+// Lengths of the leading parts of sort keys. A tree does not need to know what the parts mean.
 
 /// The structure of the start of keys. Immutable.
 package struct SortKeyPrefix: Sendable, Hashable {

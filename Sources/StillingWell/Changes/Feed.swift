@@ -2,8 +2,8 @@
 // from the state taken last to the newest one. Publishers with demand need this.
 import StillingWellSync
 
-/// For other targets of this package, which offer changes as publishers or to a controller. On the connection's
-/// scheduler, except for `soon` and `cancel`.
+/// For other targets of this package, which offer changes as publishers. On the connection's scheduler, except for
+/// `soon` and `cancel`.
 ///
 /// Unchecked because mutable state is used on the connection's scheduler only, except for the token, which has a lock.
 package final class Feed<Output>: @unchecked Sendable {

@@ -155,7 +155,8 @@ extension Store {
     ///     for try await update in store.changes(of: Note.self, { $0.where(\.done == false) }) { … }
     ///
     /// The loop throws an error such as `unknownModel`, `tooManySnapshots` or `closed` if the query cannot be observed.
-    /// - Parameter query: filters and sorts the objects of the class. Called once, on the connection's own queue.
+    /// - Parameter query: filters and sorts the objects of the class. Called at most once, on the connection's own
+    ///   queue.
     public func changes<Object: StoredObject>(
         of type: Object.Type, file: String = #fileID, line: Int = #line,
         _ query: @escaping @Sendable (Results<Object>) -> Results<Object> = { $0 }

@@ -193,8 +193,8 @@ public final class Results<Object: StoredObject>: _ZeroIndexed {
     /// Calls `body` on this connection's scheduler: once with `.initial`, then with every change, until the token is
     /// invalidated. One change may cover several commits.
     ///
-    /// The query is evaluated and maintained in the background. Callbacks never run inside a write block, and the store
-    /// holds no lock while they run.
+    /// The query is evaluated and maintained in the background. Callbacks never run inside a write block of this
+    /// connection, and the store holds no lock while they run.
     /// - Parameter keyPaths: properties whose changes count as modifications; nil for all. Insertions, deletions and
     ///   moves are always reported. A path over links, such as `\.owner?.name`, includes changes of linked objects.
     ///   Other observers are not affected.

@@ -9,8 +9,8 @@ extension Connection {
 
     /// Runs `body` while holding the store's write lock and commits its changes. If `body` throws, nothing is changed.
     ///
-    /// Waits for other writers; the lock is fair. No callback of a delivery runs inside the block. This connection's
-    /// observers are told in a later delivery. With `tokens`, the call may return later if the store's upkeep thread,
+    /// Waits for other writers; the lock is fair. This connection delivers nothing inside the block. Its observers are
+    /// told in a later delivery. With `tokens`, the call may return later if the store's upkeep thread,
     /// which keeps query results current, is far behind. The commit is done and the lock released by then.
     /// - Parameters:
     ///   - timeout: time to wait for the lock. nil waits without limit; 0 and negative values try once.

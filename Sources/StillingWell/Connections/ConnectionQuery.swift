@@ -118,7 +118,8 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
         if let undo, undo.write == write { shown?.revert(undo) }
     }
 
-    /// Tells every observer what changed since it was last told. Observers added meanwhile wait for the next delivery.
+    /// Tells each observer that is not behind what changed since it was last told. Observers added meanwhile wait for
+    /// the next delivery.
     /// - Parameters:
     ///   - update: the delivery's root for this query, or nil if it has none.
     ///   - old: the snapshot of the last delivery.

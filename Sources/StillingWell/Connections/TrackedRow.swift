@@ -47,7 +47,7 @@ final class TrackedRow: Observable {
 /// tracking, it inserts the accessed key path into a set and so hashes the key path's argument. About 15 ns when
 /// nothing tracks.
 ///
-/// A tracking leaves an entry in the registrar until it fires, so every connection has its own probe.
+/// A tracking leaves an entry in the registrar until it fires, so each live connection has its own probe.
 final class TrackingProbe: Observable {
     private struct Mark: Hashable {
         /// Number of hash calls on any thread. A concurrent call makes a row tracked needlessly, which is harmless.

@@ -1,5 +1,5 @@
 // Resolves key paths to columns by reading them on an object that records the reads. A key path of one property is
-// cached by its address, because a place in the program that is not generic always uses the same key path object.
+// cached by its address, because a place in the program usually uses the same key path object each time.
 import StillingWellBasis
 import StillingWellSync
 

@@ -1,5 +1,5 @@
-// Offsets of the stored properties of a model class, found once per class by the standard library's field reflection.
-// Objects are then initialised and written to rows by offsets, without mirrors or key paths.
+// Offsets of the stored properties of a model class, found by the standard library's field reflection and kept. Objects
+// are then initialised and written to rows by offsets, without mirrors or key paths.
 import Observation
 import StillingWellBasis
 import StillingWellSync
