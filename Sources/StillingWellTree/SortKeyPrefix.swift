@@ -58,7 +58,7 @@ extension SortKeyPrefix.Part {
                 index += 1
                 continue
             }
-            // Before complementing, 00 FF is a zero byte of the value and 00 01 the end mark.
+            // 00 FF is a zero byte of the value and 00 01 the end mark, both before they are complemented.
             index += 2
             if bytes[index - 1] == mask ^ 1 { break }
         }
