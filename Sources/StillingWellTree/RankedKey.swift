@@ -149,7 +149,7 @@ package struct RankedNumber: Sendable {
 @usableFromInline
 package struct RankedEntry: Sendable, Equatable {
     @usableFromInline package var key: RankedKey
-    /// Version that last changed an observed column of the row.
+    /// Version that last changed an observed column of the row, or that of the evaluation if none has since.
     @usableFromInline package var stamp: UInt64
 
     @inlinable

@@ -54,7 +54,7 @@ class TokenState: SilencedObserver, @unchecked Sendable {
 ///
 /// Unchecked because what changes is the connection's scheduler's.
 final class CollectionToken: TokenState, @unchecked Sendable {
-    /// User's callback. Released on the connection's scheduler.
+    /// User's callback. Released on the connection's scheduler, or with the connection.
     private var deliver: ((DeliveredChange) -> Void)?
     let query: ConnectionQuery
     /// Root that this observer was last told about. nil before its initial callback.
@@ -62,8 +62,8 @@ final class CollectionToken: TokenState, @unchecked Sendable {
     private let awaitsInitial = Atomic(true)
     override var observedQuery: QueryHandle? { query }
     override var isWaiting: Bool { isActive && awaitsInitial.load(ordering: .acquiring) }
-    /// Whether the consumer of an asynchronous sequence has not taken the last update yet. `reported` is then the root
-    /// it took last. Deliveries apply suppressed commits to it and do not call the observer.
+    /// Whether the consumer of a `Feed` has not taken the last update yet. `reported` is then the root it took last.
+    /// Deliveries apply suppressed commits to it and do not call the observer.
     var isBehind = false
 
     init(_ query: ConnectionQuery, _ deliver: @escaping (DeliveredChange) -> Void) {
