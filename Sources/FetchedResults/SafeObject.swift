@@ -1,10 +1,10 @@
 // Sendable references to objects.
 import StillingWell
 
-/// A reference to an object by class, store and id, for any thread. The id is the row's, which is never reused, so that
-/// no primary key is needed.
+/// A reference to an object by class, store and id, for any thread. The id is the row's, which no other object of the
+/// class gets later, so that no primary key is needed.
 public struct SafeObject<Object: StoredObject>: Sendable, Hashable {
-    /// Id of the object, valid in its store only.
+    /// Id of the object, valid for its class and store only.
     public let id: ObjectID
     /// Folder of the store.
     public let storePath: String

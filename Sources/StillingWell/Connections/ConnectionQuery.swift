@@ -20,7 +20,7 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     private(set) var delivered: RankedTree?
     /// Range of the root's rows that the window shows, if upkeep sent it.
     private var deliveredRanks: Range<Int>?
-    /// The rows as the connection shows them; nil until they are read, and after each delivery.
+    /// The rows as the connection shows them; nil until they are read, and after a new root was delivered.
     @exclusivity(unchecked) var shown: ShownTree?
     /// Shown rows with all own writes, set aside while a callback reads the rows without them.
     var shownAside: ShownTree?

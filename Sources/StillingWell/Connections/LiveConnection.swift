@@ -11,7 +11,7 @@ final class LiveConnection: Connection {
     var attached: [ObjectIdentifier: ConnectionQuery] = [:]
     var observedObjects: [ObjectIdentifier: ObjectToken] = [:]
     var storeTokens: [StoreToken] = []
-    /// Observers of single properties, and rows read by `withObservationTracking`. nil while there are none.
+    /// Observers of single properties, and rows read by `withObservationTracking`. nil until there is one.
     var observedCells: ObservedCells?
     private lazy var trackingProbe = TrackingProbe()
     var isDelivering = false

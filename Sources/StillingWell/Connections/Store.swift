@@ -38,9 +38,9 @@ public final class Store: Sendable {
         /// Called if the file has a lower version, inside the transaction that opens the store. If it throws, the file
         /// and its version stay unchanged. Runs on the opening thread, while no other process has the store open.
         public var migration: (@Sendable (Migration) throws -> Void)?
-        /// Longest sleep of upkeep in ns. nil sleeps until a commit wakes it, so that instruction counts depend on
-        /// commits alone. The commit of a writer that was killed before waking upkeep is then delivered with the next
-        /// commit.
+        /// Longest sleep of upkeep in ns. nil sleeps until a commit or a request wakes it, so that instruction counts
+        /// do not depend on time. The commit of a writer that was killed before waking upkeep is then delivered with
+        /// the next commit.
         package var upkeepPollNs: Int64? = Upkeep.pollNs
         /// Clock of upkeep in ns.
         package var upkeepNowNs = Upkeep.nowNs

@@ -18,7 +18,7 @@ import Foundation
 public struct Stored<Value: StorableValue> {
     /// Ordinal of the property among the stored properties of its class.
     @usableFromInline var ordinal: Int32 = -1
-    /// nil for a plain value.
+    /// nil for a property without a role.
     let role: StoredRole?
     @usableFromInline var value: Value
 
