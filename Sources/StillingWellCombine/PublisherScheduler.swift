@@ -11,7 +11,7 @@ import StillingWellSync
     import OpenCombine
 #endif
 
-/// Runs the work of Combine operators on a run loop: that of a `RunLoopThread`, or that of a connection.
+/// Runs the work of Combine operators on a run loop, such as that of a `RunLoopThread`.
 ///
 ///     let scheduler = PublisherScheduler.on(thread)
 ///     notes.publisher().debounce(for: .milliseconds(100), scheduler: scheduler).sink { … }

@@ -7,7 +7,7 @@ public enum UpdatePolicy: Sendable {
     /// Write only values that differ, and notify observers of these. A list keeps its elements up to the first
     /// difference.
     case modified
-    /// Write all values, and notify observers of every property.
+    /// Write all given values, and notify observers of each of these properties.
     case all
 }
 
