@@ -7,7 +7,7 @@ struct ExtendedFile {
     /// Bytes of the file and of all files that it extends, for the scenario's hash.
     let bytes: [UInt8]
 
-    /// Maximum length of a chain of `extends`.
+    /// Maximum number of files in a chain of `extends`.
     private static let maximumFiles = 16
     /// Maps that are merged key by key.
     private static let layered = Set(

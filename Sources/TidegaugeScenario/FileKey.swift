@@ -40,8 +40,8 @@ enum FileKey: String, CaseIterable {
         case .measure: "Metrics to report."
         case .limits: "Conditions on metrics: one for each metric, or several with the points at which each holds."
         case .gate:
-            "Metric by which commits are compared. Default: the first under `measure` that measures the store, comes "
-                + "from a single trial, has a better direction, and does not count violations."
+            "Metric by which commits are compared. Default: the first under `measure` that measures the store, needs "
+                + "neither a sweep nor another driver, has a better direction, and does not count events."
         case .answers:
             "Questions of the summary that the scenario answers: latency, staleness, coalescing, upkeep, rate. If "
                 + "several scenarios answer one, the first that was run is used. Default: none; the summary then uses a scenario "

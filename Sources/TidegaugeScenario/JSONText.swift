@@ -9,7 +9,7 @@ enum JSONText {
     case list([JSONText])
     case object([(key: String, value: JSONText)])
 
-    /// Renders with an indentation of two; values that fit into 120 columns stay on one line.
+    /// Renders with an indentation of two. A value that fits into 120 columns without its key stays on one line.
     func rendered(indent: Int = 0) -> String {
         let flat = line
         if indent + flat.count <= 120 { return flat }

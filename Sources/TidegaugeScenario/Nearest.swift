@@ -30,7 +30,7 @@ public enum Nearest {
         return " (did you mean \(others.isEmpty ? "" : others + " or ")\(last)?)"
     }
 
-    /// Returns the known word that ends in `.word`, else the closest one, or nil if none is similar.
+    /// Returns the only known word that ends in `.word`, else the closest one, or nil if none is similar.
     static func nearest(to word: String, among known: [String]) -> String? {
         let suffixed = known.filter { $0.hasSuffix("." + word) }
         if suffixed.count == 1 { return suffixed[0] }

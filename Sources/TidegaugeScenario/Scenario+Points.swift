@@ -126,7 +126,7 @@ extension Scenario {
                 + "less often, or shorten the sweep")
     }
 
-    /// Maximum number of trials per driver. The shortest trial takes 0.5 s.
+    /// Maximum number of trials per driver.
     private static let maximumTrials = 10_000
 
     /// A search requires the metric that it searches for.
@@ -163,7 +163,8 @@ extension Scenario {
         }
     }
 
-    /// Reports a metric that no point can measure, or the wake probe if any point cannot.
+    /// Reports a metric that cannot be measured at any of the points. A metric that needs the wake probe is reported
+    /// if it cannot be measured at one of them.
     private func checkObstacles(
         _ metric: Metric, _ points: [Settings], _ measured: [Metric: Position], into problems: inout ProblemList
     ) {

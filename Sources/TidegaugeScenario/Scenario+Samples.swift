@@ -1,10 +1,10 @@
 // Finds limits that cannot be judged for lack of samples: a percentile needs ten samples beyond it, and an open load
-// has a known number of commits. Closed loops are not checked. Pure.
+// has a known number of commits. In closed loops only distributions over observers are checked. Pure.
 import Glibc
 import TidegaugeSpec
 
 extension Scenario {
-    /// Returns limits without enough samples in any trial of a profile, with remedies, in file order. Empty for the
+    /// Returns limits without enough samples at a point of a profile, with remedies, in file order. Empty for the
     /// smoke profile, which judges no limits.
     public func limitsWithoutSamples(
         in profile: Profile, overrides: [String: String] = [:]
@@ -86,7 +86,7 @@ extension Scenario {
         return Double(observers) * (commits.rounded(.up) + spread + Double(settings.writers.count))
     }
 
-    /// Share of the commits that affect an observer; 1 if it depends on few randomly drawn rows.
+    /// Expected share of the commits that affect an observer; 1 for keys other than `uniform`, for traces and lists.
     private func concerningShare(_ settings: Settings) -> Double {
         let (observers, writers) = (settings.observers, settings.writers)
         guard writers.keys == .uniform, writers.arrivals != .trace, observers.sort != .list else { return 1 }

@@ -1,4 +1,4 @@
-// Traces of a scenario. They are read from its folder and are part of its hash.
+// Traces of a scenario. Each is read from the folder of the file that names it, and is part of the scenario's hash.
 import StillingWellBasis
 import TidegaugeSpec
 

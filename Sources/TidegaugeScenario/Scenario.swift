@@ -16,13 +16,14 @@ public struct Scenario: Sendable {
     public let represents: String
     /// Drivers that it is meant for; empty: all. Drivers are compared with the first one.
     public let drivers: [String]
-    /// Reported metrics, in the written order.
+    /// Reported metrics: those of `measure` in the written order, then counters of an engine that limits or the gate
+    /// name.
     public let measure: [Metric]
     public let limits: [Limit]
     /// Metric that comparisons judge. Default: the first measured one that can compare commits, else the first measured
     /// one.
     public let gate: Metric
-    /// Whether the file names the gate.
+    /// Whether the file names the gate; true for an interleaving test, whose gate is fixed.
     public let namesGate: Bool
     /// Questions of the summary that it answers.
     public let answers: [SummaryQuestion]
@@ -50,7 +51,7 @@ public struct Scenario: Sendable {
     ///   - path: path for error messages; its stem is the scenario's name.
     ///   - drivers: driver names that the file may use.
     ///   - files: access to other files that the scenario may name.
-    /// - Throws: all problems of the file and of those it extends, in file order.
+    /// - Throws: the problems of the file and of those it extends, at most 100, in file order.
     public static func parse(
         _ bytes: [UInt8], path: String, drivers: [String], files: NamedFiles = NamedFiles()
     ) throws(ScenarioErrors) -> Scenario {

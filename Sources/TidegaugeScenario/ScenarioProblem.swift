@@ -7,7 +7,7 @@ public struct ScenarioProblem: Sendable, Hashable, CustomStringConvertible {
     public enum Place: Sendable, Hashable, CustomStringConvertible {
         /// Position in a file, with line and column from 1; columns count Unicode scalars.
         case file(path: String, line: Int, column: Int)
-        /// A whole file or folder that is missing or unreadable.
+        /// A whole file or folder.
         case path(String)
         /// A command line option, such as `--set observers.count`.
         case option(String)
@@ -22,7 +22,7 @@ public struct ScenarioProblem: Sendable, Hashable, CustomStringConvertible {
     }
 
     public var place: Place
-    /// Description that ends with the remedy.
+    /// Description, which ends with the remedy if there is one.
     public var message: String
 
     public init(_ place: Place, _ message: String) { (self.place, self.message) = (place, message) }
@@ -104,7 +104,7 @@ struct ProblemList {
         return moved
     }
 
-    /// Problems in file order, first the file's own, then those of extended files, then those of options.
+    /// Problems in order: those of whole files, of the file in file order, of extended files, of options.
     var sorted: [ScenarioProblem] {
         let keyed = problems.enumerated().map { index, problem in
             switch problem.place {

@@ -15,7 +15,7 @@ extension ScenarioReader {
         return entries.flatMap { readLimit($0, measured: measured) }
     }
 
-    /// Maximum number of limits. Each is checked at every point of every profile.
+    /// Maximum number of limits. Each is checked at points of several profiles.
     private static let maximumLimits = 1_000
 
     private mutating func readLimit(_ entry: YAMLNode.Entry, measured: [Metric]) -> [Limit] {
@@ -109,8 +109,8 @@ extension Limit {
     /// Statistics that may follow the metric and a dot.
     static let statistics = Statistic.allCases.map(\.rawValue)
 
-    /// Parses a condition such as `< 0.2`, `<= 50us` or `>= 190/s`: times and rates need a unit. With a yardstick:
-    /// `<= 4 raw_commit` for a time, `>= 2 per raw_commit` for a rate.
+    /// Parses a condition such as `< 0.2`, `<= 50us` or `>= 190/s`. A time other than 0 needs a unit. With a
+    /// yardstick: `<= 4 raw_commit` for a time, `>= 2 per raw_commit` for a rate.
     static func condition(
         _ text: String, for metric: Metric
     ) throws(ValueFault) -> (comparison: Comparison, bound: Double, yardstick: Yardstick?) {

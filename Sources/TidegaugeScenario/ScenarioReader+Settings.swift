@@ -5,7 +5,7 @@ import TidegaugeSpec
 struct SettingsLayer {
     let layer: GivenValue.Layer
     var values: [Setting: GivenValue] = [:]
-    /// Settings that were given with invalid values.
+    /// Settings that were given with invalid values, or that a misspelt key probably meant.
     var refused: Set<Setting> = []
     /// Sweep of a profile, which replaces the scenario's sweep as a whole.
     var sweep: Sweep?

@@ -39,7 +39,7 @@ public enum ScenarioReference {
         ]
     }
 
-    /// Keys that a setting requires, as a sentence.
+    /// The values of another key, or the kinds of fault, with which a setting applies, as a sentence.
     private static func condition(_ setting: Setting, _ quoted: (String) -> String) -> String {
         if let required = setting.row.required {
             let words = required.words.map { quoted("\(required.setting.rawValue): \($0)") }

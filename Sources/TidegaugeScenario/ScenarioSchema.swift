@@ -213,7 +213,7 @@ public enum ScenarioSchema {
 
     // MARK: Pieces
 
-    /// Words that YAML reads as booleans become booleans in the schema.
+    /// Schema of a choice of words. `true` and `false` become booleans, as YAML reads them.
     private static func words(_ words: [String]) -> JSONText {
         .object([("enum", .list(words.map { $0 == "true" || $0 == "false" ? .truth($0 == "true") : .text($0) }))])
     }

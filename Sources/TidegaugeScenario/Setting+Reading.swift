@@ -118,7 +118,7 @@ extension Setting {
         return text
     }
 
-    /// Whether a host has no port or a numeric one. IPv6 addresses are in brackets.
+    /// Whether a host has no port or one of at most five digits. IPv6 addresses are in brackets.
     private static func hasPort(_ host: Substring) -> Bool {
         let behind = host.hasPrefix("[") ? host[(host.lastIndex(of: "]") ?? host.startIndex)...].dropFirst() : host
         guard let colon = behind.firstIndex(of: ":") else { return true }

@@ -65,7 +65,8 @@ extension Setting {
         case .match:
             .init(
                 \.spec.observers.match, .share(), default: 0.5,
-                "Share of the rows that the observers watch in total. They are the rows with the highest scores.")
+                "Share of the rows that the observers watch in total. They are the rows with the highest scores; with "
+                    + "`queries: filters`, with the highest keys.")
         case .sort:
             .init(
                 \.spec.observers.sort, .words(), default: .scoreDescending,
@@ -87,8 +88,8 @@ extension Setting {
         case .calls:
             .init(
                 \.spec.observers.calls, .words(), default: .none,
-                "Call that the first observing thread makes on the store after each commit of a writer, one at "
-                    + "a time. `begin-write`: begins a write transaction and cancels it. `refresh`: advances to the "
+                "Call that the first observing thread makes on the store after a commit. Commits during a call cause "
+                    + "no other. `begin-write`: begins a write transaction and cancels it. `refresh`: advances to the "
                     + "newest version.")
         case .subscribe:
             .init(

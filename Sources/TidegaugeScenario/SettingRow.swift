@@ -5,9 +5,9 @@ import TidegaugeSpec
 struct SettingRow: Sendable {
     /// Kind of values that may be written.
     let kind: SettingKind
-    /// Value without any setting. Nil for required keys, keys that follow from others, and keys that need another key.
+    /// Value if the key is not given; nil if it has no default.
     let defaultValue: SettingValue?
-    /// Whether a sweep may vary it. Durations and numbers of repetitions cannot be swept.
+    /// Whether a sweep may vary it. False for the length and number of trials, and for `server.url`.
     let isSwept: Bool
     /// Description that starts with a noun.
     let summary: String
@@ -45,7 +45,7 @@ struct SettingRow: Sendable {
         write = { value, point in if let value = type.unwrap(value) { point[keyPath: path] = value } }
     }
 
-    /// First part of the summary in lower case, for use within a sentence.
+    /// First part of the summary with a lower-case first letter, for use within a sentence.
     var noun: String {
         let noun = summary.prefix { $0 != "." && $0 != ":" }
         return noun.prefix(1).lowercased() + noun.dropFirst()

@@ -36,7 +36,7 @@ extension Settings {
         for setting in [Setting.textCharacters, .payloadBytes, .tables] { checkWholeRows(setting, blame) }
     }
 
-    /// The rows with text and bytes require ascending keys, no links and no list.
+    /// Rows with texts, payloads or counterparts in other tables require ascending keys, no links and no list.
     private func checkWholeRows(_ setting: Setting, _ blame: Blame) {
         guard value(setting) != setting.row.defaultValue else { return }
         let name = setting.rawValue

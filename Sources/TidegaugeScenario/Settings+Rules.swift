@@ -80,7 +80,7 @@ extension Settings {
             "'observers.publisher_chain_length' requires observers")
     }
 
-    /// Rules for reads, which must follow from the rows of the query.
+    /// Rules for reads, whose answers the oracle computes from the rows of the query.
     private func checkReads(_ blame: Blame) {
         guard let reads = observers.reads else { return }
         let name = "'reads: \(reads.rawValue)'"
@@ -103,7 +103,7 @@ extension Settings {
         checkCondition(blame)
     }
 
-    /// Rules for the condition of a count, which the oracle knows only for rows of a query of all rows by score.
+    /// Rules for the condition of a count, which the oracle can check only if observers watch all rows by score.
     private func checkCondition(_ blame: Blame) {
         guard let text = observers.condition, let condition = try? ConditionSpec(text) else { return }
         let name = "'where: \(text)'"
@@ -154,7 +154,7 @@ extension Settings {
             "'wait: delivery' requires a single writer; 'writers.threads' is \(writers.threads)")
     }
 
-    /// Maximum bytes of all rows' texts and payloads. A store in memory needs twice this while it is loaded.
+    /// Maximum bytes of all rows' texts and payloads.
     private static let mostBytes = 4_000_000_000
 
     /// Rules for the number and the size of rows.

@@ -19,7 +19,7 @@ struct Settings {
     var refused: Set<Setting> = []
     /// Profile that the values are of, for error messages.
     var profile: Profile?
-    /// Values in force as a sweep point. Settings without value or default are 0 or empty; rules report them first.
+    /// Values in force as a sweep point. Settings without value or default are as in `TrialSpec.blank`.
     private(set) var point = SweepPoint.defaults
 
     subscript(setting: Setting) -> GivenValue? { given[setting] }

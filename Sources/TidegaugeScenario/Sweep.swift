@@ -2,8 +2,7 @@
 import TidegaugeSpec
 
 struct Sweep {
-    /// A map: settings in key order, each with its values. A setting whose values were all refused has none and is
-    /// ignored.
+    /// A map: settings in the written order, each with its values. A setting whose values were all refused is left out.
     struct Product {
         var axes: [(setting: Setting, values: [GivenValue])]
 

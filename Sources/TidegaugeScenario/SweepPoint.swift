@@ -17,7 +17,7 @@ public struct SweepPoint: Sendable, Equatable {
     /// Sweep point as text with sorted keys: `dataset.items=100000;observers.count=100`. Empty without a sweep.
     public var variant: String { spec.variant }
 
-    /// Default of every key that has one; 0 or nil for the others.
+    /// Default of every key that has one; for the others, the values of `TrialSpec.blank`.
     static let defaults = Setting.allCases.reduce(into: SweepPoint(spec: .blank)) { point, setting in
         if let value = setting.row.defaultValue { setting.row.write(value, &point) }
     }

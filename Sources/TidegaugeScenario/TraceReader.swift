@@ -225,7 +225,7 @@ struct TraceReader {
 
     private mutating func append(_ operation: Operation) { commits[commits.count - 1].append(operation) }
 
-    /// Number of a table's initial rows that have been named.
+    /// Number of initial rows that have been named, by table.
     private var named: [Int: Int] = [:]
 
     /// Adds a row that was not inserted and therefore existed at the start.

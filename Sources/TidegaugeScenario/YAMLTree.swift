@@ -1,5 +1,5 @@
-// Parses text into a tree of nodes with positions, by Yams. Additionally reports all duplicate keys and rejects
-// aliases, so that cyclic or exponential trees cannot be built. Pure.
+// Parses text into a tree of nodes with positions, by Yams. Additionally reports both positions of duplicate keys and
+// rejects aliases, so that cyclic or exponential trees cannot be built. Pure.
 import TidegaugeSpec
 import Yams
 

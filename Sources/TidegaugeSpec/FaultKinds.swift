@@ -12,7 +12,7 @@ extension FaultSpec.Kind {
         case ownWriters
         /// A store that several processes can open.
         case sharedStore
-        /// Store files with at least this durability level.
+        /// Store files, so any durability but `memory`. Error messages suggest this one.
         case files(durability: String)
         /// A server that the trial started itself.
         case ownServer
@@ -82,7 +82,7 @@ extension FaultSpec.Kind {
     }
 
     public var needs: Need? { row.needs }
-    /// Whether a first commit or delivery follows the fault, so that a recovery time can be measured.
+    /// Whether `recovery_time` is measured from the fault.
     public var isRecoveredFrom: Bool {
         [.writerKilled, .writerStopped, .serverRestarted, .connectionCut].contains(self)
     }

@@ -1,6 +1,6 @@
 // Faults that a trial injects: `FaultSpec` as a spec stores them, `Injection` as the code that injects them reads them.
 
-/// A fault as stored in a spec. Fields that its kind does not take stay 0.
+/// A fault as stored in a spec. Fields that its kind does not take stay 0 or nil.
 public struct FaultSpec: Codable, Sendable, Equatable {
     public enum Kind: String, Codable, Sendable, CaseIterable {
         case none

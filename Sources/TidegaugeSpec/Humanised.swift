@@ -1,8 +1,9 @@
-// Numbers formatted for people: three significant digits and a fitting unit. Machine-readable files do not use this.
+// Numbers formatted for people: three significant digits by default, and a unit of time that fits the size.
 import Foundation
 
 public enum Humanised {
-    /// Formats a value with the `unit` column's unit, or returns `n/a` if there is no finite value.
+    /// Formats a value: as a time if `unit` begins with `ns`, otherwise as a number without a unit. Returns `n/a` if
+    /// there is no finite value.
     /// - Parameter digits: number of significant digits (default 3); more where rounding would hide a difference.
     public static func text(_ value: Double?, unit: String, digits: Int = 3) -> String {
         guard let value, value.isFinite else { return "n/a" }
@@ -14,14 +15,15 @@ public enum Humanised {
     /// Formats a share as a percentage: `92 %`.
     public static func share(_ share: Double) -> String { String(format: "%.0f %%", share * 100) }
 
-    /// Formats an integer with digit groups separated by no-break spaces: `1 000 000`.
+    /// Formats an integer with digit groups separated by commas: `1,000,000`.
     public static func grouped(_ count: Int) -> String {
         let digits = Array("\(count.magnitude)")
         let groups = stride(from: digits.count, to: 0, by: -3).map { String(digits[max(0, $0 - 3)..<$0]) }
         return (count < 0 ? "-" : "") + groups.reversed().joined(separator: ",")
     }
 
-    /// Formats a rate per second: `500`, `10 000`, `2.5`, `0.4`. Fractions get three significant digits.
+    /// Formats a rate per second: `500`, `10,000`, `2.50`, `0.400`. Rates that are not integral get three significant
+    /// digits.
     public static func rate(_ perSecond: Double) -> String {
         perSecond == perSecond.rounded() && perSecond < 1e15 ? grouped(Int(perSecond)) : text(perSecond, unit: "1")
     }
@@ -53,7 +55,7 @@ public enum Humanised {
         guard value > 0 else { return 0 }
         let scale = pow(10, floor(log10(value)) - Double(digits - 1))
         let rounded = scale < 1 ? (value * (1 / scale)).rounded() * scale : (value / scale).rounded() * scale
-        // The scale overflows for the largest and smallest doubles.
+        // The product overflows for the largest doubles, and `1 / scale` for the smallest.
         return rounded.isFinite ? rounded : value
     }
 

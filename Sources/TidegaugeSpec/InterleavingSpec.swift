@@ -10,7 +10,7 @@ public struct InterleavingSpec: Codable, Sendable, Equatable {
         case deadlock
         /// Nothing moves, and no cycle of waits is known.
         case stall
-        /// The process is stopped by a trap.
+        /// A trap ends the process.
         case trap
     }
 
@@ -40,18 +40,18 @@ public struct InterleavingSpec: Codable, Sendable, Equatable {
 
     /// One action of an actor. Steps of an actor run one after the other.
     public indirect enum Step: Codable, Sendable, Equatable {
-        /// Number of commits. Each changes a row that every observer watches.
+        /// Number of commits. Each gives a row a score that the queries of all observers match.
         case commit(Int)
         /// Runs the steps inside a write transaction, then commits.
         case hold([Step])
         /// Adds `count` observers on this actor's delivery context. The first watches all rows, the others the rows
-        /// that commits change. `initial` runs in the initial callback of each, `update` in its first update.
+        /// that commits have changed. `initial` runs in the initial callback of each, `update` in its first update.
         case subscribe(name: String, count: Int, initial: [Step], update: [Step])
         /// Cancels the subscriptions of this name.
         case cancel(String)
         /// Cancels the subscriptions of this name and subscribes to another query.
         case requery(String)
-        /// Waits until every subscription of this name has been called for the last commit.
+        /// Waits until every subscription of this name has been called for the commit that was last at its start.
         case covered(String)
         case beginWrite
         case refresh

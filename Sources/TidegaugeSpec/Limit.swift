@@ -19,7 +19,7 @@ public enum Statistic: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// Number of samples that a percentile requires: 10 must lie beyond it. With fewer, one sample can move it.
+    /// Number of samples that a percentile requires: 10 must lie beyond it. Nil for other statistics.
     public var neededSamples: UInt64? { tailDenominator.map { 10 * $0 } }
 }
 

@@ -28,20 +28,20 @@ public struct MetricEntry: Sendable {
 
     /// Kind of quantity. It decides whether a disturbed machine may change the value, and the difference that matters.
     public enum Kind: Sendable {
-        /// Events that a store must or must not cause, judged in every trial.
+        /// Numbers of events, such as violations and failed commits. A limit on one is judged in every trial.
         case event
         /// Allocations or allocated bytes per commit.
         case allocation
-        /// Instructions per commit of a counted trial.
+        /// Instructions per commit of a counted trial, and their growth over a sweep.
         case instruction
         /// System calls or storage reads per commit of a counted trial, and counters of an engine.
         case access
-        /// Bytes, versions and descriptors that are held.
+        /// Bytes and descriptors that are held.
         case holding
-        /// CPU time, and service time, which is mostly CPU time.
+        /// CPU time, and times that are mostly CPU time, such as the service time.
         case processor
-        /// Clock times, rates and their ratios, and quantities that depend on thread timing: commits per callback,
-        /// version lag, versions kept alive.
+        /// Everything else: clock times, rates and ratios, and quantities that depend on thread timing, such as commits
+        /// per callback, version lag and versions kept alive.
         case clock
 
         /// Whether the value is counted and independent of stolen or delayed CPU time, so that disturbed trials stay
@@ -53,8 +53,8 @@ public struct MetricEntry: Sendable {
             }
         }
 
-        /// Returns the share of the base from which a difference matters. CPU and service time vary least; latencies
-        /// also wait for the machine; tails vary most.
+        /// Returns the share of the base from which a difference matters. Counts vary least, then CPU and service time.
+        /// Latencies also wait for the machine. Tails of times vary most.
         public func threshold(statistic: String) -> Double {
             let isTail = ["p90", "p99", "p99_9", "p99_99", "max"].contains(statistic)
             return switch self {
@@ -68,15 +68,15 @@ public struct MetricEntry: Sendable {
     }
 
     public enum Shape: Sendable {
-        /// Samples are recorded one by one (over time for `staleness` and `version_lag`). The result is percentiles, no
-        /// `value`.
+        /// Samples are recorded one by one (over time for `staleness` and `version_lag`). The result is percentiles,
+        /// extremes, mean and count, no `value`.
         case distribution(of: Samples)
         case number
         /// An interval from `low` to `high`.
         case bracket
     }
 
-    /// Unit that a distribution has samples of. It bounds the number of samples in advance.
+    /// Unit that a distribution has samples of. Except for `others`, it bounds the number of samples in advance.
     public enum Samples: Sendable {
         /// One sample per commit.
         case commits
@@ -98,11 +98,12 @@ public struct MetricEntry: Sendable {
     /// Data that the metric is computed from. It decides which table has the provider.
     public enum Source: Sendable, Hashable {
         case trial
-        /// A trial and its companion trials (without observers, or on another driver), or the outcome of a trial.
+        /// A trial and its companion trials (without observers, or on the no-op driver), a counted trial, or the
+        /// outcome of a trial.
         case companions
-        /// The same trial on another driver.
+        /// A trial and the same trial on the first driver of the scenario.
         case peers
-        /// All points of a sweep that varies one of these settings.
+        /// All points of a sweep that varies at least one of these settings.
         case sweep(over: [Setting])
         case interleavingTest
     }
@@ -120,14 +121,13 @@ public struct MetricEntry: Sendable {
     /// Default: `more`.
     public let worse: Worse
     public let source: Source
-    /// Metrics of the same trial that it is computed from. They are measured and reported with it.
+    /// Metrics that it is computed from. They are measured and reported with it.
     public let takes: [Metric]
     package let needs: [MetricNeed]
     public let subject: Subject
-    /// Whether a time can be negative: the callback of a thread that preempts the writer begins before the commit
-    /// returns.
+    /// Whether a time can be negative, because a callback can begin before the commit call returns.
     public let mayBeNegative: Bool
-    /// Whether every result contains the metric, requested or not.
+    /// Whether every trial that has the metric reports it, requested or not.
     public let isOwed: Bool
     /// Definition, one line of Markdown.
     public let definition: String
@@ -178,8 +178,8 @@ extension Metric {
     public var needsWakeProbe: Bool { entry.needs.contains(.wakeProbe) }
     public var countsAllocations: Bool { entry.needs.contains(.allocationCounters) }
 
-    /// Whether the metric can compare two commits: a figure of the store from a single trial, with a better and a
-    /// worse direction. Events that a store promises are judged in every trial instead.
+    /// Whether the metric can compare two commits: a figure of the store on one driver at one point, with a better and
+    /// a worse direction. Events are judged in every trial instead.
     package var tellsCommitsApart: Bool {
         entry.subject == .store && !isOverSweep && entry.source != .peers && entry.worse != .neither
             && entry.kind != .event

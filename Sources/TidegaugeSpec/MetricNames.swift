@@ -13,7 +13,7 @@ public enum Metric: Hashable, Sendable, Codable, CaseIterable {
 
     private static let prefix = "engine."
     private static let exponentPrefix = "engine_exponent."
-    /// Beginnings of open names. A limit has the statistic behind the dot after that.
+    /// Beginnings of open names. Each contains the first dot of a limit; the statistic follows the second.
     package static let openPrefixes = [prefix, exponentPrefix]
     /// Regular expression of a counter's name.
     package static let counterPattern = "[a-z][a-z0-9_]*"
@@ -88,7 +88,7 @@ public enum Metric: Hashable, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// Exponent of a counter of the engine; nil for other metrics.
+    /// The metric of the exponent of this counter of the engine; nil for other metrics.
     package var exponent: Metric? {
         switch self {
         case .engine(let counter): .engineExponent(counter: counter)

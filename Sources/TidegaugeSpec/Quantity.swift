@@ -41,7 +41,7 @@ package enum Quantity {
         return Int(value)
     }
 
-    /// Parses any finite decimal number.
+    /// Parses a finite decimal number.
     package static func number(_ text: String) throws(ValueFault) -> Double {
         try finite(try numeral(text, wanted: "a number such as 0.5"), text)
     }
@@ -143,7 +143,7 @@ package enum Quantity {
     }
 
     /// Returns `amount` without underscores if it is a decimal numeral: digits with single underscores between them,
-    /// optional sign, fraction and exponent. Rejects a leading zero, because YAML 1.1 reads `010` as 8.
+    /// optional minus sign, fraction and exponent. Rejects a leading zero, because YAML 1.1 reads `010` as 8.
     private static func numeral(_ amount: String, of text: String? = nil, wanted: String) throws(ValueFault) -> String {
         let text = text ?? amount
         let word = text.lowercased().prefix { $0 != "/" }.drop { "+-.".contains($0) }

@@ -5,14 +5,15 @@
 public struct Shim: Codable, Sendable, Equatable {
     /// Additional CPU time of each commit, as a share of the commit's own. 0: only the shim itself, as control.
     public var spinShare: Double = 0
-    /// Additional wait of each commit without CPU time, as a share of the commit's own time; nil: none. Clocks see
-    /// it, counters do not. Sleeps overrun, so later sleeps are shortened. Commits of about 1 ms sleep each, so all
-    /// their statistics move. Of shorter commits only some sleep, so their mean and rate move but not their median.
+    /// Additional wait of commits without CPU time, as a share of their own time; nil: none. Clocks see it, counters
+    /// do not. Sleeps overrun, so later sleeps are shortened. Waits shorter than about 20 µs are added up, and one of
+    /// several commits sleeps for them: their mean and rate move, but not their median.
     public var waitShare: Double?
     /// Every `tailEvery`-th commit takes `tailNs` longer; 0: none.
     public var tailEvery = 0
     public var tailNs: Int64 = 0
-    /// Every `lingerEvery`-th callback takes `lingerNs` longer, so that the engine has to coalesce commits; 0: none.
+    /// Every `lingerEvery`-th callback of an observer takes `lingerNs` longer, so that the engine may coalesce commits;
+    /// 0: none.
     public var lingerEvery = 0
     public var lingerNs: Int64 = 0
 }

@@ -3,12 +3,13 @@
 extension TrialSpec {
     private static let mostCommits = 200
     /// Approximate number of rows that all counted commits together handle: changed rows, once for the store and once
-    /// per observer, and list positions. Commits with more rows are counted fewer times.
+    /// per observer, rows that callbacks read, and list positions. The more rows a commit handles, the fewer are
+    /// counted.
     private static let countedRows = 4_000
     private static let fewestCommits = 3
     /// Number of counted commits per warm-up commit.
     private static let countedPerWarmUp = 5
-    /// Minimum hang timeout (60 s): a process under valgrind on a busy machine is slow.
+    /// Minimum hang timeout: a process under valgrind on a busy machine is slow.
     private static let countedTimeoutNs: Int64 = 60_000_000_000
 
     /// The reason why the trial has no counted form, as a sentence, or nil if it has one.
@@ -29,7 +30,7 @@ extension TrialSpec {
             commits: commits, warmUpCommits: max(1, commits / Self.countedPerWarmUp), counter: counter)
         spec.measure = Metric.allCases.filter { $0.isOfCountedTrial || $0.isOfCountedSweep }.map(\.rawValue)
         (spec.warmUpNs, spec.durationNs) = (0, 0)
-        // The load shape does not change what one commit does.
+        // The schedule of the load does not change what one commit does.
         (spec.writers.load, spec.observers.audit) = (.closed, .none)
         spec.hangTimeoutNs = max(spec.hangTimeoutNs, Self.countedTimeoutNs)
         return spec

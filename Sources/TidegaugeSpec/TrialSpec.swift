@@ -184,7 +184,7 @@ public struct DatasetSpec: Codable, Sendable, Equatable {
 public struct ObserversSpec: Codable, Sendable, Equatable {
     /// The queries that the observers watch.
     public enum Queries: String, Codable, Sendable, CaseIterable {
-        /// All watch one query: the `match` share of rows with the highest scores.
+        /// All watch one query: the `match` share of rows with the highest scores, or, with `sort: list`, the list.
         case same
         /// Observer i of n watches the i-th of n equal score ranges of the `match` share, all in one order.
         case ranges
@@ -205,7 +205,7 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         case runLoop = "run-loop"
         case queue
     }
-    /// Call that the first observing thread makes on the store after each commit of a writer, one at a time.
+    /// Call that the first observing thread makes on the store after a commit. Commits during a call cause no other.
     public enum Calls: String, Codable, Sendable, CaseIterable {
         case none
         /// Begins a write transaction and cancels it.
@@ -227,7 +227,7 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         case none
         /// Reads a row by its key, in a separate read.
         case lookup
-        /// Counts the rows of its query, in a separate read.
+        /// Counts the rows of its query, or those that match `where`, in a separate read.
         case count
         /// Sums a property over all rows of its result.
         case sum
@@ -254,7 +254,7 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
 
     public var count = 0
     public var queries = Queries.same
-    /// Share of the items that `same` queries match, in (0, 1].
+    /// Share of the items that the queries match, in (0, 1]. See `Queries`.
     public var match: Double = 0
     public var sort = Sort.none
     public var deliver = Deliver.runLoop
@@ -322,7 +322,7 @@ public struct WritersSpec: Codable, Sendable, Equatable {
     }
     /// Distribution of the rows that commits change. Each writer chooses among its own rows.
     public enum Keys: String, Codable, Sendable, CaseIterable {
-        /// All rows that writers write to.
+        /// All rows of the writer with the same probability.
         case uniform
         /// Rows that all observers watch and that stay in every query: every commit touches every query.
         case matching
@@ -334,12 +334,12 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         case latest
     }
     public enum ChangeKind: String, Codable, Sendable, CaseIterable {
-        /// A new unique score: the row moves in every order by score and may enter or leave a query.
+        /// A new unique score: the row may move in orders by score, and enter or leave a query.
         case updateScore = "update-score"
         /// Changes the row but keeps its position in every order.
         case touch
-        /// Gives the row the highest score: it becomes first by `-score` and last by `score`. In a list it becomes
-        /// first.
+        /// Gives the row the highest score of its writer's rows: with one writer, it becomes first by `-score` and last
+        /// by `score`. In a list it becomes first.
         case move
         case insert
         case delete
@@ -352,7 +352,7 @@ public struct WritersSpec: Codable, Sendable, Equatable {
 
     public var threads = 0
     public var load = Load.open
-    /// Commits per second over all writers. Ignored unless `load` is `open`.
+    /// Commits per second over all writers. Ignored unless `load` is `open`, and with `arrivals: trace`.
     public var rateHz: Double = 0
     public var arrivals = Arrivals.uniform
     /// Commits per burst; applies to `bursts`.
@@ -389,6 +389,6 @@ extension TrialSpec {
         return writing..<writing + (observers.hosts ?? 0)
     }
 
-    /// Number of hosts of a trial; nil: the trial runs in one process or two on this machine.
+    /// Number of hosts of a trial; nil: the trial uses no hosts.
     public var hosts: Int? { writers.hosts.map { max($0, observingHosts.upperBound) } }
 }

@@ -5,7 +5,7 @@
 // Slices lie on a grid of the monotonic clock, so the processes need not communicate. Pure.
 
 public struct TurnsSpec: Codable, Sendable, Equatable {
-    /// Grid of window starts. Two processes that become ready shortly after one another start together.
+    /// Grid of window starts. Two processes that become ready between the same two points of it start in one cycle.
     private static let startsEveryNs: Int64 = 100_000_000
 
     public var lengthNs: Int64
@@ -34,7 +34,7 @@ public struct TurnsSpec: Codable, Sendable, Equatable {
         return (earliestNs - offsetNs + everyNs - 1) / everyNs * everyNs + offsetNs
     }
 
-    /// Returns the start of this process's next slice. Nil during its own slice and if the load ended at `endNs`.
+    /// Returns the start of this process's next slice. Nil in the working part of its own slice, and from `endNs` on.
     public func nextNs(after nowNs: Int64, before endNs: Int64 = .max) -> Int64? {
         guard nowNs < endNs else { return nil }
         let inCycleNs = (nowNs - offsetNs) % cycleNs
@@ -46,7 +46,8 @@ extension TrialSpec {
     /// Returns the wall time that `ns` of load take.
     public func wallNs(_ ns: Int64) -> Int64 { turns?.wallNs(ns) ?? ns }
 
-    /// Whether the load can pause between slices: no schedule, no other writing process, no fault and no other store.
+    /// Whether the load can pause between slices: no schedule, no other writing process or host, no fault, no co-tenant
+    /// and no interleaving test.
     public var canTakeTurns: Bool {
         writers.load != .open && writers.process == .same && writers.hosts == nil && fault.kind == .none
             && dataset.coTenant == .none

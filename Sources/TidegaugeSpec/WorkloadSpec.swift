@@ -1,5 +1,5 @@
 // A recorded workload: rows that each commit of an application inserted, changed and deleted, and the queries
-// observed meanwhile. Rows and queries are numbers, so that it can be replayed on any store.
+// observed meanwhile. Rows are numbers and queries are shares of a table, so that any store can replay it.
 
 /// A recorded workload. `WritersSpec.traceNs` has the due times of its commits.
 public struct WorkloadSpec: Codable, Sendable, Equatable {

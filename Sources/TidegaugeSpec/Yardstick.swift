@@ -3,7 +3,7 @@
 
 /// Names as written in limits, after a number: `<= 4 raw_commit`, or `>= 2 per raw_commit` for a rate.
 public enum Yardstick: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable {
-    /// Puts one row of 48 bytes into 10,000 others and commits with LMDB itself, without a flush, in the memory file
+    /// Replaces one of 10,000 rows of 48 bytes and commits with LMDB itself, without a flush, in the memory file
     /// system.
     case rawCommit = "raw_commit"
     /// A thread wakes another thread, which wakes it in turn.
