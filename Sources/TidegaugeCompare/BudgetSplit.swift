@@ -4,15 +4,15 @@
 import TidegaugeStatistics
 
 enum BudgetSplit: Sendable, Equatable {
-    /// Screening ends at this time from the start. The rest confirms hits on fresh pairs, with all of α.
+    /// Screening may end from this time after the start. The rest confirms candidates on fresh pairs, with all of α.
     case staged(screenSeconds: Double)
-    /// Too short for both stages: every gate gets the same number of pairs, there is no selection and no early look,
-    /// and at the end all are judged at once (Holm over all gates).
+    /// Too short for both stages: gates get pairs in rounds, there is no selection and no early look, and at the end
+    /// all are judged at once (Holm over all gates).
     case direct
 
     /// Share of a sufficient budget that screening may take; the rest is reserved for confirmation.
     static let screeningShare = 0.6
-    /// Number of pairs that one gate needs to be red, plus one spare.
+    /// Minimum number of pairs that one gate needs to be red, plus one spare.
     static let pairsToConfirmOne = Double(Looks.fewestPairs(gates: 1) + 1)
 
     /// - Parameter secondsPerPair: mean over gates.

@@ -11,9 +11,9 @@ public struct ComparedRow: Codable, Sendable, Equatable {
     public var unit: String
     public var isGate: Bool
     public var verdict: Verdict
-    /// Remarks on the verdict: `confirmed`, `not confirmed`, `noisy machine`, …
+    /// Remarks on the verdict, such as `confirmed on fresh pairs`.
     public var remark: String
-    /// Medians of both sides over the pairs.
+    /// Medians of both sides over the pairs; nil for a figure over several points.
     public var base: Double?
     public var head: Double?
     /// Whether change, interval, threshold and detectable effect are differences in `unit`, as values ≤ 0 have no
@@ -29,15 +29,15 @@ public struct ComparedRow: Codable, Sendable, Equatable {
     public var pairs: Int
     /// One-sided p-value of the head being worse, or of either direction if neither is worse.
     public var pValue: Double?
-    /// `pValue` adjusted over all figures that are not gates (Benjamini–Hochberg).
+    /// p-value of either direction, adjusted over all figures that are not gates (Benjamini–Hochberg).
     public var qValue: Double?
     /// Number of pairs of the same noise that would decide an undecided row.
     public var pairsToDecide: Int?
-    /// Input of the judge: p-value of either direction, and the effect, which is above 0 if it is worse.
+    /// Input of the judge: p-value of either direction, the effect, which is above 0 if it is worse, and its threshold.
     var pEither: Double?
     var worsening: Double?
     var delta: Double?
-    /// Change of the merged samples of all pairs with its interval, for tail figures.
+    /// Change of the 99th percentile of the merged samples of all pairs, with its interval; for `p99` figures.
     public var merged: Interval?
 
     public struct Interval: Codable, Sendable, Equatable {

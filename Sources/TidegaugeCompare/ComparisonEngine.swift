@@ -1,5 +1,5 @@
-// Chooses the next pair and decides by the pairs so far. It uses no process and no clock. The same plan and records
-// lead to the same choices, so a resumed comparison replays its journal. Pure.
+// Chooses the next pair and decides by the pairs so far. It uses no process and no clock. The same plan, counts and
+// records lead to the same choices, so a resumed comparison replays its journal. Pure.
 import TidegaugeStatistics
 
 public struct ComparisonEngine: Sendable {
@@ -18,7 +18,7 @@ public struct ComparisonEngine: Sendable {
     }
 
     /// Number of pairs that each gate in front (`isInFront`) gets before any gets more. With fewer pairs an effect has
-    /// no interval and cannot be a hit.
+    /// no upper bound and cannot be a hit.
     private static let fewestBudgetPairs = 5
 
     public let plan: ComparisonPlan
@@ -30,9 +30,9 @@ public struct ComparisonEngine: Sendable {
     private var isConfirming = false
     /// Number of gates in confirmation that are not red yet.
     private var family = 0
-    /// Division of the budget; nil without a budget, or before every subject has had a pair.
+    /// Division of the budget; nil without a budget, or before every subject in front has had a pair.
     private var split: BudgetSplit?
-    /// Whether the budget is spent and the final look was made.
+    /// Whether the final decisions were made: the budget is spent, or no gate of a direct comparison wants more pairs.
     private var isSettled = false
     /// Order of the sides in the next pairs, per subject.
     private var orders: [[Bool]]
@@ -50,7 +50,7 @@ public struct ComparisonEngine: Sendable {
         orders = plan.subjects.map { _ in [] }
     }
 
-    /// Returns the next pair, or nil if everything is decided or the budget is spent.
+    /// Returns the next pair. Nil if everything is decided, the budget is spent, or only counts were requested.
     public mutating func next() -> Assignment? {
         if plan.isCountedOnly { return nil }
         // A round may stay incomplete, so that its time is left for confirmation.
@@ -145,8 +145,8 @@ public struct ComparisonEngine: Sendable {
     }
 
     /// Returns the subjects of the next pairs in order: a round or a single one. First a few rounds for all gates in
-    /// front (`isInFront`), those that look worse first. Then gates that look significantly worse, clearest first. Then
-    /// the gate that can be decided soonest. Afterwards the same for the other subjects.
+    /// front (`isInFront`), those that look worse first. Then gates whose estimate is above the threshold, clearest
+    /// first. Then the gate that can be decided soonest. Afterwards the same for the other subjects.
     private mutating func mostUrgent(_ subjects: [Int]) -> [Int] {
         let undecided = subjects.filter { !tracks[$0].isDecided && tracks[$0].screen.count < looks.mostPairs }
         let front = undecided.filter { isInFront[$0] }
@@ -187,7 +187,7 @@ public struct ComparisonEngine: Sendable {
         family = chosen.count
     }
 
-    /// Returns the gates to confirm, clearest first.
+    /// Returns the gates that are worth confirming, clearest first.
     private func candidates() -> [Int] {
         let inBudget = plan.budgetSeconds != nil
         return clearest(tracks.indices.filter { tracks[$0].isScreening }) { effect, delta in
@@ -257,7 +257,7 @@ public struct ComparisonEngine: Sendable {
         }
     }
 
-    /// Makes one more look with the remaining α, shared by Holm: a called gate leaves its share to the others.
+    /// Makes one more look with the remaining α, shared by Holm: a gate found red leaves its share to the others.
     private mutating func lastLook(_ meant: [Int]) {
         var open = meant.filter { tracks[$0].isConfirming || tracks[$0].isScreening }
         var isAnyCalled = true

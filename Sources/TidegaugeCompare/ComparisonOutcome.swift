@@ -10,7 +10,7 @@ public struct ComparisonOutcome: Sendable, Equatable {
     }
 
     public var word: Word
-    /// Fates of the head's trials that did not occur on the base.
+    /// Fates of the head's trials that did not occur on the base, of subjects that were given up.
     public var fates: [TrialFate]
 
     public init(_ engine: ComparisonEngine, _ rows: [ComparedRow], _ counted: [CountedRow] = []) {

@@ -70,7 +70,7 @@ public struct ComparisonPlan: Codable, Sendable, Equatable {
     public var profile: Profile
     /// Number of pairs of the screening stage; 0: only counts decide.
     public var pairs: Int
-    /// Time limit for all trials; nil: none.
+    /// Time limit for all pairs; nil: none.
     public var budgetSeconds: Double?
     public var seed: UInt64
     public var rule: VoidRule

@@ -5,7 +5,7 @@ import TidegaugeSpec
 
 /// A counted figure at one point of a scenario.
 public struct CountedRow: Codable, Sendable, Equatable {
-    /// A function whose instructions per commit changed.
+    /// A function whose instructions per commit grew.
     public struct Cause: Codable, Sendable, Equatable {
         public var function: String
         /// Instructions of the function itself and of runtime helpers on its behalf.

@@ -10,18 +10,18 @@ public struct GateTrack: Sendable {
         /// Screened, and not selected for confirmation.
         case screened
         case confirmed
-        /// A hit that fresh pairs did not confirm.
+        /// Selected, and not confirmed by fresh pairs.
         case refuted
-        /// Trials of a side do not complete.
+        /// Given up, because trials of several pairs did not complete.
         case failing
     }
 
-    /// Maximum number of failed trials before the subject is given up.
+    /// Maximum number of pairs with failed trials before the subject is given up.
     private static let mostFailures = 2
 
     public let subject: ComparedSubject
     public internal(set) var state = State.screening
-    /// Whether it was called by a single look at all gates, without a second stage: see `BudgetSplit`.
+    /// Whether it was found red by a single look at all gates, without a second stage: see `BudgetSplit`.
     public internal(set) var isDirect = false
     /// Whether too many pairs of the stage were void. It gets no more pairs, and the valid ones decide.
     public private(set) var isCutShort = false
@@ -93,7 +93,7 @@ public struct GateTrack: Sendable {
         return candidates.first { name in first.values(name) != nil } ?? wanted
     }
 
-    /// Criterion from all valid pairs, so that both stages use one scale.
+    /// Criterion from the valid pairs of both stages, for reports. Decisions use the scale of the pairs of one stage.
     public var criterion: Criterion { PairedFigure(gate, screen + confirm).criterion }
     var screened: PairedFigure { PairedFigure(gate, screen) }
     var confirmed: PairedFigure { PairedFigure(gate, confirm) }
@@ -101,7 +101,7 @@ public struct GateTrack: Sendable {
     public var screenEffect: PairedEffect? { screened.effect }
     public var confirmEffect: PairedEffect? { confirmed.effect }
 
-    /// Whether more screening cannot change the result.
+    /// Whether eight or more pairs show that the gate is unchanged or a hit. A budget then screens other gates.
     var isDecided: Bool {
         let figure = screened
         guard let effect = figure.effect, screen.count >= 8 else { return false }
@@ -111,7 +111,7 @@ public struct GateTrack: Sendable {
 
 extension PairRecord {
     /// Returns how much worse the head is over all sweep points on `criterion`'s scale (default: the metric's): the
-    /// mean of the logarithms, with equal weights. Returns nil if a point lacks the figure or a logarithm.
+    /// mean of the logarithms or differences, with equal weights. Nil if a point lacks the figure or a logarithm.
     public func worsening(_ name: FigureName, on criterion: Criterion? = nil) -> Double? {
         guard let values = values(name) else { return nil }
         let criterion = criterion ?? Criterion(name)

@@ -71,7 +71,7 @@ public struct HistorySeries: Sendable, Equatable {
         public static func < (left: Name, right: Name) -> Bool { left.description < right.description }
     }
 
-    /// A change point: the median of the figure is another from here on.
+    /// A change point: from here on, the median of the figure is a different one.
     public struct Break: Sendable, Equatable {
         /// Index in `points` of the first point after the break.
         public var index: Int

@@ -5,7 +5,7 @@ import TidegaugeSpec
 import TidegaugeStatistics
 
 public struct Judge: Sendable {
-    /// Share of false alarms among the advised figures.
+    /// Maximum expected share of false alarms among the advised figures.
     public static let falseDiscoveryRate = 0.05
 
     private let engine: ComparisonEngine
@@ -74,7 +74,7 @@ public struct Judge: Sendable {
         effect.isSuspicious(delta) ? .suspected : .inconclusive
     }
 
-    /// Reasons why the gate is undecided: noise, the budget, or too few pairs.
+    /// Reasons why the gate is undecided: noise, the budget, an interruption, or too few pairs.
     private func doubts(_ track: GateTrack, _ effect: PairedEffect?) -> [String] {
         var doubts: [String] = []
         if track.isCutShort { doubts.append("noisy machine: \(track.voids.count) void pairs") }

@@ -4,7 +4,7 @@ import TidegaugeStatistics
 public struct Looks: Sendable, Equatable {
     /// Numbers of pairs at which to look, ascending. The first look can only give up.
     public let pairs: [Int]
-    /// α of all looks at all gates: the probability that a comparison of a binary with itself is red.
+    /// α of all looks at all gates: an upper bound of the probability that a comparison of a binary with itself is red.
     public static let alpha = 0.01
     /// α of each look, together `alpha`. A union bound loses almost nothing at three looks.
     private static let spending = [0, 0.001, 0.004, 0.005]
@@ -16,7 +16,7 @@ public struct Looks: Sendable, Equatable {
 
     public enum Decision: Sendable, Equatable {
         case regressed
-        /// The gate cannot become red any more.
+        /// The gate gets no more looks: it is under the threshold, or this was the last look.
         case futile
         case goOn
     }
@@ -63,7 +63,7 @@ public enum Screen {
     }
 
     /// Returns whether the effect is worth confirming in a budget: a hit or, with too few pairs for one, an effect
-    /// with equal signs. Any rule is valid, because fresh pairs decide.
+    /// above the threshold with equal signs. Any rule is valid, because fresh pairs decide.
     static func isCandidate(_ effect: PairedEffect, delta: Double) -> Bool {
         if isHit(effect, delta: delta) { return true }
         let smallest = SignedRank.smallestP(pairs: effect.pairs)

@@ -39,7 +39,7 @@ public struct PairedEffect: Sendable, Equatable, Codable {
     /// Whether it looks worse by more than `delta` at α = 5 %.
     func isSuspicious(_ delta: Double) -> Bool { pWorse < Screen.alpha && estimate > delta }
 
-    /// Whether it is certainly less than `delta` worse.
+    /// Whether it is less than `delta` worse, or not worse at all, at 95 % confidence.
     public func isUnder(_ delta: Double) -> Bool { upperBound.map { $0 < delta || $0 <= 0 } ?? false }
 
     /// Returns the number of pairs that would decide the figure, more than the current number. Nil if no number

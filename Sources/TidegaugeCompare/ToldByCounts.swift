@@ -2,7 +2,7 @@
 import TidegaugeSpec
 
 extension ComparedSubject {
-    /// Returns whether every point of the subject was counted with a verdict, and the gate measures instructions.
+    /// Returns whether every point of the subject was counted with a verdict, and the gate measures CPU time.
     /// Counts do not include waiting, so latency, rate and staleness are never decided. Bytes and events need a few
     /// pairs.
     func isTold(by counted: [CountedRow]) -> Bool {

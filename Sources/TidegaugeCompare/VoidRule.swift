@@ -1,5 +1,5 @@
-// Void pairs: rules fixed in advance that use only the machine's noise. No pair is dropped for its measured values.
-// Pure.
+// Void pairs: rules fixed in advance that use only the machine's noise and the number of due commits. No pair is
+// dropped for its measured values. Pure.
 import TidegaugeMeasure
 import TidegaugeStatistics
 
@@ -10,7 +10,7 @@ public struct VoidRule: Codable, Sendable, Equatable {
     public var mostStealShareInTurns = 0.2
     /// Maximum relative difference of the commits due in both windows, which follow the same schedule.
     public var mostPacingError = 0.01
-    /// Maximum share of void pairs of a subject before the machine counts as too noisy.
+    /// Maximum share of void pairs of a subject in one stage before the machine counts as too noisy.
     public var mostVoidShare = 0.2
 
     public init(_ limits: NoiseLimits = NoiseLimits()) { self.limits = limits }
@@ -45,6 +45,6 @@ public struct VoidRule: Codable, Sendable, Equatable {
         return nil
     }
 
-    /// Maximum number of void pairs for a subject with `pairs` pairs.
+    /// Maximum number of void pairs for a stage of `pairs` pairs.
     public func mostVoids(pairs: Int) -> Int { Int(nearest: (mostVoidShare * Double(pairs)).rounded(.up)) }
 }

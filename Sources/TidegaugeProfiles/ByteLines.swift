@@ -45,8 +45,8 @@ struct ByteLines {
         return true
     }
 
-    /// Reads letters before `=` or `:` and returns them with that byte. Returns nil, and reads nothing, if the line
-    /// does not continue so. Keys are short enough for inline strings, without allocation.
+    /// Reads lower-case letters before `=` or `:` and returns them with that byte. Returns nil, and reads nothing, if
+    /// the line does not continue so. Callgrind's keys are short enough for inline strings, without allocation.
     mutating func takeKey() -> (key: String, mark: UInt8)? {
         var index = place
         while index < end, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[index]) { index += 1 }

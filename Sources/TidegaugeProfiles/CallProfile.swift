@@ -14,7 +14,7 @@ public struct CallProfile: Codable, Sendable {
         (self.functions, self.tree) = (functions, tree)
     }
 
-    /// Merges all specialisations and versions of a function. O(sum of the lengths of all chains).
+    /// Merges the specialisations and versions of a function.
     public init(_ part: CallgrindPart) {
         var tree = CallTree<Double>()
         let places = part.symbols.map { tree.function(FunctionName.short($0)) }

@@ -7,6 +7,6 @@ public struct CallgrindError: Error, Sendable, Equatable, CustomStringConvertibl
     /// Expected and found text, or the reason why the file cannot be read.
     public var message: String
 
-    /// `out-02:17: expected the cost of the call before, found 'fn=(3) f'; if the file is damaged, record it again`.
+    /// `out-02:17: expected the cost of the call on the line before, found 'fn=(3) f'; record the profile again`.
     public var description: String { path + (line.map { ":\($0)" } ?? "") + ": " + message }
 }

@@ -1,5 +1,5 @@
 // Reads files of `valgrind --tool=callgrind` ("Callgrind Format Specification", valgrind 3.19). Keeps instructions
-// and calls per function, and skips source lines and jumps.
+// and calls per function and the number of system calls, and skips source lines and jumps.
 import Foundation
 
 public enum CallgrindFile {
@@ -15,7 +15,7 @@ public enum CallgrindFile {
         return try parts([UInt8](data), path: path)
     }
 
-    /// Parses the bytes of a file. O(n).
+    /// Parses the bytes of a file.
     /// - Parameter path: path for error messages.
     /// - Throws: `CallgrindError`, also if costs do not add up to the stated total.
     public static func parts(_ bytes: [UInt8], path: String) throws(CallgrindError) -> [CallgrindPart] {

@@ -28,7 +28,7 @@ struct CallgrindParser {
     /// Index of the system calls counted by `--collect-systime`, or nil.
     private var systemCallsColumn: Int?
 
-    /// Whether costs or totals were read, so that the next header starts another part.
+    /// Whether a function or the totals were read, so that a header other than `totals:` starts another part.
     private var isBody = false
     /// Contexts of the current cost lines and of the next call.
     private var function: Int?

@@ -1,14 +1,14 @@
 // One part of a callgrind profile: of one thread with `--separate-threads=yes`, else of all threads. Plain values.
 
 public struct CallgrindPart: Sendable, Equatable {
-    /// All calls from one context to another.
+    /// Calls from one context to another: one `calls=` line.
     public struct Call: Sendable, Equatable {
         /// Indices of caller and callee in `contexts`.
         public var caller: Int
         public var callee: Int
         public var count: Int
-        /// Inclusive instructions of all these calls. Negative if a call began before the part: costs in earlier
-        /// parts are subtracted too.
+        /// Inclusive instructions of these calls. Can be negative if a call began before the part, because costs in
+        /// earlier parts are subtracted too.
         public var instructions: Int
     }
 

@@ -1,11 +1,11 @@
-// Names of functions as shown in tables. All compiler-made versions of a function share one name, so that a switch
-// between versions does not look like one function replaced by another. Pure.
+// Names of functions as shown in tables. Versions of a function that the compiler makes share its name, so that a
+// switch between versions does not look like one function replaced by another. Pure.
 import StillingWellBasis
 
 public enum FunctionName {
     /// Returns a name such as `TreeDifference.walk(_:_:)`: without modules, types, generic arguments, and marks of
-    /// specialised, merged or outlined versions. Closures keep their context: `closure #1 in Store.write(_:)`. Other
-    /// symbols stay the same, except for a library version (`malloc@@GLIBC_2.2.5`). O(n).
+    /// specialised, merged or inlined versions. Closures keep their context: `closure #1 in Store.write(_:)`. Symbols
+    /// of other languages stay the same, except for a library version (`malloc@@GLIBC_2.2.5`).
     ///
     /// Functions that differ only in types, constraints or files share a name: overloads by type, and private
     /// functions of the same name in two files.

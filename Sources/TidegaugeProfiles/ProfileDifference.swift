@@ -1,4 +1,4 @@
-// Functions and call chains that cost more in one profile than in another. A value.
+// Functions and call chains of two profiles, with their cost in each. A value.
 
 public struct ProfileDifference: Sendable {
     /// A function and its costs, 0 in a profile that lacks it.
@@ -7,7 +7,7 @@ public struct ProfileDifference: Sendable {
         public var name: String
         public var exclusive: BeforeAfter<Double>
         public var inclusive: BeforeAfter<Double>
-        /// Cost including runtime helpers on its behalf.
+        /// Exclusive cost, with that of runtime helpers on its behalf.
         public var own: BeforeAfter<Double>
     }
 
@@ -19,9 +19,9 @@ public struct ProfileDifference: Sendable {
         public var exclusive: BeforeAfter<Double>
     }
 
-    /// Functions of both profiles, by descending growth of the exclusive cost.
+    /// Functions of either profile, by descending growth of the exclusive cost.
     public let rows: [Row]
-    /// Call chains of both profiles.
+    /// Call chains of either profile.
     public let tree: CallTree<BeforeAfter<Double>>
 
     /// Compares two profiles of the same number of operations, or per operation. O(n log n).
@@ -47,13 +47,13 @@ public struct ProfileDifference: Sendable {
         Array(rows.prefix { $0.exclusive.growth >= instructions })
     }
 
-    /// Functions that grew, by descending growth of `own`, so that an additional retain counts for its caller. The
+    /// Functions whose `own` cost grew, by descending growth, so that an additional retain counts for its caller. The
     /// first is the most likely cause.
     public var culprits: [Row] {
         rows.filter { $0.own.growth > 0 }.sorted { ($1.own.growth, $0.name) < ($0.own.growth, $1.name) }
     }
 
-    /// Returns the chains with the largest growth of the last function's exclusive cost, largest first.
+    /// Returns at most `count` chains with the largest growth of the last function's exclusive cost, largest first.
     public func paths(most count: Int) -> [Path] {
         let grown = tree.nodes.indices.map { ($0, tree.nodes[$0].exclusive) }.filter { $0.1.growth > 0 }
         // Sorted before the paths are built, because only a few are needed. Indices make the order deterministic.

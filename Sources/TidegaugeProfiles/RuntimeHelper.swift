@@ -1,4 +1,5 @@
-// Functions that source code does not call by name. Their cost belongs to the function that uses them.
+// Functions of the Swift runtime, the C library and the dynamic linker. Their cost belongs to the function that uses
+// them.
 
 public enum RuntimeHelper {
     /// Returns whether a function (`FunctionName.short`) is a helper: reference counting, accesses, casts and
