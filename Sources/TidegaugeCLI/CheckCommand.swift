@@ -9,7 +9,7 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var scenarios: ScenarioPaths
 
-    @Option(help: "Profile whose number of samples must suffice for every limit: smoke, ci or full.")
+    @Option(help: "Profile for which limits with too few samples are named: ci or full (smoke judges no limits).")
     var profile: Profile = .ci
 
     func run() throws {

@@ -1,4 +1,4 @@
-// `tidegauge conform`: tests what an engine promises to observers and writers, one line per promise.
+// `tidegauge conform`: tests what an engine promises to observers and writers, and prints a verdict per promise.
 import ArgumentParser
 import CStillingWellPlatform
 import Foundation
@@ -46,7 +46,7 @@ struct ConformCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Processes that an engine leaves behind are then killed and reaped here.
+        // Makes this process the parent of processes that an engine leaves behind, so that it can reap them.
         cp_adopt_orphans()
         var outcome = Outcome.pass
         for (argument, name) in zip(driver, try Engines.names(driver)) {
@@ -91,7 +91,7 @@ struct ConformCommand: ParsableCommand {
         return outcome
     }
 
-    /// Lets another process make commits until it is killed.
+    /// Lets another process make commits and kill itself.
     private static func makeAndDie(_ driver: String, _ seed: UInt64, _ commits: Int, _ folder: String) throws {
         let ended = try Subprocess.run(
             "/proc/self/exe",

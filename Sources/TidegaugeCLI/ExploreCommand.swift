@@ -22,7 +22,7 @@ struct ExploreCommand: ParsableCommand {
 
     @Option(
         help:
-            "Number of schedules to try: the default one, then random ones and PCT schedules of depth 2 and 3 alternately."
+            "Number of schedules to try: the default one, then random ones and PCT schedules of depth 2 and 3 in turn."
     )
     var schedules = 1_000
 

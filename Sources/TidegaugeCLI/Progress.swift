@@ -1,7 +1,5 @@
 // Progress on standard error while trials run: one live line on a terminal, else a plain line every 10 s. NO_COLOR
-// turns off the cursor movement.
-//
-// Called on Foundation's queues.
+// turns off the cursor movement. Any thread.
 import Foundation
 import StillingWellSync
 import TidegaugeMeasure

@@ -51,7 +51,7 @@ struct ReplayCommand: ParsableCommand {
         if same < times { throw ExitCode(.limitBroken) }
     }
 
-    /// Returns the trial and its recorded hang.
+    /// Returns the trial, and its recorded hang if `file` is a record.
     private func subject() throws -> (TrialSpec, HangRecord?) {
         if file.hasSuffix(".json") {
             guard let data = FileManager.default.contents(atPath: file),

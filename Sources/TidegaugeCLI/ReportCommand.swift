@@ -8,8 +8,9 @@ struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report", abstract: "Rebuild a report, or compare two runs on one page.",
         discussion: """
-            With one folder: writes report.html, report.json, junit.xml and summary.md again. With two: writes a page into the \
-            second folder. It shows what changed first, then the answers of both runs and their curves in one picture.
+            With the folder of one run: writes report.html, report.json, junit.xml and summary.md again. With two: writes \
+            a page into the second folder. It shows what changed first, then the answers of both runs and their curves in \
+            one picture.
             """)
 
     @Argument(

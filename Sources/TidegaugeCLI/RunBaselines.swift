@@ -16,7 +16,7 @@ struct RunBaselines {
     private var figures: RunBaseline?
     private var comparison: BaselineComparison?
 
-    /// Finds all problems before anything is measured.
+    /// Reads the baseline, and checks the folder of a new one, before anything is measured.
     /// - Parameter root: folder of all runs.
     init(_ header: RunHeader, in root: String) throws {
         (self.root, compared, saved) = (root, header.baseline, header.savedBaseline)
@@ -48,7 +48,7 @@ struct RunBaselines {
         return comparison
     }
 
-    /// Saves the baseline of the run.
+    /// Saves the baseline of the run, if one was requested and the run passed.
     /// - Returns: a line per figure that became worse, and a summary of a few lines.
     func end(_ outcome: Outcome) throws -> (details: [String], summary: [String]) {
         var summary = comparison?.summary ?? []

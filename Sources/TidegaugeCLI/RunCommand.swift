@@ -1,4 +1,5 @@
-// `tidegauge run`: parses, plans, runs, judges and reports. Everything is read and checked before the first trial.
+// `tidegauge run`: parses, plans, runs, judges and reports. Scenarios, traces and options are checked before the first
+// trial.
 import ArgumentParser
 import Foundation
 import TidegaugeDriver
@@ -25,7 +26,7 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: """
-            Driver to run on; repeatable. The first is the reference (default: all but noop and peers). A command such as \
+            Driver to run on; repeatable. The summary is about the first (default: all but noop and peers). A command such as \
             'python3 engine.py', or a file engine.yaml, starts an engine in a process of its own (Docs/engines.md).
             """,
         completion: Completions.drivers)

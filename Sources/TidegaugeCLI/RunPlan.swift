@@ -1,4 +1,4 @@
-// The plan of a run, made only from its options, so that a resumed run has the same plan.
+// The plan of a run, made only from its options and the files that they name, so that a resumed run has the same plan.
 import ArgumentParser
 import Foundation
 import TidegaugeMeasure
@@ -9,7 +9,7 @@ import TidegaugeSpec
 import TidegaugeTrial
 
 struct RunPlan {
-    /// Number of commits and of callbacks of a trial in a trace.
+    /// Maximum number of commits and of callbacks of a trial in a trace.
     static let traceEvents = 500
     private static let mostReasons = 5
 
@@ -19,7 +19,7 @@ struct RunPlan {
     let warnings: [ScenarioProblem]
 
     /// Plans every trial of every requested scenario, or exits with the problems.
-    /// - Parameter header: request; its `binary` and `scenarios` are filled in.
+    /// - Parameter header: request. What follows from it, such as `binary` and `scenarios`, is filled in.
     init(_ header: RunHeader) throws {
         let overrides = try Self.overrides(header.overrides)
         let asked = try Engines.names(header.drivers)
@@ -87,8 +87,8 @@ struct RunPlan {
     /// everything runs; the oracle checks results in any profile.
     static func judges(_ profile: Profile) -> Bool { profile != .smoke }
 
-    /// Returns why none of the requested drivers can run anything, or nil if one can. A driver that cannot run some
-    /// scenarios is reported as skipped.
+    /// Returns why none of the requested drivers can run anything. Nil if one can, or if none was requested. A driver
+    /// that cannot run some scenarios is reported as skipped.
     private static func objection(_ jobs: [Runner.Job], _ scenarios: [Scenario], asked: [String]) -> String? {
         guard !asked.isEmpty else { return nil }
         var reasons: [String] = []
@@ -145,7 +145,7 @@ struct RunPlan {
         }
     }
 
-    /// Sets the duration to the length of the trace, unless it is given.
+    /// Sets the duration so that the window ends after the longest trace, unless it is given.
     private static func cover(_ scenario: Scenario, _ profile: Profile, _ overrides: inout [String: String]) throws {
         guard let traceNs = scenario.traceNs else {
             throw ValidationError(

@@ -22,7 +22,7 @@ struct ShippedDrivers {
         names = rows.dropFirst().compactMap(\.first)
     }
 
-    /// Returns why a program lacks the driver and which one has it.
+    /// Returns why a program lacks the driver and which one has it, or nil for a driver that is not of this package.
     static func remedy(_ name: String) -> String? {
         all.first { $0.names.contains(name) }.map {
             """

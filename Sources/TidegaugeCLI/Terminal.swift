@@ -46,7 +46,7 @@ private func terminalColumns(_ descriptor: Int32) -> Int? {
 
 /// Standard output as shown on a terminal.
 enum TerminalOutput {
-    /// Width that tables must fit into; nil if the output is not a terminal.
+    /// Width that tables must fit into; nil if the output is not a terminal or its width is unknown.
     static var columns: Int? { isatty(1) == 1 ? terminalColumns(1) : nil }
 
     private static let hasColour = hasControls(1)
@@ -58,7 +58,7 @@ enum TerminalOutput {
     ]
     private static let marks: [(mark: String, colour: Int)] = [("✔", 32), ("✘", 31)]
 
-    /// Returns the text with results in colour, if standard output is a terminal and NO_COLOR is not set.
+    /// Returns the text with results in colour, if standard output can show colours and NO_COLOR is not set.
     static func coloured(_ text: String) -> String {
         guard hasColour else { return text }
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -71,8 +71,8 @@ enum TerminalOutput {
         }.joined(separator: "\n")
     }
 
-    /// Wraps a line between words to the terminal's width. Continuation lines are indented to the last column of the
-    /// first line, which starts after two or more blanks.
+    /// Wraps a line between words to the terminal's width. Continuation lines are indented to the last column in the
+    /// left half that starts after two or more blanks. Without one, they are indented by two more than the line.
     /// - Parameter columns: nil: not wrapped.
     static func wrapped(_ line: String, columns: Int? = Self.columns) -> String {
         guard let columns, line.count > columns else { return line }
@@ -99,7 +99,7 @@ enum TerminalOutput {
     private static func painted(_ text: String, _ colour: Int) -> String { "\u{1B}[\(colour)m\(text)\u{1B}[0m" }
 }
 
-/// Prints everything except data. Names of files may contain terminal control characters.
+/// Prints a message on standard error. It escapes control characters, which names of files may contain.
 func printError(_ text: String) {
     LiveLine.clear()
     StandardStream.errors.write((Escaped.visible(text, keepingLines: true) + "\n").utf8)

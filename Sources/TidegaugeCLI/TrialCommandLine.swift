@@ -1,4 +1,5 @@
-// `tidegauge trial`: the child process of a trial. Not shown in the help.
+// `tidegauge trial`, the child process of a trial, and `tidegauge agent`, its process on another host. The help does
+// not show them.
 import ArgumentParser
 import CStillingWellPlatform
 import Foundation
@@ -59,14 +60,14 @@ struct TrialCommandLine: ParsableCommand {
     @Option(help: "Engines that run in processes of their own, as JSON.")
     var engines: String?
 
-    @Flag(help: "Only print the spec versions that this binary reads, and its drivers.")
+    @Flag(help: "Only print the spec version that this binary reads, and its drivers.")
     var protocols = false
 
     func run() throws {
         if protocols { return print(String(decoding: try TrialProtocol(Drivers.all).json(), as: UTF8.self)) }
         try asChild {
             if let engines {
-                // Processes that an engine leaves behind are then killed and reaped here.
+                // Makes this process the parent of processes that an engine leaves behind, so that it can reap them.
                 cp_adopt_orphans()
                 try Engines.add(engines)
             }

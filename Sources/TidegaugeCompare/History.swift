@@ -12,7 +12,7 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
 
     public var version = HistoryPoint.currentVersion
     public var commit: String
-    /// Number of commits before it on its first-parent line, which orders the history.
+    /// Number of commits on its first-parent line, itself included, which orders the history.
     public var position: Int
     public var anchor: String
     public var scenario: String

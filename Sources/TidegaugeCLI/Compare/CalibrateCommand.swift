@@ -12,8 +12,8 @@ struct CalibrateCommand: ParsableCommand {
         commandName: "calibrate",
         abstract: "Measure how often this machine raises a false alarm, and how small a slowdown it detects.",
         discussion: """
-            Compares this binary with itself repeatedly. The noise it finds is what later comparisons on this kind of \
-            machine hold their pairs against. Ctrl-C ends it with what is finished.
+            Compares this binary with itself repeatedly. Later comparisons on this kind of machine take their limit of \
+            noise from it. Ctrl-C ends it and keeps what is finished.
             """)
 
     @OptionGroup(title: "Options as of compare") var options: CompareOptions
@@ -68,8 +68,8 @@ struct CalibrateCommand: ParsableCommand {
 
     private func work(_ sides: ComparedSides) throws -> CalibrationJournal.Work {
         var plan = try sides.plan(options)
-        // The machine's noise is unknown before the calibration, so only steal and pacing void pairs. Too many void
-        // pairs end a comparison; here they are only reported.
+        // The machine's noise is unknown before the calibration, so only steal and pacing void pairs. Five times as
+        // many pairs as planned may be void before the calibration is given up.
         plan.rule.limits.mostHiccupNs = .greatestFiniteMagnitude
         plan.rule.limits.mostWaitShare = .greatestFiniteMagnitude
         plan.rule.mostVoidShare = 5
@@ -89,7 +89,7 @@ struct CalibrateCommand: ParsableCommand {
         return journal
     }
 
-    /// Runs complete comparisons; an interrupted one is discarded.
+    /// Runs comparisons, and returns those that are complete.
     private func engines(
         _ kind: String, _ count: Int, _ shims: (base: Shim?, head: Shim?), _ journal: CalibrationJournal,
         _ sides: ComparedSides, _ run: CompareRun

@@ -1,6 +1,6 @@
-// Builds a commit and keeps its binary and scenario files, or the worktree of an engine of another language. Each commit is built once, in a worktree under
-// `.build-compare`, with the same flags and a path of the same length as every other (the length changes the
-// environment and thus measurements).
+// Builds a commit and keeps its binary and scenario files, or the worktree of an engine of another language. A build
+// is kept under `.build-compare`, by commit and command. All paths have the same length, because the length changes
+// the environment and thus measurements.
 import Foundation
 import TidegaugeRun
 
@@ -59,7 +59,7 @@ struct CommitBuild {
         return source
     }
 
-    /// - Parameter key: everything that makes two builds of one commit differ.
+    /// - Parameter key: text that distinguishes builds of one commit.
     private func folder(_ revision: Revision, key: String) -> String {
         var hash: UInt32 = 2_166_136_261
         for byte in key.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
@@ -72,7 +72,7 @@ struct CommitBuild {
         note("building \(revision.title); the build is kept")
         let files = FileManager.default
         try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        // Builds are no changes of the working tree.
+        // So git does not take builds for changes of the working tree.
         let ignored = "\(repository.root)/\(Self.folderName)/.gitignore"
         if !files.fileExists(atPath: ignored) { try Data("*\n".utf8).write(to: URL(fileURLWithPath: ignored)) }
         let source = "\(folder)/src"

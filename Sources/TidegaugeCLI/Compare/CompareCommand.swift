@@ -1,4 +1,4 @@
-// `tidegauge compare`: builds both commits, runs the same trials on both, and confirms differences on fresh pairs.
+// `tidegauge compare`: builds both commits, runs the same trials on both, and confirms regressions on fresh pairs.
 import ArgumentParser
 import Foundation
 import TidegaugeMeasure

@@ -10,11 +10,12 @@ struct CompareOptions: ParsableArguments {
     @Option(
         help: """
             Pattern that names of scenarios must match (* and ? are wildcards); repeatable (default: all scenarios \
-            whose gate is a figure of the driver).
+            whose gate measures a store).
             """, completion: Completions.scenarioNames)
     var scenario: [String] = []
 
-    @Option(help: "Folder of scenario files, relative to the root of the repository.", completion: .directory)
+    @Option(
+        help: "Folder of scenario files. The default is that of the head, if it is a commit.", completion: .directory)
     var scenarios = "Scenarios"
 
     @Option(

@@ -1,5 +1,5 @@
-// The loop of a comparison: runs the next pair and writes it to disk, until all gates are decided or the run is
-// interrupted.
+// The loop of a comparison: runs the next pair and writes it to disk, until the engine wants no more pairs or the run
+// is interrupted.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare
@@ -98,7 +98,7 @@ final class CompareRun {
         try report.add(uncounted: apart)
     }
 
-    /// Runs pairs until the engine needs no more.
+    /// Runs pairs until the engine needs no more or the run is interrupted.
     func pool(
         _ engine: inout ComparisonEngine, _ binaries: (base: OtherBinary, head: OtherBinary), _ trials: String,
         keep: (PairRecord) throws -> Void

@@ -16,8 +16,8 @@ struct CountStage {
     /// - Parameters:
     ///   - known: rows from an interrupted stage.
     ///   - began: called with each point's title, number and total before its rows are awaited.
-    ///   - keep: called with the rows of each point in the order of the plan, and the texts of their files.
-    /// - Returns: points without a counted form, with the reason.
+    ///   - keep: called with the rows of each counted point in the order of the plan, and the texts of their files.
+    /// - Returns: points that were not counted, or not completely, with the reason.
     func run(
         _ plan: ComparisonPlan, known: [CountedRow], began: (String, Int, Int) -> Void,
         keep: ([CountedRow], [String: String]) throws -> Void

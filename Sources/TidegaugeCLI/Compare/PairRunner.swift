@@ -1,5 +1,5 @@
 // Runs pairs: both sides of each point in separate processes, interleaved in slices of milliseconds if the load can
-// pause, else one directly after the other.
+// pause and the engine runs in these processes, else one directly after the other.
 import Foundation
 import StillingWellSync
 import TidegaugeCompare
@@ -119,9 +119,9 @@ extension SideTrial {
     /// Minimum number of samples for a p99 of one pair among many, lower than that of a reported p99.
     private static let fewestTailSamples: UInt64 = 100
 
-    /// Number of voluntary context switches of the processes, which shows additional waiting and waking in fewer pairs
-    /// than times do. It covers whole trials including loading, so it is not a metric for scenarios. The kernel sums
-    /// over all children, so it is left out if the sides ran at the same time.
+    /// Number of voluntary context switches of the processes, which shows additional waiting and waking. It covers
+    /// whole trials including loading, so it is not a metric for scenarios. The kernel sums over all children, so it is
+    /// left out if the sides ran at the same time.
     private static func switches(_ run: SideRun) -> Value {
         Value(FigureName("voluntary_switches", "value"), Double(run.voluntarySwitches))
     }

@@ -1,5 +1,5 @@
-// Counts one point of a comparison: both sides once, the base twice. If something regressed, both sides are counted
-// again with call paths. Counts are cached beside the build.
+// Counts one point of a comparison: the head once, the base twice. If instructions regressed under callgrind, both
+// sides are counted again with call paths. Counts of instructions are cached beside the build.
 import Foundation
 import StillingWellBasis
 import TidegaugeCompare
@@ -37,7 +37,7 @@ final class PointCounter {
         case profile
     }
 
-    /// Roles whose instruction counts are gates.
+    /// Compared instruction counts, and the role of each.
     private static let roles: [Metric: ThreadRole] = [
         .writerInstructions: .writer, .upkeepInstructions: .upkeep, .observerInstructions: .observer,
     ]

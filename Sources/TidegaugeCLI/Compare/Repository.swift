@@ -1,5 +1,5 @@
-// The repository of the compared commits. Only reads it, except for an unreferenced commit with the uncommitted
-// changes of the working tree.
+// The repository of the compared commits. A comparison adds worktrees to it (`CommitBuild`), and an unreferenced commit
+// with the uncommitted changes of the working tree.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -19,7 +19,7 @@ struct Revision {
 struct Repository {
     let root: String
 
-    /// - Throws: `ShellFailure` if `folder` is not in a repository.
+    /// - Throws: `ShellFailure` if `folder` is not in a repository, or git is not installed.
     init(containing folder: String = ".") throws {
         guard Subprocess.find("git") != nil else {
             throw ShellFailure(
@@ -49,7 +49,7 @@ struct Repository {
     }
 
     /// Returns the content of the working tree: the last commit, or a snapshot commit on top of it. Does not change
-    /// index or branches. Equal files give equal snapshots.
+    /// index or branches. Equal files on the same commit give equal snapshots.
     func workingTree() throws -> Revision {
         let head = try revision("HEAD")
         if try git(["status", "--porcelain"]).isEmpty { return head }

@@ -39,7 +39,7 @@ enum Shell {
     /// Runs `command` with all output in the file `log`.
     /// - Parameters:
     ///   - name: text that errors call it by; nil: its first words.
-    ///   - count: number of last lines that errors show.
+    ///   - count: number of last lines that errors show, after up to five earlier lines with `error:`.
     /// - Throws: `ShellFailure` if it fails or `interruption` stops it.
     static func run(
         _ command: [String], in folder: String, log: String, _ interruption: Interruption, named name: String? = nil,

@@ -1,19 +1,18 @@
-// Converts scenarios to compared subjects: one per scenario and driver, with its points, the requested metrics and
-// those with the least noise.
+// Converts scenarios to compared subjects: one per scenario and driver, with its points, the requested metrics and a
+// few that every comparison measures.
 import TidegaugeCompare
 import TidegaugeScenario
 import TidegaugeSpec
 import TidegaugeTrial
 
 struct Subjects {
-    /// Metrics of every trial of a comparison. They cost nothing, and CPU by role shows changes that latencies do not
-    /// show.
+    /// Metrics of every trial of a comparison. CPU by role shows changes that latencies do not show.
     private static let alwaysMeasured: [Metric] = [
         .processCPU, .writerCPU, .upkeepCPU, .observerCPU, .achievedRate, .writeServiceTime, .harnessHiccup,
     ]
 
     private(set) var subjects: [ComparedSubject] = []
-    /// Scenarios that cannot be compared here.
+    /// Scenarios that are left out, with the reason.
     private(set) var skipped: [OneSided] = []
 
     /// - Parameter areNamed: whether the scenarios were named instead of all being used.
@@ -50,7 +49,7 @@ struct Subjects {
         }
     }
 
-    /// Excludes peers and the no-op driver unless requested, because a commit does not change them.
+    /// Returns the drivers, without peers and the no-op driver unless they were requested.
     private static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         RunPlan.drivers(of: scenario, asked: asked).filter { asked.contains($0) || !Drivers.unjudged.contains($0) }
     }
@@ -73,7 +72,7 @@ struct Subjects {
                 statistic: scenario.gate.defaultStatistic, points: points.map(Self.asked)))
     }
 
-    /// Removes metrics that need another driver or all points of a sweep.
+    /// Removes metrics that need another driver or all points of a sweep, and adds `alwaysMeasured`.
     private static func asked(_ spec: TrialSpec) -> TrialSpec {
         var spec = spec
         let own = spec.metrics.filter { !$0.isOverSweep && !$0.needsNoop && $0.entry.source != .peers }

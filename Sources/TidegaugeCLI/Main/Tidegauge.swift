@@ -1,4 +1,4 @@
-// The command line as a library, so that a program with other drivers needs about ten lines. One file per subcommand.
+// The command line as a library, so that a program with other drivers needs about ten lines.
 import ArgumentParser
 import Foundation
 import Synchronization
@@ -89,7 +89,7 @@ func warnOfFileLimit() {
 }
 
 extension CocoaError {
-    /// Description of a file error without Foundation's own wording.
+    /// Path and cause of a file error; Foundation's description if the cause is no POSIX error.
     fileprivate var sentence: String {
         let path = filePath ?? url?.path
         let cause = (underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
