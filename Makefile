@@ -10,7 +10,7 @@ HEAD ?=
 # Time for pairs. Counting comes before them and takes extra time, once for each commit.
 BUDGET ?= 10m
 TIDEGAUGE = .build/release/tidegauge
-# The same program with GRDB, which takes longest to build.
+# The same program with GRDB and PostgreSQL. GRDB takes longest to build.
 PEERS = .build/release/tidegauge-peers
 # Builds a product, and prints progress and the remaining time.
 BUILD = Tools/build.sh
@@ -43,7 +43,7 @@ engines: build-peers  ## test the promises of each engine of Engines whose langu
 reference: build-peers  ## make Reports/reference anew at the commit that is checked out, in about 20 minutes
 	Tools/reference.sh $(PEERS)
 
-smoke: build-peers  ## run all scenarios briefly, in under two minutes, to check that they run
+smoke: build-peers  ## run all scenarios but reading and servers briefly, in under two minutes, to check that they run
 	$(PEERS) run $(SCENARIOS) Scenarios/peers --profile smoke
 
 compare: build  ## build the working tree and BASE, and test whether it is slower (BASE=HEAD~1, HEAD=, BUDGET=10m)

@@ -7,9 +7,9 @@ let sanitizing = Context.environment["TIDEGAUGE_SANITIZE"] != nil
 
 let jemalloc: [Target.Dependency] = sanitizing ? [] : ["CTidegaugeJemalloc"]
 
-// What only some users of the package need stands behind a trait: who turns it off does not even fetch it. With `traits: []`
-// StillingWell brings swift-log and nothing else. At home all are on: programs that leave one out say so by what they depend on,
-// so that everything is built by the same flags and only once.
+// Dependencies that only some users need are behind traits: a package that turns a trait off does not fetch them. With
+// `traits: []`, StillingWell brings swift-log and nothing else. In this package all traits are on, so that everything
+// is built once, with the same flags. A program leaves an engine out by not depending on its target.
 func needed(by trait: String, _ name: String, from package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
 }
@@ -20,7 +20,7 @@ let argumentParser = needed(by: "Harness", "ArgumentParser", from: "swift-argume
 /// A folder of `Sources/Drivers`: the module of an engine. `Tools/TidegaugeLinkDrivers` lists the drivers of a program by these modules.
 struct DriverFolder {
     let name: String
-    /// The target that links it, or nil for the driver that every command line has.
+    /// The target that links it, or nil for modules that every command line links.
     let program: String?
     let dependencies: [Target.Dependency]
 
@@ -96,7 +96,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.0.0"),
     ],
     targets: drivers.map(\.target) + [
-        // What is measured.
+        // The store, which is measured, and its companions.
         .target(
             name: "StillingWell",
             dependencies: [
@@ -106,7 +106,7 @@ let package = Package(
             ]),
         // The counted tree behind every query.
         .target(name: "StillingWellTree"),
-        // Apart from the store, so that only who wants publishers carries OpenCombine.
+        // Apart from the store, so that only users of publishers need OpenCombine.
         .target(
             name: "StillingWellCombine",
             dependencies: ["StillingWellBasis", "StillingWell", "StillingWellSync", openCombine]),
@@ -126,12 +126,11 @@ let package = Package(
             swiftSettings: sanitizing
                 ? [.define("SANITIZED")]
                 : [.enableExperimentalFeature("RawLayout"), .enableExperimentalFeature("BuiltinModule")]),
-        // Below everything: the clock, the seeded generator, the binary search, the word that was probably meant, names of
-        // symbols, SHA-256, files that are closed on exec.
+        // Basis of all: the clock, the seeded generator, the binary search, the word that was probably meant, names of
+        // symbols, SHA-256, files that are closed on exec, and others.
         .target(name: "StillingWellBasis"),
 
-        // What measures.
-        // Trials, metrics and limits as values.
+        // The harness, which measures. First trials, metrics and limits as values.
         .target(name: "TidegaugeSpec"),
         // Scenario files: YAML, rules, search, schema, documentation. Only the command line imports it.
         .target(
@@ -153,11 +152,11 @@ let package = Package(
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
         .target(name: "TidegaugeStatistics", dependencies: ["StillingWellBasis"]),
-        // What valgrind counted, function by function.
+        // Profiles of valgrind, function by function.
         .target(name: "TidegaugeProfiles", dependencies: ["StillingWellBasis"]),
         .target(
             name: "TidegaugeCompare", dependencies: ["TidegaugeMeasure", "TidegaugeSpec", "TidegaugeStatistics"]),
-        // What crosses the pipe between the process that runs trials and a child that runs one.
+        // Values that cross the pipe between the process that runs trials and a child that runs one.
         .target(
             name: "TidegaugeTrial",
             dependencies: [
@@ -216,13 +215,13 @@ let package = Package(
 
         // The program of the README.
         .executableTarget(name: "stillingwell-notes", dependencies: ["StillingWell"], path: "Examples/Notes"),
-        // The one that the tutorial builds.
+        // The program that the tutorial builds.
         .executableTarget(
             name: "stillingwell-todo", dependencies: ["StillingWell"], path: "Examples/Todo", exclude: ["day.txt"]),
 
-        // The system below.
+        // Calls of the system that Swift does not import.
         .target(name: "CStillingWellPlatform"),
-        // Calls of LMDB that outlive damaged pages.
+        // Calls of LMDB that return an error at a damaged page.
         .target(name: "CStillingWellEngine", dependencies: ["CStillingWellLMDB", "CStillingWellPlatform"]),
         .target(name: "CTidegaugeFaults"),
         .systemLibrary(name: "CStillingWellLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
@@ -313,7 +312,7 @@ let package = Package(
                 "TidegaugeTrial", "TidegaugeTrialRunner",
             ],
             exclude: ["Corpus"]),
-        // Reads the sources and counts.
+        // Tests that read the sources.
         .testTarget(name: "TidegaugeStructureTests"),
         .testTarget(
             name: "TidegaugeCLITests",
@@ -337,7 +336,7 @@ let package = Package(
             name: "tidegauge-fixture",
             dependencies: ["TidegaugeHarnessFixtures", "TidegaugeCLI", "TidegaugeTrialRunner", argumentParser],
             path: "Tests/Fixtures/tidegauge-fixture"),
-        // The driver to copy. It stands in a package of its own, as a reader's would; `make external` builds and runs that.
+        // The driver to copy. Its source is in a package of its own, which `make external` builds and runs.
         .target(
             name: "TidegaugeTemplateDriver", dependencies: ["TidegaugeDriver"],
             path: "Tests/Fixtures/ExternalDriver/Sources/TemplateDriver"),
@@ -397,9 +396,10 @@ let package = Package(
     }
 }
 
-// Tests run these modules optimised, with their assertions (Tools/test.sh and Tools/sanitize.sh set the variable). A package that
-// depends on one with such flags is refused, so nothing else sets it. Optimising a module takes four times its compilation: for
-// TidegaugeSpec, TidegaugeTrialRunner, TidegaugeTrial and TidegaugeCompare that is longer than the tests gain.
+// Tests run these modules optimised, with their assertions (scripts of Tools set the variable). SwiftPM refuses to
+// build a package that depends on one with such flags, so only builds of this package set it. Optimising a module takes
+// four times its compilation: for TidegaugeSpec, TidegaugeTrialRunner, TidegaugeTrial and TidegaugeCompare that is
+// longer than the tests gain.
 if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
     compile(
         [
@@ -409,8 +409,8 @@ if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
         with: ["-O", "-assert-config", "Debug"])
 }
 
-// These modules wait for trials and write about them; they have no part in the process of a trial. Optimising them takes a good
-// part of the build and is worth a fraction of a second of a run (the Makefile sets the variable where it builds programs to be used).
+// These modules wait for trials and report them; they do none of the work that a trial measures. Optimising them takes
+// a good part of the build and is worth a fraction of a second of a run (Tools/build.sh sets the variable).
 if Context.environment["TIDEGAUGE_QUICK"] != nil {
     compile(["TidegaugeReport", "TidegaugeRun", "TidegaugeCLI"], with: ["-Onone", "-assert-config", "Release"])
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds products in release mode, and shows the progress and the time left. The estimate is based on the last build of
+# Builds a product in release mode, and shows the progress and the time left. The estimate is based on the last build of
 # the same product, or on a first build on two idle cores. On a terminal the line is overwritten, and otherwise a line
 # is printed at intervals. A build of a few seconds prints none. Other output of the build tool is passed on.
 #
@@ -61,6 +61,6 @@ rm -f "$record.new"
 # Package.swift documents the variable.
 TIDEGAUGE_QUICK=1 swift build -c release --product "$product" | follow
 status=${PIPESTATUS[0]}
-# Only a completed build is recorded.
+# Only a successful build is recorded.
 if [ "$status" -eq 0 ] && [ -e "$record.new" ]; then mv "$record.new" "$record"; else rm -f "$record.new"; fi
 exit "$status"

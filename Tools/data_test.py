@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the Python of Docs/report.md, as it stands there, and holds its answers against figures taken from metrics.csv by
-hand, with nothing but Python's own csv module.
+"""Runs the Python of Docs/report.md, as it stands there, and compares its answers with figures that this script
+computes from metrics.csv with Python's own csv module.
 
     data_test.py DOCUMENT FOLDER      FOLDER has a run in Reports/latest
 

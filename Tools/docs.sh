@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the documentation of StillingWell into .build/docs/StillingWell.doccarchive with the toolchain alone, without
-# network. Fails on any warning, on any public symbol of the module or its re-exported modules without a doc comment,
-# on any throwing function without a `- Throws:` line, and on more public declarations than the bound below.
+# network. Fails on warnings, on public symbols of the module or its re-exported modules without a doc comment, on
+# documented throwing functions without a `- Throws:` line, and on more public declarations than the bound below.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -80,7 +80,8 @@ docc convert Sources/StillingWell/StillingWell.docc \
     --additional-symbol-graph-dir "$docs/symbols" --output-dir "$docs/StillingWell.doccarchive" \
     --diagnostics-file "$docs/diagnostics.json" >"$docs/convert.log" 2>&1 || { cat "$docs/convert.log" >&2; exit 1; }
 
-# Parameters `file` and `line` need no documentation. DocC has no option for that, so warnings are filtered.
+# Parameters `file` and `line` need no documentation. DocC has no option for that, so its warnings of missing
+# documentation are left out.
 python3 - "$docs/diagnostics.json" <<'PYTHON'
 import json, sys
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints a table of what the process door costs (Engines/scenarios/door-cost.yaml): end_to_end_latency of the echo engines in C, Python and Node at
-# 0, 10 and 5,000 indices per delivery, and schedule_delay beside that of the no-op driver. `PROFILE` is ci unless set.
-# The exit code is that of the run.
+# Prints a table of what the process door costs (Engines/scenarios/door-cost.yaml): end_to_end_latency of the echo
+# engines in C, Python and Node at 0, 10 and 5,000 indices per delivery, and schedule_delay, beside those of the no-op
+# driver. `PROFILE` is ci unless set. The exit code is that of the run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

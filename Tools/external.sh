@@ -37,7 +37,7 @@ if [ "${1:-}" = store ]; then
     exit 0
 fi
 
-# A driver alone: no other engine is built.
+# A driver alone: neither GRDB nor StillingWell is in its program.
 lines=$(wc -l <"$fixtures/ExternalDriver/Sources/TemplateDriver/TemplateDriver.swift")
 [ "$lines" -lt 140 ] || fail "the template has $lines lines; 'under 140' is what README says"
 of ExternalDriver build --product my-tidegauge

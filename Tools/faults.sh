@@ -32,7 +32,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work="$root/.build-faults"
 source="$work/src"
 logs="$work/logs"
-# A fault may make a test run for ever. The slowest passing run takes less than a minute.
+# A fault may make a test run for ever.
 limit_s=${FAULTS_LIMIT_S:-600}
 
 if [ "${1:-}" = --check ]; then
@@ -47,7 +47,7 @@ if [ "${1:-}" = --check ]; then
     exit $status
 fi
 
-# Prints the first header line of a patch with this name.
+# Prints the text of each header line of a patch that has this name.
 header() {
     sed -n "/^diff --git/q; s/^# $1: *//p" "$2"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Uses pages of reports as a reader does, in a headless Chromium: hovers, zooms, takes curves away, filters, prints, at the
-sizes of a laptop and of a phone. Checks units, directions, addresses, folded tests, the table of engines and the tiles of a
-counted run. Fails on the first wrong result, and on any error of the console.
+"""Uses pages of reports as a reader does, in a headless Chromium: hovers, zooms, takes curves away, filters, prints.
+Checks the first screen at the sizes of a laptop and of a phone, units, directions, addresses, folded tests, the table of
+engines and the tiles of a counted run. Fails on the first wrong result, and on any error of the console.
 
     page_test.py PAGE…                    uses each page
     page_test.py --pictures DIR PAGE      takes pictures of its first screen instead, light and dark, wide and narrow
@@ -139,7 +139,7 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=name)
 
     def errors(self):
-        """What the console calls errors, and what was thrown."""
+        """Returns errors that the console shows, and uncaught exceptions."""
         found = []
         for event in self.events:
             parameters = event["params"]
@@ -153,7 +153,7 @@ class Browser:
 
 
 class PageTest:
-    """One page, used."""
+    """A test of one page."""
 
     def __init__(self, browser, path):
         self.browser, self.path, self.done = browser, path, []
@@ -207,7 +207,7 @@ class PageTest:
         self.check(ask(f"document.getElementById('{target}').closest('details').open"), "a link opens what it leads to")
 
     def figures(self):
-        """Every figure has its unit and its direction, and its title leads to the definition."""
+        """Checks that tiles and titles of tables state units and directions, and that titles lead to definitions."""
         ask = self.browser.ask
         if ask("document.querySelector('main > :first-child').className") == "answers":
             self.check(ask("document.querySelector('.lead').textContent.trim().length") > 40, "a sentence says what was measured")

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Proves the results of `tidegauge compare`. Nothing else should run on the machine, except for what other tenants do.
 #
-#   Tools/prove-compare.sh upkeep      a commit with slower upkeep is red on its gate only, and its reversal is no
-#                                      regression. Two builds, then a few minutes
+#   Tools/prove-compare.sh upkeep      a commit with slower upkeep is red on its gate only, and its reversal is an
+#                                      improvement. Two builds, then a few minutes
 #   Tools/prove-compare.sh null        100 comparisons of a binary with itself, without common pairs: so few are red that
 #                                      the true rate is under 5 % (95 %, one-sided). About an hour
-#   Tools/prove-compare.sh power       5 % more CPU per commit is found in 19 of 20, a tail and a coalescing flaw are
-#                                      found by their figures, 1 % is not found. Half an hour
+#   Tools/prove-compare.sh power       5 % more CPU per commit is found in 19 of 20 or more, 1 % in 1 of 20 or fewer, a
+#                                      tail and a coalescing flaw are found by their figures. Half an hour
 #   Tools/prove-compare.sh             all of them
 #
-# COMPARISONS (100), POWER (20) and PAIRS (20) shorten null and power. TIDEGAUGE is the program that compares.
+# COMPARISONS (100), POWER (20) and PAIRS (20) set the sizes. TIDEGAUGE is the program that compares.
 # Writes to Reports/proof.
 set -euo pipefail
 shopt -s inherit_errexit

@@ -1,6 +1,7 @@
-// Measures the delivery of `postgres-notify` without the harness. One thread makes RATE commits of one row per second.
-// The main thread is notified by a trigger and reads all rows of a query in one state. It passes changed rows to a
-// third thread, like an application with a user interface thread. That thread takes the time since the write began.
+// Measures the delivery of `postgres-notify` without the harness. One thread makes RATE commits per second, of one row
+// each. The main thread is notified by a trigger and reads all rows of a query in one state. If any differ, it passes
+// the rows to a third thread, like an application with a user interface thread. That thread takes the time since the
+// write began.
 //   prove-postgres CONNECTION RATE SECONDS   prints the median in µs, and commits per reading
 #include <libpq-fe.h>
 #include <poll.h>
@@ -19,7 +20,7 @@ static double begun_us[MOST], taken_us[MOST];
 static int total, interval_us;
 static const char *server;
 
-/// Rows passed from the reader, one state at a time. At this rate the previous state is processed by then.
+/// Rows passed from the main thread to `show`, one state at a time. `taken` is posted when a state has been processed.
 struct row { long long key, group, score, stamp; };
 static struct row rows[ROWS];
 static int row_count, is_over, handed;

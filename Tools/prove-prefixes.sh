@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Tests whether a host costs the same for every prefix that starts its agent. One writing process is started as a child
-# here, and through each prefix, in turns. Prints the ratio of CPU time per commit of each pair, with the interval of
-# the mean (95 %, Student's t of the logarithms). Each side is the minimum of five trials that alternate with the other
-# side's, because other load only adds time, for seconds. There are no observers: whether one runs on the other core
-# changes the cost of a commit by 10 %, and differs between prefixes. Fails if an interval is not within 5 % of 1.
+# here, and through each prefix, in turns. Prints the mean ratio of CPU time per commit over the pairs, and its interval
+# (95 %, Student's t of the logarithms). Each side of a pair is the minimum of five trials that alternate with the other
+# side's, because other load only adds time. There are no observers: whether one runs on the other core changes the cost
+# of a commit by 10 %, and differs between prefixes. Fails if an interval is not within 5 % of 1.
 #
 #   Tools/prove-prefixes.sh [PAIRS [HOSTS]]
 #
@@ -79,7 +79,7 @@ for line in open(sys.argv[1]):
     pairs.setdefault(name, []).append((float(here), float(there)))
 
 def quantile(freedom):
-    """Of Student's t, 97.5 %, by integrating its density."""
+    """Returns the 97.5 % quantile of Student's t, by integrating its density."""
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
     x, area, step = 0.0, 0.0, 1e-4
     while area < 0.475:

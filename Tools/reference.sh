@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes Reports/reference anew with the built tidegauge-peers: a timed and a counted run of the engines side by side, the
-# scenarios of the store, and counted reads. All of it comes from the commit that is checked out. Takes about 20 minutes.
+# scenarios of the store, and counted reads, all of the commit that is checked out. Keeps `calibration`. Takes about 20
+# minutes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -75,7 +75,7 @@ install_packages() {
         fail "installing failed. Run this line as root to see why, then make again:" "    $line"
 }
 
-# Installs optional packages if that needs no question.
+# Installs optional packages if the user is root.
 install_wanted() {
     local missing=() package
     for package in "${wanted[@]}"; do

@@ -109,7 +109,7 @@ def main():
     assert say("x" * 70_000).returncode == 0
     assert len(bodies("xxx")) == 1 and len(bodies("cut:")) == 1
 
-    # A missing permission is reported without an error. Everything else is an error.
+    # A missing permission is reported without an error. Another refusal is an error.
     for method in ["GET", "PATCH"]:
         GitHub.refusal = (method, 403)
         ran = say("four\n")

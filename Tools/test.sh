@@ -17,7 +17,7 @@ if [ "$status" -ne 0 ]; then
     awk '/^✘|: error:|^error:|[Ff]atal error/ { shown = 12 } /^(◇|✔)/ { shown = 0 } shown-- > 0' "$log" | cut -c 1-1000 | tail -n 80
 fi
 
-# "12 skipped: 10 nightly: set TIDEGAUGE_NIGHTLY=1; 2 no sshd here. 96 nightly cases left out"
+# "12 skipped: 10 nightly: set TIDEGAUGE_NIGHTLY=1; 2 no sshd here. 96 cases of other tests are left to …"
 skipped() {
     local count reasons cases
     count=$(grep -c '^➜ Test .*skipped' "$log")

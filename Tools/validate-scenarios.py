@@ -1,5 +1,6 @@
-"""validate-scenarios.py SCHEMA FILE…: are scenario files valid by the schema of `tidegauge schema`, as the two versions of
-YAML in use read them? PyYAML reads YAML 1.1, ruamel.yaml YAML 1.2; both and jsonschema come from PyPI."""
+"""validate-scenarios.py SCHEMA FILE…: checks whether scenario files are valid by the schema of `tidegauge schema`, as
+the two versions of YAML in use read them. PyYAML reads YAML 1.1, ruamel.yaml YAML 1.2; both and jsonschema come from
+PyPI."""
 import json
 import sys
 

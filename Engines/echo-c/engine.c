@@ -15,7 +15,7 @@ static int64_t now_ns(void) {
     return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-/// Writes a line by one call, as long as the pipe takes it.
+/// Writes a line, by one call if the pipe has room for it.
 static void send_line(const char *line, size_t length) {
     while (length > 0) {
         ssize_t written = write(1, line, length);

@@ -1,4 +1,5 @@
-// A reactive binding: reads objects and shows the result. When a value that was read changes, it reads and shows again.
+// A reactive binding: reads objects and shows the result. When a value that was read changes, it reads again, and shows
+// the result if it is a different one.
 import Foundation
 import Observation
 

@@ -49,7 +49,7 @@ final class Commands {
         }
     }
 
-    /// Executes a line that selects a view. Returns false for other lines.
+    /// Executes a line that selects a view, waits, shows the help or quits. Returns false for other lines.
     private func performView(_ verb: String, _ rest: [String], _ done: @escaping @Sendable () -> Void) throws -> Bool {
         switch (verb, rest.count) {
         case ("list", 1):

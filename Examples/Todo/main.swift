@@ -2,7 +2,7 @@
 //
 //     swift run stillingwell-todo ~/todos                     # typed commands: `help` lists them
 //     swift run stillingwell-todo ~/todos --script day.txt    # commands from a file
-//     swift run stillingwell-todo ~/todos --record trace.txt  # records the requests to the store
+//     swift run stillingwell-todo ~/todos --record trace.txt  # records commits and observed queries
 import Foundation
 import StillingWell
 

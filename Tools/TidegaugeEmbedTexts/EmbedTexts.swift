@@ -1,5 +1,6 @@
 // Embeds text files, so that the program needs no other file. A target with a folder `Pages` gets its files as
-// `PageTexts`. Any other target gets the scenarios as `EmbeddedScenarios` and the names of drivers as `EmbeddedDrivers`.
+// `PageTexts`. Any other target gets the scenarios with their traces as `EmbeddedScenarios`, and each `drivers.txt` as
+// `EmbeddedDrivers`.
 import Foundation
 import PackagePlugin
 

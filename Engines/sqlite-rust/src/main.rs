@@ -45,7 +45,7 @@ fn now() -> i64 {
     time[0] * 1_000_000_000 + time[1]
 }
 
-/// Writes a line by one call, under the lock of standard output.
+/// Writes a line under the lock of standard output.
 fn send(line: String) {
     let mut output = std::io::stdout().lock();
     output.write_all((line + "\n").as_bytes()).and_then(|_| output.flush()).unwrap_or_else(|_| std::process::exit(0));
@@ -61,7 +61,8 @@ fn send_list(head: &str, name: &str, values: &[String]) {
 
 type Row = [i64; 4];
 
-/// The query of each subscription, and the rows that it has shown. Held during a delivery: none follows a cancellation.
+/// The query of each subscription, and the rows that it has shown. The lock is held during a delivery, so that none
+/// follows a cancellation.
 type Subs = Arc<Mutex<BTreeMap<i64, (String, Option<Vec<Row>>)>>>;
 
 fn fetch(connection: &mut Connection, query: &str) -> Vec<Row> {

@@ -70,7 +70,7 @@ impl Connection {
         rows
     }
 
-    /// Runs any number of statements without rows.
+    /// Runs any number of statements, and ignores their rows.
     pub fn run(&mut self, sql: &str) {
         let source = CString::new(sql).unwrap();
         self.check(unsafe { sqlite3_exec(self.db, source.as_ptr(), null(), null(), null()) } == 0, sql);
