@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Uses pages of reports as a reader does, in a headless Chromium: hovers, zooms, takes curves away, filters, prints.
-Checks the first screen at the sizes of a laptop and of a phone, units, directions, addresses, folded tests, the table of
-engines and the tiles of a counted run. Fails on the first wrong result, and on any error of the console.
+Checks the first screen at the sizes of a laptop and of a phone, units, directions, addresses, folded tests, the table
+of engines and the tiles of a counted run. Fails on the first wrong result, and on any error of the console.
 
     page_test.py PAGE…                    uses each page
     page_test.py --pictures DIR PAGE      takes pictures of its first screen instead, light and dark, wide and narrow

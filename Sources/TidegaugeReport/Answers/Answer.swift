@@ -14,7 +14,7 @@ struct Answer: Sendable, Equatable {
         case bendsWhere = "Bends where?"
         case worse = "Worse than last time?"
 
-        /// Merging more commits into a callback is good or bad by what an application wants, so it has no direction.
+        /// Better direction of the figure; nil for coalescing, of which an application may want more or less.
         var better: Better? {
             switch self {
             case .howFast, .howStale, .upkeep, .lostOrWrong, .hung, .worse: .lower
@@ -73,7 +73,7 @@ struct Answer: Sendable, Equatable {
 /// The eight answers of a run. All are always present.
 struct Answers: Sendable, Equatable {
     let all: [Answer]
-    /// Sentence that names the driver of the answers; nil if all loads ran on one driver.
+    /// Sentence that names the driver of the answers; nil unless loads ran on several drivers.
     let about: String?
 
     init(_ record: RunRecord) {

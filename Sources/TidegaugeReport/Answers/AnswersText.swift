@@ -1,7 +1,7 @@
 // The answers as lines for a terminal and as a table for a pull request. Pure.
 
 enum AnswersText {
-    /// Returns the eight answers, one per line, then the machine.
+    /// Returns lines: the driver of the answers, the eight answers, the ratios between engines, then the machine.
     static func console(_ record: RunRecord) -> [String] {
         let (answers, about) = (Answers(record).all, Answers(record).about)
         let questions = answers.map { Self.question($0.question) }

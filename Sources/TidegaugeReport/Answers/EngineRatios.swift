@@ -1,5 +1,6 @@
-// Speed and CPU ratios between a run's main engine and each other engine. Each ratio compares the same point and
-// repetition. They are combined by the Hodges–Lehmann location of their logarithms, with its exact 95 % interval. Pure.
+// Ratios of latency, CPU and instructions between a run's main engine and each other engine. A pair is the same point
+// and repetition on both. Pairs are combined by the Hodges–Lehmann location of the logarithms of their ratios, with its
+// exact 95 % interval. Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -9,7 +10,7 @@ struct EngineRatios: Equatable {
     /// Ratio of another engine's figure to the main engine's.
     struct Ratio: Equatable {
         var metric: Metric
-        /// The other's figure ÷ the main engine's: above 1 the main engine is cheaper.
+        /// The other's figure ÷ the main engine's: above 1 the main engine is faster or cheaper.
         var times: Double
         /// 95 % interval; nil with fewer than six pairs, for which `least` and `most` are shown.
         var interval: ClosedRange<Double>?
@@ -133,7 +134,7 @@ extension EngineRatios.Ratio {
         return other
     }
 
-    /// Formats a ratio to two significant digits: `8.2`, `18`, `1,400`.
+    /// Formats a ratio to one decimal below 10, else to two significant digits: `8.2`, `18`, `1,400`.
     private static func factor(_ value: Double) -> String {
         value < 10 ? String(format: "%.1f", value) : Humanised.grouped(Int(nearest: rounded(value)))
     }

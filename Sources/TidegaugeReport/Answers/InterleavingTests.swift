@@ -1,5 +1,5 @@
 // Results of all interleaving tests of a run by engine: completed, caught, failed. Known-bad controls, which are
-// expected to hang, share one column, because each has only one flaw. Pure.
+// expected not to complete, share one column, because each has only one flaw. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -8,9 +8,9 @@ import TidegaugeTrial
 struct InterleavingTests {
     enum Outcome: Equatable {
         case completed(ns: Double?)
-        /// An expected hang was detected after this time.
+        /// The expected ending was seen; for a deadlock, after this time.
         case caught(ns: Double?)
-        /// An unexpected hang or another failure.
+        /// An unexpected ending.
         case failed(String)
         case skipped
         case none
@@ -32,7 +32,7 @@ struct InterleavingTests {
         var isWell: Bool { outcomes.allSatisfy(\.isWell) && controls.allSatisfy(\.outcome.isWell) }
     }
 
-    /// Engines that are expected to complete.
+    /// Engines that are expected to complete at least one test.
     let engines: [String]
     let rows: [Row]
 

@@ -2,7 +2,7 @@
 import TidegaugeSpec
 
 enum InterleavingWords {
-    /// Returns `✔ 9.61 ms`, `caught in 112 ms`, `hang` or `skipped`. Empty if the test was not run on the engine.
+    /// Returns `✔ 9.61 ms`, `caught in 112 ms`, `✘ hang` or `skipped`. Empty if the test was not run on the engine.
     static func cell(_ outcome: InterleavingTests.Outcome) -> String {
         switch outcome {
         case .completed(let ns): "✔" + (ns.map { " \(time($0))" } ?? "")

@@ -5,10 +5,10 @@ import TidegaugeStatistics
 import TidegaugeTrial
 
 struct MachineState {
-    /// Wake-ups are called late from 100 µs on, which is as long as a whole delivery.
+    /// Median p99 of the lateness of wake-ups above which it is reported.
     private static let lateNs = 100_000.0
 
-    /// Disturbances as phrases; empty on a quiet machine.
+    /// Disturbances as phrases; empty on a quiet machine, and for a counted run.
     let disturbances: [String]
     /// Processor and virtualisation.
     let facts: [String]
@@ -62,7 +62,7 @@ struct MachineState {
             .appending(unknown > 0 ? "\(unknown) cannot be judged here" : nil).joined(separator: ", ")
     }
 
-    /// All facts in a sentence or two.
+    /// State and facts of the machine, in two sentences.
     var sentence: String {
         if isCounted { return "\(facts.joined(separator: ", ")). Instruction counts do not depend on its load." }
         let state = disturbances.isEmpty ? "quiet" : "noisy: \(disturbances.joined(separator: ", "))"

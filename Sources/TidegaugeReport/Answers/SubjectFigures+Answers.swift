@@ -102,7 +102,7 @@ extension SubjectFigures {
 
     private static let untimed = "a counted run measures no times"
 
-    /// Instructions per commit over all points that counted them.
+    /// Instructions per commit over all points of one scenario that counted them.
     /// - Parameter other: a second metric that the meaning names.
     private func counted(_ question: Answer.Question, _ metric: Metric, also other: Metric?) -> Answer {
         let all = places(metric, .value, for: question == .upkeep ? .upkeep : .latency)
@@ -134,7 +134,7 @@ extension SubjectFigures {
             tone(place.scenario))
     }
 
-    /// Describes the load: `, 500 commits/s, 10 000 rows`.
+    /// Describes the load: `, 500 commits/s, 10,000 rows`.
     private func load(_ place: Place) -> String {
         guard let spec = spec(place) else { return "" }
         var words: [String] = []

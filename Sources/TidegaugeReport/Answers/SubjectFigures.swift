@@ -1,5 +1,6 @@
-// Figures of the main engine of a run, found by metric. It is the first driver named by `--driver`, else the driver
-// with the most trials, and the first of those in case of a tie. Pure.
+// Figures of the main engine of a run, found by metric. It is the first driver named by `--driver` that ran, unless
+// that driver does nothing. Otherwise it is the driver with the most trials, and the first of those in case of a tie.
+// Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -108,7 +109,7 @@ struct SubjectFigures {
         }
     }
 
-    /// Tone of a scenario: bad if a limit is broken or a trial failed.
+    /// Tone of a scenario: bad if a limit is broken on the main engine or one of its trials failed.
     func tone(_ scenario: String) -> Answer.Tone {
         let isBroken = record.judgements.contains {
             $0.scenario == scenario && $0.driver == driver && $0.verdict == .broken

@@ -14,7 +14,7 @@ public struct Calibration: Codable, Sendable, Equatable {
         public var driver: String
         public var name: FigureName
         public var isGate: Bool
-        /// Standard deviation of the logarithms of a pair's ratios.
+        /// Standard deviation of the logarithms of the pairs' ratios, estimated by the median absolute deviation.
         public var sigma: Double
         public var secondsPerPair: Double
         public var pairs: Int
@@ -78,7 +78,7 @@ public struct Calibration: Codable, Sendable, Equatable {
         FigureName("end_to_end_latency", "p50"), FigureName("end_to_end_latency", "p99"),
     ]
 
-    /// Number of comparisons with more void pairs than `compare` accepts. The plan of a calibration has no limit.
+    /// Number of comparisons with more void pairs than `compare` accepts. The plan of a calibration accepts more.
     private static func noisy(_ comparisons: [ComparisonEngine]) -> Int {
         comparisons.count { comparison in
             comparison.tracks.contains { track in

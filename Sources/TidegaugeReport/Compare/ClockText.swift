@@ -1,11 +1,10 @@
-// Summaries of the gates that are times or rates: suspects, share of decided gates, and pairs still needed. Pure.
+// Summaries of the gates that were measured in pairs: suspects, share of decided gates, and pairs still needed. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 import TidegaugeStatistics
 
 enum ClockText {
-    /// Limitations of measured times, shown with every verdict that rests on them. `CountedText.blindness` is the same
-    /// for counts.
+    /// Limitations of measured times, shown with their summary. `CountedText.blindness` is the same for counts.
     static let blindness =
         "clocks show waiting and caches, and also noise of the machine: changes below 'detectable' need counts"
 

@@ -16,7 +16,7 @@ enum ComparisonJSON {
         var seconds: Double
         var rows: [ComparedRow]
         var counted: [JudgedCount]
-        /// Points without a counted form, with the reason.
+        /// Points that were not counted, or not completely, with the reason.
         var uncounted: [OneSided]
         var voids: [JudgedComparison.VoidPair]
         var failures: [JudgedComparison.Failure]
@@ -55,8 +55,8 @@ enum ComparisonJSON {
     }
 }
 
-/// The head's gates for services that plot figures over commits. Includes only gates for which less is better,
-/// because both services accept one direction per file.
+/// The head's gates for services that plot figures over commits. Includes only gates for which less is better, because
+/// the files do not state a direction.
 enum TrackerJSON {
     static let actionBenchmarkName = "github-action-benchmark.json"
     static let bencherName = "bencher.json"

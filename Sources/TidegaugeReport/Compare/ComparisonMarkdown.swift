@@ -1,4 +1,5 @@
-// summary.md of a comparison, for a pull request: the verdict, changes and undecided gates. The rest is folded. Pure.
+// summary.md of a comparison, for a pull request: the verdict, suspected gates, changes and failures. The rest is
+// folded. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 
@@ -63,7 +64,7 @@ enum ComparisonMarkdown {
         return (counted + gates).joined()
     }
 
-    /// Returns an annotation, or an empty text if none is needed. Percent signs are escaped and line ends removed,
+    /// Returns an annotation, or an empty text if none is needed. Percent signs are escaped and line ends replaced,
     /// because they are part of the command syntax.
     private static func annotation(_ verdict: Verdict, _ text: String) -> String {
         let levels: [Verdict: String] = [.regressed: "error", .suspected: "warning", .inconclusive: "notice"]

@@ -1,5 +1,5 @@
-// Folder of a comparison. All other files are made from its journal `comparison.ndjson`, which holds the plan and
-// then one line per pair, on disk before the next pair begins. Decisions are recomputed from it with the same result.
+// Folder of a comparison. Pages and tables are made from its journal `comparison.ndjson`, which holds the plan, counts
+// and one line per pair, on disk before the next pair begins. Decisions are recomputed from it with the same result.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure

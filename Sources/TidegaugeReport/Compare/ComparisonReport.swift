@@ -1,5 +1,5 @@
-// Writes a comparison's folder: journal and pairs during the comparison, all other files at its end or again later
-// from the folder. Used by one thread.
+// Writes a comparison's folder: journal, pairs and flame graphs during the comparison, pages and tables at its end or
+// again later from the folder. Used by one thread.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
@@ -49,7 +49,7 @@ public final class ComparisonReport {
         try Self.write(judged, into: directory)
     }
 
-    /// Makes all files except journal and pairs from those two.
+    /// Makes pages and tables again, from the journal and the environment.
     /// - Throws: `DamagedReport`, `ReportError`.
     public static func write(into directory: String) throws {
         try write(JudgedComparison(directory), into: directory)

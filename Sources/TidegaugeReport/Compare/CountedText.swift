@@ -4,7 +4,7 @@ import TidegaugeSpec
 import TidegaugeStatistics
 
 enum CountedText {
-    /// Limitations of counts, shown with every counted verdict.
+    /// Limitations of counts, shown with their summary.
     static let blindness = "counts do not show waiting, contention and cache misses; the gates with clocks do"
 
     static let titles = ["verdict", "what", "base", "head", "change", "noise"]
@@ -28,8 +28,8 @@ enum CountedText {
         ]
     }
 
-    /// Describes a function's change: `TreeDifference.walk +12.3 %, 3 100 → 3 480 per commit (with what it calls 9
-    /// 000 → 9 400)`.
+    /// Describes a function's change: `TreeDifference.walk +12.26 %, 3100 → 3480 per commit (with what it calls 9000 →
+    /// 9400)`.
     static func line(_ cause: CountedRow.Cause) -> String {
         let change = cause.base > 0 ? percent(cause.head / cause.base - 1) : "new"
         return "\(cause.function) \(change), \(whole(cause.base)) → \(whole(cause.head)) per commit (with what it "
@@ -44,7 +44,7 @@ enum CountedText {
 
     private static func whole(_ instructions: Double) -> String { "\(Int(nearest: instructions))" }
 
-    /// Describes a regression in one line: the figure, its change, and the function that grew most.
+    /// Describes a counted figure in one line: its values, its change, and the most likely cause if there is one.
     static func annotation(_ row: CountedRow) -> String {
         let cells = cells(row)
         let place = row.causes.first.map { "; first \(line($0))" } ?? ""

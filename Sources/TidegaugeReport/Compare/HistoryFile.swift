@@ -1,4 +1,4 @@
-// history.ndjson: one line per commit, scenario and metric, kept in the repository; and its table and page.
+// history.ndjson: one line per commit, scenario, driver and metric; and its table and page.
 import Foundation
 import TidegaugeCompare
 import TidegaugeSpec
@@ -38,7 +38,7 @@ public enum HistoryFile {
 
 public enum HistoryTable {
     /// Returns each series with its last points and the breaks between them. A break is a commit from which on the
-    /// median of the figure is another (`HistorySeries.Break`).
+    /// median of the figure is a different one (`HistorySeries.Break`).
     /// - Parameter subject: returns the subject line of a commit; empty if unknown.
     public static func render(_ all: [HistorySeries], last: Int, subject: (String) -> String) -> String {
         all.map { series in

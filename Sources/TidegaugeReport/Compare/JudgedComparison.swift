@@ -28,7 +28,7 @@ public struct JudgedComparison: Sendable {
     }
 
     public var gates: [ComparedRow] { rows.filter(\.isGate) }
-    /// Names of subjects whose times were not measured.
+    /// Names of subjects whose times were not measured, in a comparison by counts only.
     var unmeasured: [String] { record.plan.isCountedOnly ? record.plan.subjects.map(\.title) : [] }
     /// Points that were not counted in a comparison by counts only.
     var uncounted: [String] { record.plan.isCountedOnly ? record.plan.uncounted(by: record.counted) : [] }
@@ -37,7 +37,7 @@ public struct JudgedComparison: Sendable {
         rows.filter { !$0.isGate && $0.isNews }.sorted { ($0.qValue ?? 1) < ($1.qValue ?? 1) }
     }
 
-    /// A void pair, which was run again.
+    /// A void pair.
     struct VoidPair: Encodable {
         var subject: String
         var pair: Int

@@ -1,4 +1,4 @@
-// Compares two finished runs. Trials with equal seeds are paired by data, but ran at different times, and published
+// Compares two finished runs. Trials of the same repetition are paired, but ran at different times, and published
 // experience with such runs is a false alarm in one of four comparisons. So the result is never a regression, only a
 // hint to compare properly. Pure.
 import TidegaugeCompare
@@ -6,7 +6,7 @@ import TidegaugeSpec
 import TidegaugeStatistics
 
 enum WeakComparison {
-    /// Returns a row per figure of both runs, gates first.
+    /// Returns a row per gate that both runs have. Other figures are left out, because none is decided.
     static func rows(base: RunRecord, head: RunRecord) -> [ComparedRow] {
         let gates = Dictionary(
             head.header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })
@@ -68,7 +68,7 @@ enum WeakComparison {
 }
 
 extension ComparisonConsole {
-    /// Suggests the command that compares the commits, if the runs know them.
+    /// Suggests the command that compares the commits, if the runs know them and they differ.
     private static func remedy(_ base: RunRecord, _ head: RunRecord) -> String {
         let commits = [base, head].map { String($0.environment.commit.prefix(12)) }
         guard commits.allSatisfy({ $0.first?.isHexDigit ?? false && $0.allSatisfy(\.isHexDigit) }) else {

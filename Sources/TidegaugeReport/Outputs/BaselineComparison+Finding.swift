@@ -51,7 +51,7 @@ extension BaselineComparison {
         slower = found.map(\.change).filter { !$0.isCounted }
     }
 
-    /// Returns a significant worsening and its size on the scale of `Criterion`, or nil.
+    /// Returns a worsening above its threshold and its size on the scale of `Criterion`, or nil.
     private static func change(
         _ name: RunBaseline.Name, _ then: [Double], _ now: [Double]
     ) -> (change: Change, worsening: Double)? {
@@ -61,8 +61,8 @@ extension BaselineComparison {
         return (Change(what: name.text, metric: name.metric, then: old, now: new), worsening)
     }
 
-    /// Returns by how much the best current trial is worse than the worst baseline trial, or nil if that is not
-    /// significant.
+    /// Returns by how much the best current trial is worse than the worst baseline trial, or nil if that is not above
+    /// the threshold.
     private static func worsening(_ name: RunBaseline.Name, _ then: [Double], _ now: [Double]) -> Double? {
         let ends =
             name.metric.entry.worse == .less

@@ -24,7 +24,7 @@ extension BaselineComparison {
 
     // MARK: On a terminal
 
-    /// One line per figure that became worse, worst first.
+    /// One line per figure that became worse, worst first, at most ten of each kind. Further ones are counted.
     public var details: [String] {
         Self.lines(worse, "worse than '\(name)'") + Self.lines(slower, "slower than '\(name)', as advice")
     }

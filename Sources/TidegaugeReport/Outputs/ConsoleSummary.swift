@@ -79,7 +79,7 @@ public final class ConsoleSummary: ReportFormat {
         return lines.isEmpty ? [] : AlignedTable(rows: lines).lines()
     }
 
-    /// A figure over the sweep, with its family if necessary.
+    /// A figure over the sweep, with its `Digest.place` if there is one.
     private static func sweepLine(_ row: RunRow) -> String {
         let figure = row.figure
         let name = figure.metric.rawValue + (figure.statistic == .value ? "" : " \(figure.statistic.rawValue)")

@@ -1,9 +1,9 @@
-// summary.md: a run as a pull request comment: verdict, answers and findings. The rest is folded; report.html has all
-// figures. Pure.
+// summary.md: a run as a pull request comment: verdict, answers, findings and the comparison with a baseline. The rest
+// is folded; report.html has all figures. Pure.
 import TidegaugeSpec
 
 enum MarkdownSummary {
-    /// Maximum number of lines of a list. Further ones are counted.
+    /// Maximum number of findings. Further ones are counted.
     private static let mostLines = 10
 
     static func render(_ record: RunRecord) -> String {

@@ -1,4 +1,4 @@
-// report.json: the run as one JSON object. Keys are sorted; missing values are null. Pure.
+// report.json: the run as one JSON object. Keys are sorted; missing values of figures are null. Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeTrial

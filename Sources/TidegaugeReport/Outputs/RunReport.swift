@@ -25,7 +25,7 @@ public final class RunReport {
         try LatestLink.point(to: runID, in: root)
     }
 
-    /// Folder of the run, which contains `metrics.csv`.
+    /// Folder of the run.
     public var directory: String { run.directory }
 
     /// Adds the rows of a trial or of a sweep. They are on disk on return.

@@ -38,7 +38,7 @@ extension TrackerJSON {
         return try encoded(benchmarks)
     }
 
-    /// Gates for which less is better: the format has no field for the direction of a figure.
+    /// Gates for which less is better: the files do not state a direction.
     private static func tracked(_ record: RunRecord) -> [Tracked] {
         record.scenarioNames.flatMap { name -> [Tracked] in
             guard let metric = record.scenario(name)?.gate,
@@ -57,7 +57,7 @@ extension TrackerJSON {
         }
     }
 
-    /// Name of a point, with the family of a figure over the sweep.
+    /// Name of a point; for a figure over the sweep, with its `Digest.place`.
     private static func place(_ row: RunRow) -> String {
         ([row.scenario, row.driver, row.variant] + Digest.place(row.figure)).filter { !$0.isEmpty }
             .joined(separator: "/")

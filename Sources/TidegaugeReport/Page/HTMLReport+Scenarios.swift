@@ -144,7 +144,7 @@ extension HTMLReport {
         ]
     }
 
-    /// Heading such as `24 expected and caught, 13 warnings`.
+    /// Heading such as `24 expected and caught, 13 warnings of lock order`.
     static func hangTitle(_ record: RunRecord) -> String {
         let all = record.trials.flatMap { $0.hangs ?? [] }
         let warnings = all.count { $0.kind == .inversion }

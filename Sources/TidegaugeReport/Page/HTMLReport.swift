@@ -31,7 +31,7 @@ enum HTMLReport {
         ]
     }
 
-    /// The first sentence: the engine, what was measured of it, how often and where.
+    /// The first two sentences: the engine, what was measured of it, how often and where.
     private static func lead(_ record: RunRecord) -> String {
         let subject = SubjectFigures(record).driver
         let engines = Digest.inOrder(record.trials.filter { $0.spec.interleaving == nil }.map(\.spec.driver))

@@ -1,5 +1,5 @@
-// Plots over a swept key: upkeep cost over the collection's size with the fitted exponent, coalescing over the rate
-// with the knee, and the gate's metric. Pure.
+// Plots over a swept key: upkeep cost with the exponent fitted over the collection's size, coalescing over the rate or
+// the burst with the knee, and the gate's metric. Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec

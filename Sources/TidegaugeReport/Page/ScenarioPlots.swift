@@ -55,7 +55,8 @@ struct ScenarioPlots {
 
     // MARK: Percentiles
 
-    /// Metric of the percentile plot: the gate if it is a distribution, else the available latency closest to the user.
+    /// Metric of the percentile plot: the gate if its samples were recorded, else the recorded latency closest to the
+    /// user, else any recorded metric.
     private var spectrumMetric: Metric? {
         let recorded = Set(record.samples.filter { $0.key.scenario == scenario }.flatMap { $0.value.keys })
         let preferred =
@@ -111,7 +112,7 @@ struct ScenarioPlots {
             $0.trial.scenario == scenario && $0.metric == .staleness && $0.trial.trial == 0
         }
         let groups = Dictionary(grouping: own) { Digest.Point(driver: $0.trial.driver, variant: $0.trial.variant) }
-        // Fewer than 8 intervals show no more than percentiles do.
+        // Fewer than 8 values, two for each interval, show no more than percentiles do.
         guard groups.values.contains(where: { $0.count >= 8 }) else { return nil }
         let shown = shownPoints
         let series = shown.enumerated().flatMap { index, point -> [Plot.Series] in

@@ -4,7 +4,7 @@ import TidegaugeSpec
 
 /// Figures that became worse since a baseline.
 public struct BaselineComparison: Codable, Sendable, Equatable {
-    /// A figure that became significantly worse.
+    /// A figure that became worse by more than its threshold.
     struct Change: Codable, Equatable {
         /// Name such as `result-size stillingwell dataset.items=1000 upkeep_cost`.
         var what: String

@@ -127,7 +127,8 @@ enum Digest {
         return notes
     }
 
-    /// Family of a figure over the sweep: `over observers.count`, `at observers.queries=ranges`.
+    /// Swept key of a figure over the sweep, and values of the other keys, if there are several keys: `over
+    /// observers.count`, `at observers.queries=ranges`.
     static func place(_ figure: Figure) -> [String] {
         figure.flags.filter(\.isPlace).map { $0.text.replacing(":", with: " ") }
     }
@@ -167,7 +168,7 @@ enum Digest {
     /// - Parameters:
     ///   - gate: the metric of the first column; nil for none.
     ///   - asRun: whether points stay in the order of the run. Otherwise the engines of one point are adjacent.
-    ///   - hasRest: whether all other metrics follow the headlines.
+    ///   - hasRest: whether the other measured metrics of the store follow the headlines.
     static func table(
         _ scenario: String, _ rows: [RunRow], gate: Metric?, asRun: Bool = false, hasRest: Bool = false
     ) -> Table {
@@ -211,8 +212,8 @@ enum Digest {
         var range: String { points > 1 ? ", range over \(points) points" : "" }
     }
 
-    /// Metric that stands for a scenario: its gate. In a counted run, which measures no times, the instructions of the
-    /// role that the gate is about.
+    /// Metric that stands for a scenario: its gate. If a counted run did not measure the gate, the upkeep instructions
+    /// for `upkeep_cost`, and the instructions of the first counted role for other gates.
     static func gateMetric(_ scenario: String, _ record: RunRecord) -> Metric? {
         guard let gate = record.scenario(scenario)?.gate else { return nil }
         func isMeasured(_ metric: Metric) -> Bool {
@@ -223,8 +224,8 @@ enum Digest {
         return (gate == .upkeepCost ? [.upkeepInstructions] + counts : counts).first(where: isMeasured) ?? gate
     }
 
-    /// Returns the gate for each driver. If the median of a distribution is missing or 0, it uses the first higher
-    /// percentile with a value.
+    /// Returns the gate for each driver. If the median of a distribution is missing or 0, it uses p90, p99 or the
+    /// maximum, the first of them with values other than 0.
     static func gate(_ scenario: String, _ record: RunRecord) -> [Gate] {
         guard let metric = gateMetric(scenario, record) else { return [] }
         let rows = record.rows.filter { $0.scenario == scenario && $0.figure.metric == metric }

@@ -1,7 +1,8 @@
 // Escapes strings from outside (names of scenarios and drivers, messages of engines) for output formats. Pure.
 
 package enum Escaped {
-    /// Replaces control characters, line ends and bidirectional controls by one visible character each.
+    /// Replaces line ends and tabs by blanks, and other control characters and bidirectional controls by one visible
+    /// character each.
     package static func visible(_ text: String, keepingLines: Bool = false) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
-// hangs.csv: one line per hang or warning. Each hang that can be replayed has a file `hangs/N.json` with the trial's
-// spec and the whole record of the hang, and `hangs/N.trace.json` with the last events of each thread, for Perfetto. No
-// hangs: no files.
+// hangs.csv: one line per hang or warning. Each hang has a file `hangs/N.json` with the trial's spec and the whole
+// record of the hang, and, if events were recorded, `hangs/N.trace.json` with the last events of each thread, for
+// Perfetto. No hangs: no files.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -68,7 +68,7 @@ public final class HangReports: ReportFormat {
         try ReportFile.replace(path.replacing(".json", with: ".trace.json"), with: text.utf8)
     }
 
-    /// Returns the trial of a record, or nil for the header.
+    /// Returns the trial of a record, or nil for the header and for damaged records.
     static func trial(_ record: [String]) -> TrialKey? {
         guard record.count == columns.count, let trial = Int(record[4]) else { return nil }
         return TrialKey(scenario: record[1], driver: record[2], variant: record[3], trial: trial)

@@ -77,7 +77,8 @@ public final class HistogramLogs: ReportFormat {
         var negated: String?
     }
 
-    /// Reads a log: its trial and the payloads by metric, without the separate payloads of censored samples.
+    /// Reads a log: its trial and the payloads by metric, without the separate payloads of censored samples. Nil if it
+    /// names no trial.
     static func read(_ text: String) -> (trial: TrialKey, samples: [Metric: Samples])? {
         let lines = text.split(separator: "\n")
         guard let key = lines.first(where: { $0.hasPrefix("#{") }),

@@ -7,7 +7,7 @@ enum JSONLines {
     /// - Parameters:
     ///   - what: kind of file, such as "a journal".
     ///   - hint: remedy if the file is missing.
-    /// - Throws: `DamagedReport` with the number of an invalid line.
+    /// - Throws: `DamagedReport` if the file is missing or has no complete line, or if a complete line is invalid.
     static func read<Line: Decodable>(_ path: String, _ what: String, hint: String) throws(DamagedReport) -> [Line] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw DamagedReport("\(path): there is no such file; \(hint)")

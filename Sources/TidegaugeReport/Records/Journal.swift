@@ -16,8 +16,8 @@ public final class Journal: ReportFormat {
 
     public func add(_ event: RunEvent) throws { try file?.append(event.line()) }
 
-    /// Reads a journal, starting with its header. An incomplete last line is ignored.
-    /// - Throws: `DamagedReport` if a complete line is invalid.
+    /// Reads a journal. An incomplete last line is ignored.
+    /// - Throws: `DamagedReport` if it is missing or a complete line is invalid.
     static func read(_ path: String) throws -> [RunEvent] {
         try JSONLines.read(path, "a journal", hint: "is this the folder of a run?")
     }

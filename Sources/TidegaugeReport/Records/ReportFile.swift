@@ -1,4 +1,4 @@
-// Atomic writes: after a crash, a full disk or an interrupt, files are either complete or absent.
+// Atomic writes: after a crash, a full disk or an interrupt, a replaced file has its old or its new content.
 import Foundation
 
 /// Error: a report could not be written.

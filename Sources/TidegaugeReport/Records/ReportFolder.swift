@@ -48,8 +48,8 @@ public enum ReportFolder {
         try ReportFile.write("x".utf8, to: file, path: path)
     }
 
-    /// Rejects folders and links that another user created in a world-writable folder such as /tmp: a report written
-    /// through them could overwrite other files.
+    /// Rejects folders and links that another user, except root, owns in a world-writable folder such as /tmp: a report
+    /// written through them could overwrite other files.
     private static func checkOwners(_ path: String) throws {
         var above = path.hasPrefix("/") ? "/" : "."
         for part in ancestors(path) {
@@ -70,7 +70,7 @@ public enum ReportFolder {
     }
 }
 
-/// Reports/latest: a symbolic link to the run that started last.
+/// Reports/latest: a symbolic link to the run that was started or resumed last.
 public enum LatestLink {
     public static let name = "latest"
 

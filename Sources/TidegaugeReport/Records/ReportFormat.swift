@@ -1,5 +1,4 @@
-// Interface of report formats, which receive the events of a run as it proceeds. One file per format. Called from one
-// thread.
+// Interface of report formats, which receive the events of a run as it proceeds. Called from one thread.
 import TidegaugeMeasure
 import TidegaugeTrial
 

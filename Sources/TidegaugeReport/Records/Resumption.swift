@@ -48,7 +48,8 @@ public struct Resumption: Sendable {
         return differences
     }
 
-    /// Removes everything from the folder that is not from finished trials. It is measured, judged and fitted again.
+    /// Removes rows, intervals, hangs and events that are not of finished trials from the folder's files, and figures
+    /// that compare drivers. They are measured, judged and fitted again.
     /// - Throws: `ReportError`.
     public func clean(_ directory: String) throws {
         let keys = Set(finished.keys)

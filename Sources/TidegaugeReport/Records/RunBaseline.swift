@@ -1,5 +1,5 @@
-// Figures of a run, kept for comparison with later runs: `Reports/baselines/NAME.json`. Contains all counted figures.
-// Times and rates are contained only if they are gates.
+// Figures of a run, kept for comparison with later runs: `Reports/baselines/NAME.json`. Contains the counted figures of
+// the store except events. Times and rates are contained only if they are gates.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -110,7 +110,7 @@ public struct RunBaseline: Codable, Sendable, Equatable {
     }
 
     /// Reads a baseline. Returns nil if there is none.
-    /// - Throws: `DamagedReport` if the file is not a baseline.
+    /// - Throws: `DamagedReport` if the file is not a baseline, or is damaged.
     public static func read(_ name: String, in root: String) throws(DamagedReport) -> Kept? {
         let path = path(name, in: root)
         guard FileManager.default.fileExists(atPath: path) else { return nil }

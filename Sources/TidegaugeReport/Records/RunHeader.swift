@@ -63,7 +63,7 @@ extension RunHeader {
     /// Names of the drivers of the command line.
     var driverNames: [String] { drivers.map { engines?[$0] ?? $0 } }
 
-    /// Drivers of this kind in runs that do not name them.
+    /// Drivers that do nothing, for runs that were recorded before `emptyDrivers` existed.
     private static let formerEmptyDrivers = ["noop", "null-server"]
 }
 

@@ -22,7 +22,7 @@ public struct RunRecord: Sendable {
     var samples: [TrialKey: [Metric: HistogramLogs.Samples]] = [:]
 
     /// Reads the folder of a finished or interrupted run.
-    /// - Throws: `DamagedReport` if a file is missing or damaged.
+    /// - Throws: `DamagedReport` if the journal, environment.json or metrics.csv is missing or damaged.
     public static func load(_ directory: String) throws -> RunRecord {
         func data(_ name: String) throws -> Data {
             guard let data = FileManager.default.contents(atPath: "\(directory)/\(name)") else {

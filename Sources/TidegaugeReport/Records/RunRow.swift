@@ -1,5 +1,4 @@
-// A line of metrics.csv as a value: a figure with its run, scenario, engine and trial. Every format is made from
-// these rows.
+// A line of metrics.csv as a value: a figure with its run, scenario, engine and trial.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial

@@ -38,7 +38,7 @@ struct Plot: Sendable, Equatable {
     struct Series: Sendable, Equatable {
         /// Text in the legend; nil: the series belongs to the previous one.
         var label: String?
-        /// Colour number, from 1.
+        /// Number of the curve, from 1. The legend shows and hides the series with this number.
         var slot: Int
         /// Colour, from 1.
         var colour: Int

@@ -71,7 +71,7 @@ struct PlotAxis: Equatable {
         return (Int((low / step).rounded(.up))...Int((high / step).rounded(.down))).map { Double($0) * step }
     }
 
-    // MARK: Words; the page's script writes the same, of values in between.
+    // MARK: Labels; the page's script formats other values in the same way.
 
     /// - Parameter value: 1 / (1 − p).
     private static func percentile(_ value: Double) -> String {
