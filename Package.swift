@@ -56,7 +56,7 @@ let drivers = [
     DriverFolder(
         "Flawed", in: "TidegaugeShipped",
         ["FetchedResults", "TidegaugeFetchedResultsDriver", "StillingWell", "TypedNotifications"]),
-    // Nothing takes as long to build as GRDB, and only PostgreSQL needs libpq.
+    // Of these, GRDB takes longest to build, and only PostgreSQL needs libpq.
     DriverFolder("GRDB", in: "tidegauge-peers", [needed(by: "GRDB", "GRDB", from: "GRDB.swift")]),
     DriverFolder("NullServer", in: "tidegauge-peers", ["CStillingWellPlatform", "TidegaugeNoopDriver"]),
     DriverFolder(

@@ -1,5 +1,5 @@
-// Counts per commit of a role's threads on both sides. The base is counted twice: the difference is the noise, which
-// is nearly 0. Void rules and pairs do not apply. Pure.
+// Counts of both sides: instructions per commit of a role's threads, or an engine's own counters. The base is counted
+// twice: the difference is the noise. Void rules and pairs do not apply. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 

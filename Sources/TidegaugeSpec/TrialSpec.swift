@@ -153,7 +153,7 @@ public struct DatasetSpec: Codable, Sendable, Equatable {
         case busy
     }
 
-    /// Highest number of links, which is the deepest change detection of any driver.
+    /// Highest number of links.
     public static let maximumLinks = 4
     /// Highest number of tables, for which drivers have models.
     public static let maximumTables = 8
@@ -324,7 +324,7 @@ public struct WritersSpec: Codable, Sendable, Equatable {
     public enum Keys: String, Codable, Sendable, CaseIterable {
         /// All rows of the writer with the same probability.
         case uniform
-        /// Rows that all observers watch and that stay in every query: every commit touches every query.
+        /// Rows that match the queries of all observers, before and after: every commit touches these queries.
         case matching
         /// The row of rank r in a random order, with probability proportional to 1 / r^`zipf_exponent`.
         case zipf

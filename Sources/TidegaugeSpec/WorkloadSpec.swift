@@ -9,7 +9,7 @@ public struct WorkloadSpec: Codable, Sendable, Equatable {
             case delete
             /// Writes a column that some query of the trace filters or sorts by.
             case move
-            /// Writes only other columns.
+            /// Writes only other columns, or columns that the trace does not name.
             case touch
         }
 

@@ -72,7 +72,7 @@ struct CommitBuild {
         note("building \(revision.title); the build is kept")
         let files = FileManager.default
         try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        // So git does not take builds for changes of the working tree.
+        // A `.gitignore`, so that git does not take builds for changes of the working tree.
         let ignored = "\(repository.root)/\(Self.folderName)/.gitignore"
         if !files.fileExists(atPath: ignored) { try Data("*\n".utf8).write(to: URL(fileURLWithPath: ignored)) }
         let source = "\(folder)/src"
