@@ -38,7 +38,7 @@ final class ClosedStore {
         try bytes.write(to: file)
     }
 
-    /// Runs `body` with a damaged file, and reverts the damage afterwards.
+    /// Runs `body` with a damaged file. Afterwards `bytes` are as before; the file stays damaged.
     func damaged(_ damage: () throws -> Void, _ body: () throws -> Void) throws {
         let whole = bytes
         defer { bytes = whole }
@@ -64,7 +64,7 @@ final class ClosedStore {
         bytes.replaceSubrange(other..<other + Self.pageBytes, with: kept)
     }
 
-    /// Copies one page over another, and sets the number of that place.
+    /// Copies one page over another, and gives the copy the page number of its new place.
     func copy(_ one: Int, over other: Int) {
         bytes.replaceSubrange(other..<other + Self.pageBytes, with: page(at: one))
         set(UInt64(other / Self.pageBytes), at: other)

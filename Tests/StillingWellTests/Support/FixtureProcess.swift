@@ -30,7 +30,7 @@ final class FixtureProcess: @unchecked Sendable {
 
     /// Starts a program of the package.
     init(_ program: String, _ arguments: [String]) throws {
-        // Foundation's pipes are not used: every later process would inherit their ends and keep them open.
+        // Pipes that are closed on exec, so that no later process inherits their ends and keeps them open.
         let (childInput, input) = try Self.makePipe()
         let (output, childOutput) = try Self.makePipe()
         self.input = input
@@ -189,7 +189,7 @@ extension BatchObserver.Seen {
         self.keys = keys
     }
 
-    /// Applies a change set in time proportional to its size, so that the observer keeps up with writers.
+    /// Applies a change set. Of the new rows only the inserted ones are read, so that the observer keeps up.
     fileprivate mutating func apply(
         _ changes: ChangeSet, _ inserted: [(key: Int, amount: Int)], _ count: Int, _ version: UInt64
     ) {

@@ -6,7 +6,7 @@ import StillingWellSeededRandom
 import StillingWellSync
 import Testing
 
-/// Checks one observer. Used on its connection's scheduler, except for `violations` and `reached`.
+/// Checks one observer. Used on its connection's scheduler, except for `violations`, `reached` and `waitForEnd`.
 final class HistoryChecker<State: Sendable>: @unchecked Sendable {
     typealias Rows = [[ReplayedRow<Int, UInt64>]]
 
@@ -99,7 +99,7 @@ extension NoteChecker {
                 // A commit without changes makes no version, so this state is not used then.
                 states.update { $0[version] = after }
             }
-            // Lets commits pile up in most cases. Sometimes waits until the observers have processed the last one.
+            // Commits pile up in most cases. Sometimes the writer waits until the observers' run loop has run a block.
             if random.oneIn(5) { try thread.performAndWait {} }
         }
         for checker in checkers { try checker.waitForEnd(model.notes, seed) }

@@ -1,4 +1,4 @@
-// Expected content and query results of a store of notes. They are plain arrays, evaluated by sorting and filtering.
+// Expected content of a store of notes as plain values, and expected query results by filtering and sorting them.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -115,7 +115,8 @@ struct NoteModel: Sendable {
     private static let titles =
         ["", "a", "a\0", "a\0b", "b", "über", "ümlaut", "m", "zz", "a longer title than most"]
         + largeTitles
-    /// Values that are stored apart from their rows, equal except for their ends, and one just too short for that.
+    /// Three values that are stored apart from their rows, two of them equal except for the end, and one that is just
+    /// short enough to stay in its row.
     private static let largeTitles = [
         "a" + String(repeating: "ä", count: 700), "a" + String(repeating: "ä", count: 700) + "r",
         "n" + String(repeating: "z", count: 5_000), String(repeating: "b", count: 1_024),
@@ -142,7 +143,7 @@ struct NoteModel: Sendable {
             key: key, birth: births, score: 0, weight: 0, done: false, title: "", due: nil, group: nil,
             version: version)
         let note = Note(id: key)
-        // Some columns are set before the note is added, the others after.
+        // Columns are set before the note is added and after.
         Self.fill(note, &value, &random)
         try connection.add(note)
         Self.fill(note, &value, &random)

@@ -30,7 +30,7 @@ enum WalkKind: Equatable {
         }
     }
 
-    /// Whether a property of this type takes over the values of a hidden one of another type.
+    /// Whether a property of this type takes over the values of a hidden property of the type `other`.
     func keepsValues(of other: WalkKind) -> Bool { self == other || toggled == other }
 
     /// Value of rows without one.
@@ -71,7 +71,7 @@ enum WalkKind: Equatable {
 enum WalkValue: Equatable {
     case none, int(Int), text(String), link(UInt64), ints([Int]), texts([String]), links([UInt64])
 
-    /// Writes a value that is stored in the row itself.
+    /// Writes to the row what it stores of the value itself: for a list, zero.
     func write(_ row: RowBuffer, _ column: Int) {
         switch self {
         case .none: row.setNull(column)
@@ -116,7 +116,7 @@ struct WalkClass {
     let name: String
     /// Properties of the model. For a class that is no model, the properties that the file shows.
     var properties: [WalkProperty] = []
-    /// Properties that are restored if one with their name and type is declared.
+    /// Properties whose values are restored if one with their name, and a type that `keepsValues`, is declared.
     var hidden: [String: WalkProperty] = [:]
     /// Rows by object id, then values by property number.
     var rows: [UInt64: [Int: WalkValue]] = [:]

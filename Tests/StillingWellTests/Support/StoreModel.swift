@@ -30,7 +30,7 @@ enum ObservedKind: Int, CaseIterable {
 struct ModelElement<Value: Sendable & Equatable>: Sendable, Equatable {
     let id: Int
     var value: Value
-    /// Version that last changed the element or a row it refers to.
+    /// Version that last changed the element, the row it refers to, or a row up to three links from that one.
     var stamp: UInt64 = 0
 }
 
@@ -81,7 +81,7 @@ struct StoreModel: Sendable {
 
     /// Humans with a key below this are never deleted, so that their lists can be observed throughout.
     static let permanent = 3
-    /// Upper bound of the keys of humans and dogs.
+    /// Number of keys. Those of humans and dogs are from 0 to `keys - 1`.
     static let keys = 10
 
     /// Adds the permanent humans.

@@ -1,4 +1,4 @@
-// Stores in folders of their own, observers' threads, and functions that wait for a condition.
+// A store in a folder of its own, and a value whose changes threads wait for.
 import Foundation
 import StillingWellSync
 import Testing
