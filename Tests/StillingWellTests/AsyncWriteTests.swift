@@ -23,7 +23,7 @@ struct AsyncWriteTests {
 
     private struct Refused: Error {}
 
-    /// Queues writes while another write holds the lock, so that they are grouped.
+    /// Queues writes while another write holds the lock, so that they are grouped if commits are synchronised.
     private func gathered(
         _ store: Store, _ count: Int, _ body: @escaping @Sendable (Int, Connection) throws -> Void
     ) throws -> [Int: Bool] {
@@ -96,7 +96,7 @@ struct AsyncWriteTests {
         #expect(kept[1]?.objectID != nil)
     }
 
-    /// Result of a write whose task was cancelled.
+    /// Result of a task that writes.
     private enum Outcome: Equatable { case written, cancelled, failed }
 
     private func task(
@@ -249,8 +249,8 @@ struct AsyncWriteTests {
         await #expect(throws: StoreError.closed) { try await test.store.read { $0.version } }
     }
 
-    /// Number of this process's mappings with the size of a thread stack. Each running thread has one, and each ended
-    /// thread whose memory was not freed.
+    /// Number of this process's mappings with about the size of a default thread stack. Each thread with such a stack
+    /// has one while it runs, and after its end until its memory is freed.
     private func stackCount() throws -> Int {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("How connections end")
 struct ConnectionEndTests {
-    @Test("a closed store delivers nothing more and refuses work, in a callback too")
+    @Test("a closed store delivers nothing more and refuses work")
     func closed() throws {
         let test = try TestStore()
         let observer = try Observer(test.store)

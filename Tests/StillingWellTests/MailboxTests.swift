@@ -54,7 +54,7 @@ struct MailboxTests {
         let (first, second, third) = (tree(1...3), tree(1...4), tree(1...6))
         try put([update(first)])
         #expect(told() == [nil])
-        // The second update begins at a root that is never delivered.
+        // The last update begins at a root that is never delivered.
         try put([update(first, from: first), update(second, from: first)])
         try put([update(third, from: second)])
         let changes = told()

@@ -80,7 +80,7 @@ struct MannersTests {
         let made = 0
     }
 
-    @Test("properties without a wrapper are found, except those declared as not stored")
+    @Test("properties without a wrapper are found, except lazy ones")
     func unstored() throws {
         #expect(ModelLayout.of(Sketch.self).unstored == ["draft", "made"])
         #expect(ModelLayout.of(Note.self).unstored.isEmpty)

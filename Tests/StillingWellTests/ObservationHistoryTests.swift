@@ -2,7 +2,8 @@
 // notifications, own writes shown between deliveries, connections that lag or have autorefresh off, and observers that
 // start and end, with or without key paths. Upkeep processes one commit or many in a step.
 //
-// The test uses one thread and waits only for upkeep to reach known versions, so a seed determines the history.
+// The test uses one thread, and waits only for initial callbacks and for upkeep to reach known versions. So a seed
+// determines the steps.
 // `STILLINGWELL_HISTORY_SEEDS` and `STILLINGWELL_HISTORY_COMMITS` set the length. `TIDEGAUGE_SEED` is the first seed.
 import Foundation
 import StillingWellFixtures
@@ -76,7 +77,7 @@ private final class Judge {
         calls = 0
     }
 
-    /// Checks a delivery that led from one version to another.
+    /// Checks a delivery that led to a version.
     func check(_ states: States, to: UInt64) throws {
         guard hasBegun else {
             // Suppressed commits up to this version are part of the initial rows.
@@ -233,7 +234,7 @@ private final class History {
             case 1:
                 if seat.judges.count > 2 { seat.judges.remove(at: random.below(seat.judges.count)).token.invalidate() }
             case 2:
-                // A connection that begins to lag would be told of commits that are suppressed for a waiting observer.
+                // Without autorefresh, a waiting observer would be told of the commits that are suppressed for it.
                 if seat.connection.autorefresh, seat.waiting.contains(where: { !$0.silent.isEmpty }) {
                     try settle(seat)
                 }
@@ -251,11 +252,11 @@ private final class History {
     // MARK: Steps
 
     private func commit(_ seat: Seat?) throws {
-        // If the log is pruned behind a connection, changes are found by value. So connections catch up first.
+        // If the log is pruned behind a waiting observer, changes are found by value. So initial callbacks come first.
         if states.lastVersion % 64 == 63 { for seat in seats { try settle(seat) } }
         var named: [Judge] = []
         if random.oneIn(2) { named = seats.flatMap(\.judges).filter { _ in random.oneIn(2) } }
-        // A commit that is suppressed for no observer through links needs no upkeep step of its own.
+        // If no named observer depends on other rows, the commit is an upkeep step of its own only for waiting ones.
         if random.oneIn(2) { named.removeAll { $0.token.state.dependsOnOthers } }
         let tokens = named.map { $0.token! }
         let version = states.lastVersion + 1

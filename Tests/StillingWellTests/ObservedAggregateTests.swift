@@ -27,7 +27,7 @@ private final class ObservedNotes {
         get throws { try connection.objects(Note.self) }
     }
 
-    /// Observes and waits for the first delivery.
+    /// Observes, and writes until the first callback.
     @discardableResult
     func observe(_ results: Results<Note>, keyPaths: [PartialKeyPath<Note>]? = nil) throws -> NotificationToken {
         let told = Watched(false)

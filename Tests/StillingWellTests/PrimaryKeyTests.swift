@@ -77,7 +77,8 @@ struct PrimaryKeyTests {
         #expect(text.contains("'number'") && text.contains("'name'") && text.contains("TwoKeys"), "\(text)")
     }
 
-    /// Keys of all lengths with zeros everywhere. No two of them may be confused.
+    /// Keys of up to 3 and of 509 to 511 bytes, with zeros at the start, at the end or at both. No two of them may be
+    /// confused.
     private static let keys: [Data] = {
         var keys: Set<Data> = []
         for count in [0, 1, 2, 3, 509, 510, 511] {
@@ -91,7 +92,7 @@ struct PrimaryKeyTests {
                 }
             }
         }
-        // The only key without a distinct encoding: the empty key is a zero byte as well.
+        // The only one that cannot be stored, because there is one more key of up to 511 bytes than LMDB can have.
         keys.remove(Data(repeating: 0, count: 511))
         return keys.sorted { $0.lexicographicallyPrecedes($1) }
     }()

@@ -187,7 +187,7 @@ struct ProcessTests {
         #expect(observer.seen.value.violations.isEmpty)
     }
 
-    @Test("writers that were killed while they waited delay no other, and are not counted any more")
+    @Test("the count that killed waiting writers leave keeps no writer from the lock, and is corrected")
     func killedWhileWaiting() throws {
         let test = try makeStore(.memory)
         let page = test.store.core.storage.page
@@ -263,12 +263,12 @@ struct ProcessTests {
         }
     }
 
-    @Test("a commit whose bell was never rung reaches observers without a later commit")
+    @Test("a commit that was never signalled to other processes reaches observers without a later commit")
     func silentCommit() throws {
         let test = try makeStore()
         let observer = try BatchObserver(test.store)
         defer { observer.stop() }
-        // Does what a writer does that is killed right after its commit.
+        // The steps of a writer that is killed right after its commit.
         let storage = test.store.core.storage
         _ = try storage.writeLock.lock()
         do {
@@ -284,7 +284,7 @@ struct ProcessTests {
             }
             _ = try transaction.commit()
         }
-        try observer.seen.wait("the silent commit") { $0.keys == [0, 1] }
+        try observer.seen.wait("the commit") { $0.keys == [0, 1] }
         #expect(observer.seen.value.violations.isEmpty)
     }
 

@@ -1,4 +1,5 @@
-// Tests of observers of single properties, called synchronously at the set and in the delivery.
+// Tests of observers of single properties, called synchronously at the set and in the delivery, and of Swift's
+// Observation.
 import Observation
 import Testing
 
@@ -102,7 +103,7 @@ struct PropertyObservingTests {
         #expect(try feed.connection.live().observedCells?.isEmpty == true)
     }
 
-    @Test("inside the block it may write other objects, and begin no other write")
+    @Test("a callback inside a write block may write other objects, and begin no other write")
     func inside() throws {
         let other = try #require(try feed.connection.object(Note.self, forPrimaryKey: 2))
         var refusal: StoreError?

@@ -25,10 +25,10 @@ struct QueryTests {
         #expect(a == b)
         #expect(a != c && a.tree == c.tree)
         #expect(c.tree != d.tree)
-        // With another leading sort key, or none, the range is not a window.
+        // With another leading sort key the range is not a window.
         let e = plan(table, \.score > 10, [SortKey(\.title)])
         #expect(e.lower == nil && e.upper == nil && e.tree.residual.count == 1)
-        // Null is not in any range.
+        // A range over an optional column is not a window, because null is in no range.
         let f = plan(table, \.group > 1, [SortKey(\.group)])
         #expect(f.lower == nil && f.tree.residual.count == 1)
         withExtendedLifetime(test) {}

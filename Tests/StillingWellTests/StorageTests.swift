@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Storing objects")
 struct StorageTests {
-    @Test("every property type survives closing and opening", arguments: [Durability.full, .relaxed])
+    @Test("stored properties survive closing and opening", arguments: [Durability.full, .relaxed])
     func roundTrip(_ durability: Durability) throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -80,7 +80,7 @@ struct StorageTests {
         #expect(try #require(first) < #require(second))
     }
 
-    @Test("misuse of a write is an error with a remedy")
+    @Test("misuse is an error: a write inside a write, or of a connection that only reads, and an unknown model")
     func misuse() throws {
         let test = try TestStore()
         try test.store.write { connection in
@@ -103,7 +103,7 @@ struct StorageTests {
         try test.store.write(timeout: .seconds(5)) { try $0.add(Note(id: 1)) }
     }
 
-    @Test("two handles of one path share one environment, and agree about it")
+    @Test("two handles of one path share one environment, and must have one durability")
     func handles() throws {
         let test = try TestStore(durability: .relaxed)
         let again = try Store(test.store.configuration)

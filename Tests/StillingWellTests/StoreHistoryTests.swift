@@ -47,7 +47,7 @@ struct StoreHistoryTests {
         return asksForNumbers && !hasNumbers(notes, expected) ? "the numbers of other rows" : nil
     }
 
-    /// Compares aggregates. All weights except for one are multiples of a quarter.
+    /// Compares aggregates. Sums of weights may differ by rounding, because one of the weights, 0.3, is inexact.
     private static func hasNumbers(_ notes: Results<Note>, _ expected: [NoteValue]) -> Bool {
         let scores = expected.map(\.score)
         let groups = expected.compactMap(\.group)

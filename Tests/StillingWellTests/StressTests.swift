@@ -8,8 +8,8 @@ import Testing
         try RanProgram("stillingwell-torture", ["stress"] + arguments)
     }
 
-    /// One seed has the store on a disk, the other in memory. The minimum number of callbacks also shows faults that
-    /// occur in one of 10,000 callbacks, even on a busy machine.
+    /// One seed has the store on a disk, the other in memory. The minimum number of callbacks makes it likely that a
+    /// fault that occurs in one of 10,000 callbacks is seen, even on a busy machine.
     @Test("every invariant holds for three seconds", arguments: [2, 3])
     func shortRun(seed: Int) throws {
         let ran = try run(["--seconds", "3", "--callbacks", "16000", "--seed", "\(seed)"])
