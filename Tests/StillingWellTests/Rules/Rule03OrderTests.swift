@@ -1,5 +1,5 @@
-// Rule 3. The order in which a change set is applied, and that each of its changes has happened. Realm reports rows
-// that were not written: when one written row passes others, those may be reported as deleted and inserted.
+// Rule 3. A change set lists only rows that were written, and rows that these bring along. Realm reports rows that were
+// not written: when one written row passes others, those may be reported as deleted and inserted.
 // RankedHistoryTests and ObservationHistoryTests check the same in random histories.
 import StillingWell
 import Testing
@@ -22,7 +22,7 @@ final class Rule03OrderTests: NoteSuite {
         #expect(feed.takeLog() == ["notes -39 +0"])
     }
 
-    @Test("rows that change by a limit, a group or a link are told too")
+    @Test("rows that come in by a limit or a group are told too")
     func neighbours() throws {
         try feed.observe("limited", notes.limited(to: 3))
         try change { try $0.delete(note(0, $0)) }

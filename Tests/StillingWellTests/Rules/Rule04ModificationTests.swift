@@ -1,4 +1,4 @@
-// Rule 4. The kind of a change depends on what was written, not on the values.
+// Rule 4. The kind of a change depends on what was written, even if no value differs.
 import Foundation
 import StillingWell
 import Testing

@@ -1,4 +1,4 @@
-// Rule 5. Commits that are delivered together are the difference between the last delivered state and the present one.
+// Rule 5. Commits that are delivered together are one change: from the last delivered state to the present one.
 import StillingWell
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
 final class Rule05CoalescingTests: NoteSuite {
     init() throws { try super.init(4, durability: .memory) }
 
-    /// Lets upkeep process each commit by itself, or all at once. The observer gets one delivery either way.
+    /// Lets upkeep process each commit by itself, or any number at once. The observer gets one delivery either way.
     private func commit(oneByOne: Bool, _ bodies: [(Connection) throws -> Void]) throws {
         for body in bodies {
             try test.store.write(body)

@@ -34,7 +34,7 @@ final class Rule06NoCallbackInWriteTests: NoteSuite {
         #expect(feed.takeLog().first == "store didChange")
     }
 
-    @Test("in no callback, of whatever kind, is there a write in progress", arguments: [true, false])
+    @Test("in no callback of results, sections, objects or the store is a write in progress", arguments: [true, false])
     func allKinds(_ byOthers: Bool) throws {
         var inside: [Bool] = []
         let connection = feed.connection

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Rule 7: a callback sees one version")
 struct Rule07CallbackTests {
-    @Test("a write in one callback is not seen by the next of the same delivery, and by everyone after it")
+    @Test("a write in one callback is not seen by the next of the same delivery, and shows after it")
     func writeBetweenCallbacks() throws {
         let test = try TestStore()
         let scheduler = ManualScheduler()

@@ -1,6 +1,6 @@
 // Rule 7. Deliveries and own writes change what a connection shows, the latter at once. Writes of other connections
-// never do. In Realm, beginning a write first brings in all other commits, so an index taken from the screen may name
-// another row.
+// show from their delivery on. In Realm, beginning a write first brings in all other commits, so an index taken from
+// the screen may name another row.
 import Testing
 
 @testable import StillingWell
@@ -90,7 +90,7 @@ struct Rule07OwnWriteTests {
             }
             expectShown([0, 2, 3, 1], "after a cancelled write")
         }
-        // Repeats the last change of the last commit.
+        // The same property of the same row as in the last commit.
         try feed.connection.write { notes[2].score = 6 }
         try cancel(feed.connection, ending) { notes[2].score = 60 }
         try feed.connection.write { notes[2].score = 70 }
@@ -118,7 +118,7 @@ struct Rule07OwnWriteTests {
         }
         var isLost = false
         func expectShown(_ tags: [String], _ friends: Int, _ comment: Comment) {
-            // A value that another connection has removed is not shown any more.
+            // After a second own write, a value that another connection has removed is counted, but not read.
             #expect(human.tags.count == tags.count, comment)
             #expect(Array(human.tags) == tags.filter { $0 != "b" || !isLost }, comment)
             #expect(human.friends.count == friends, comment)
@@ -225,7 +225,7 @@ struct Rule07OwnWriteTests {
             }
         }
         #expect(notes.map(\.title) == ["note 0", "note 1", "note 2"])
-        // Deleting it is not an error. The rows shown change in either order of the deletions.
+        // Deleting it is not an error, and removes it from the rows shown.
         try feed.connection.write {
             try feed.connection.delete(notes[1])
             #expect(notes.map(\.id) == [0, 2])
@@ -252,7 +252,7 @@ struct Rule07OwnWriteTests {
         #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == [1])
     }
 
-    @Test("a loop over results meets every row once, whatever it does to them")
+    @Test("a loop over results meets every row once, though it changes them so that they leave the filter")
     func loop() throws {
         let test = try TestStore()
         try test.store.write { connection in

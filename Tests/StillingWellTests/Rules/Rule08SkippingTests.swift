@@ -1,5 +1,5 @@
-// Rule 8. A skipped commit is suppressed for the named tokens only, and for that commit only. Realm also suppresses
-// other threads' changes, or makes the skipping write wait and deliver first.
+// Rule 8. Notifications are suppressed for the named tokens and that commit only. Realm also suppresses other threads'
+// changes, or makes the suppressing write wait and deliver first.
 import StillingWell
 import Testing
 

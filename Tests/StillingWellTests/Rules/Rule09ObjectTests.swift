@@ -122,7 +122,7 @@ struct Rule09ObjectTests {
         #expect(throws: StoreError.invalidatedObject(table: "Note")) { _ = try note.observe { _ in } }
     }
 
-    @Test("an invalidated token is not called, and the object costs upkeep nothing any more")
+    @Test("an invalidated token is not called")
     func invalidated() throws {
         let token = try feed.observe("object", note)
         token.invalidate()
@@ -184,7 +184,7 @@ struct Rule09ObjectTests {
         try test.store.write { connection in
             try connection.delete(try #require(try connection.object(Note.self, forPrimaryKey: 5)))
             try connection.object(Note.self, forPrimaryKey: 6)?.score = 61
-            // More changes than a log entry lists.
+            // More changes than the log lists for one commit.
             for id in 0..<65_536 { try connection.add(Note(id: 100 + id)) }
         }
         gate.open()

@@ -132,7 +132,7 @@ struct Rule10OneVersionTests {
             }
         }
         try thread.performAndWait { try views.observeMore() }
-        // The observing thread writes as well, between deliveries.
+        // Beside two writers, the observing thread writes as well, between deliveries.
         try thread.performAndWait {
             var random = SeededRandom(seed: seed &+ 7)
             if isBusy { for _ in 0..<20 { try test.store.write { try Self.step($0, &random) } } }

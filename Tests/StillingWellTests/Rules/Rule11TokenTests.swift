@@ -145,8 +145,7 @@ struct Rule11TokenTests {
         nonisolated(unsafe) var notes: Results<Note>?
         try thread.performAndWait { notes = try test.store.connect(on: .runLoop).objects(Note.self) }
         try test.store.write { try $0.add(Note(id: 1)) }
-        // Commits go on while tokens end, with a limited number per token. Without the limit, a writer on a busy
-        // machine would fill the disk while the observing thread waits.
+        // Commits go on while tokens end, 20 per token, so that they do not end before the tokens.
         let credit = Watched(0)
         // For each token: the number of callbacks after its end, and whether one was running when `invalidate`
         // returned. Such a callback began before, and may have been delayed by the scheduler.

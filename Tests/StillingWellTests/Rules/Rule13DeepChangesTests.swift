@@ -1,5 +1,5 @@
-// Rule 13 for links. Without key paths, changes in linked objects count up to three links away. With key paths, changes
-// on those paths count, of any length. Cycles end.
+// Rule 13 for links. Without key paths, changes in linked objects count up to three links away. With key paths, only
+// changes on those paths count, at any distance.
 import StillingWell
 import Testing
 
@@ -44,7 +44,7 @@ struct Rule13DeepChangesTests {
         }
     }
 
-    @Test("do not count with a filter, unless it names them, at any distance")
+    @Test("do not count with key paths, unless one of these leads to them, at any distance")
     func filtered() throws {
         let dogs = try makeChain()
         try feed.observe("own", dogs, keyPaths: [\.owner])

@@ -23,7 +23,7 @@ final class Rule13KeyPathTests: NoteSuite {
         #expect(feed.takeLog() == ["any ~1>1"])
     }
 
-    @Test("results show the rows of an observed query, without evaluating it again")
+    @Test("results that are observed with key paths show changes that are not on them")
     func shown() throws {
         try feed.observe("title", notes, keyPaths: [\.title])
         try change(0) { $0.score = 15 }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Rule 15: frozen things are snapshots for any thread", .serialized, .onThreads)
 struct Rule15FrozenTests {
-    /// Runs `body` with a live connection on its own run-loop thread.
+    /// Runs `body` on a run-loop thread of its own.
     private func onThread<Result: Sendable>(_ body: @Sendable @escaping () throws -> Result) throws -> Result {
         let thread = RunLoopThread("rule-15")
         defer { thread.stop() }

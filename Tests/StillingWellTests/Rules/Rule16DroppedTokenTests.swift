@@ -45,7 +45,7 @@ struct Rule16DroppedTokenTests {
         #expect(places.count == 4 && warnings.count == 4, "\(lines)")
         for place in places { #expect(warnings.filter { $0.contains("made at \(place) ") }.count == 1, "\(warnings)") }
         #expect(warnings.allSatisfy { $0.contains("keep the token") })
-        // All dropped tokens have ended: only the kept one was called for the commit.
+        // The kept token was called for the commit, and no other one after it.
         #expect(lines.last == "told kept")
     }
 

@@ -2,9 +2,8 @@
 // (After a crash in a write, Realm's other processes could wait for ever for a lock without an owner.)
 //
 // Each writer process acknowledges a commit over a pipe once `write` has returned. It is killed at a random time: after
-// some acknowledged commits and a random delay, or a random delay after its start. It only commits, so most kills are
-// inside a transaction. The next writer has the store open already and waits for the lock: the test, then another
-// process.
+// some acknowledged commits and a random delay, or a random delay after its start. It does nothing but commit, so many
+// kills are inside a transaction. The next writer has the store open already: the test, then another process.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures

@@ -59,7 +59,7 @@ struct Rule18VersionsTests {
         token.invalidate()
     }
 
-    /// Returns a connection without observers, after enough commits that it was advanced.
+    /// Returns a connection without observers, after so many commits that it holds no version any more.
     private func sleeper(_ test: TestStore) throws -> (LiveConnection, ManualScheduler) {
         let scheduler = ManualScheduler()
         let connection = try test.store.connect(on: .scheduler(scheduler)).live()
@@ -127,8 +127,8 @@ struct Rule18VersionsTests {
         #expect(refreshed.version == (try test.store.read { $0.version }))
     }
 
-    /// Commits until upkeep stops waking for commits. It may have checked before the connection released its version.
-    /// It checks again when the slow bell rings.
+    /// Commits until upkeep stops waking for commits. It may have checked before the connection released its version,
+    /// and checks again at every 64th commit.
     private func waitUntilNobodyHears(_ test: TestStore) throws {
         let upkeep = try #require(test.store.core.runningUpkeep)
         var isHearing: Bool { upkeep.hearsCommits.load(ordering: .sequentiallyConsistent) }
@@ -147,7 +147,8 @@ struct Rule18VersionsTests {
         storage.heldVersions.patienceNs.store(0, ordering: .relaxed)
         let (connection, scheduler) = try sleeper(test)
         try waitUntilNobodyHears(test)
-        // A sleeper's mark remains until its bell rings. These commits ring both, so later marks are of sleepers.
+        // The mark of a thread that waits for commits remains until the next commit that wakes it. These commits clear
+        // all marks, so a mark found afterwards is of a thread that still waits.
         try change(test, times: 200)
         #expect(!storage.page.isAwaited(.everyCommit) && !storage.page.isAwaited(.slow))
 
@@ -270,7 +271,7 @@ struct Rule18VersionsTests {
     /// Each commit keeps about seven pages: the changed row's path in its table, the log's path, the table of tables
     /// and the free list.
     @Test(
-        "the cost of a held version is bounded: about 26 KB of file per commit until it counts as held for long",
+        "a held version costs at most 26 KB of file per commit (30 KB with 10,000 rows) until it is held for long",
         arguments: [(notes: 1_000, limitKB: 26), (notes: 10_000, limitKB: 30)])
     func pinned(_ notes: Int, _ limitKB: Int) throws {
         let test = try makeStore(notes: notes)
@@ -323,7 +324,7 @@ struct Rule18VersionsTests {
         try other.pause()
         let before = test.store.fileBytes
         try commit(300)
-        // The killed process holds 301 versions. They must be released after its end.
+        // The paused process keeps 301 versions in the file. They must be released after its end.
         #expect(test.store.activeVersions == 301 && test.store.fileBytes - before > 1 << 20)
         try other.killNow()
         other.waitUntilReaped()
@@ -331,7 +332,7 @@ struct Rule18VersionsTests {
         #expect(test.store.oldestPin == nil && test.store.activeVersions <= 2)
         let after = test.store.fileBytes
         try commit(2_000)
-        // Otherwise it would have grown by 50 MB.
+        // Otherwise it would have grown by about 50 MB.
         #expect(test.store.fileBytes - after <= 1 << 16)
     }
 
@@ -392,7 +393,7 @@ struct Rule18VersionsTests {
             }
         }
         #expect(try store.read { try $0.objects(Note.self).count } == count)
-        // Deletions free pages. The first ones have hardly any, and wait for a flush of the previous commit.
+        // Deletions free pages. The first of them find hardly any free page, and wait for a flush of the commit before.
         let later = stride(from: 500, to: count, by: 20).map { $0..<min($0 + 20, count) }
         for ids in (0..<500).map({ $0..<$0 + 1 }) + later {
             try store.write { connection in

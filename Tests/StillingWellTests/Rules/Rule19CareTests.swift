@@ -70,7 +70,7 @@ struct Rule19CareTests {
         "a full file system is an error, also where files are written through the map; nothing acknowledged is lost",
         arguments: Durability.allCases)
     func diskFull(_ durability: Durability) throws {
-        // An in-memory store reserves room in steps of 8 MiB.
+        // An in-memory store reserves room in steps of up to 8 MiB.
         let folder = try Folder()
         let fixture = try FixtureProcess(
             path: folder.path, durability, ["fill", durability == .memory ? "10240" : "1024"])
@@ -183,7 +183,7 @@ struct Rule19CareTests {
             try noise(bytes).write(to: URL(fileURLWithPath: folder.path + "/shared"))
             try folder.open().write { try $0.add(Note(id: 1_000 + bytes)) }
         }
-        // Overwrites the bells, counts and slots of an open store, but not the locks, which belong to the system.
+        // Overwrites the words for signals and turns, and the slots, of an open store, but not the locks.
         let store = try folder.open()
         let file = open(folder.path + "/shared", O_RDWR)
         defer { close(file) }
@@ -192,7 +192,7 @@ struct Rule19CareTests {
             let slots = noise(96 * 32)
             #expect(words.withUnsafeBytes { pwrite(file, $0.baseAddress, 20, 8) } == 20)
             #expect(slots.withUnsafeBytes { pwrite(file, $0.baseAddress, slots.count, 512) } == slots.count)
-            // Enough commits to prune the log and to check for dead readers.
+            // Enough commits to prune the log, and over all rounds to check for dead readers.
             for _ in 0..<70 { try store.write { try #require(try $0.object(Note.self, forPrimaryKey: 0)).score += 1 } }
         }
         let connection = try store.connect(on: .scheduler(ManualScheduler()))
@@ -207,7 +207,7 @@ struct Rule19CareTests {
         return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains(name) }
     }
 
-    @Test("a store in memory leaves nothing behind, whoever closes it last")
+    @Test("processes that use one store in memory use one folder, and may open it while a handle is closed")
     func memoryLeavesNothing() throws {
         let test = try TestStore(Batches.models, durability: .memory)
         let name = URL(fileURLWithPath: test.path).lastPathComponent
@@ -215,7 +215,7 @@ struct Rule19CareTests {
         let path = test.path
         try Self.useInProcesses(test)
         #expect(try leftovers(name).count == 1, "this process has it open")
-        // Another process opens the store while this one closes it, many times.
+        // Another process opens the store while this one opens and closes a second handle, ten times.
         for _ in 0..<10 {
             let other = try FixtureProcess(path: path, .memory, ["increment", "n", "1", "0"])
             let store = try Store(.init(path: path, models: Batches.models, durability: .memory))
@@ -254,7 +254,7 @@ struct Rule19CareTests {
 
     // MARK: Compacting
 
-    @Test("a compact copy has the content and no free pages, and is made while others write")
+    @Test("a compact copy has the content of its version in less than a third of the file, and is a store of its own")
     func compactCopy() throws {
         let folder = try Folder()
         try folder.fill(notes: 4_000)
@@ -268,7 +268,7 @@ struct Rule19CareTests {
         let copy = try Store(.init(path: target.path + "/copy", models: [Note.self], durability: .relaxed))
         #expect(try copy.read { try $0.objects(Note.self).sorted(by: \.id).map(\.id) } == Array(0..<400))
         #expect(copy.fileBytes * 3 < store.fileBytes)
-        // The copy is a normal store with the same version and new ids.
+        // The copy can be written like any store.
         let version = try copy.read { $0.version }
         try copy.write { try $0.add(Note(id: 400)) }
         #expect(try copy.read { $0.version } == version + 1)
@@ -349,7 +349,7 @@ struct Rule19CareTests {
             #expect(throws: StoreError.closed) { try store.read { _ in } }
             #expect(throws: StoreError.closed) { try store.connect(on: .scheduler(ManualScheduler())) }
             for thread in threads { try thread.performAndWait {} }
-            // After the close no callback begins, except for one per thread whose delivery was in progress.
+            // After the close no callback begins, except for at most one per thread whose delivery was in progress.
             #expect(calls.value <= seen + threads.count)
             try threads[0].performAndWait { tokens.removeAll() }
             for thread in threads { thread.stop() }

@@ -74,7 +74,7 @@ struct Rule20DefaultTests {
         return file
     }
 
-    @Test("old rows and new objects have the defaults, for every type")
+    @Test("old rows have the defaults of new objects")
     func values() throws {
         let file = try file()
         try file.open(Newer.Rated.self).read { connection in
@@ -171,7 +171,7 @@ struct Rule20DefaultTests {
         try FixtureProcess(path: file.path, .relaxed, ["upgrade", kind, "\(count)"])
     }
 
-    @Test("a program that would add rows without it has to end first")
+    @Test("a program that would add rows without the new property has to end first")
     func others() throws {
         let file = SchemaFile()
         let older = try upgrade(file, "old", 3)

@@ -32,7 +32,7 @@ struct Rule20EnumerateTests {
 
     private struct Refused: Error {}
 
-    @Test("a retained migration does not keep the store open, and is released after it", arguments: [true, false])
+    @Test("a retained migration does not keep the store open, and may be released later", arguments: [true, false])
     func kept(_ succeeds: Bool) throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -283,7 +283,7 @@ struct Rule20ListTableTests {
         try new.write { connection in
             let docs = try connection.objects(V1.Doc.self)
             #expect(docs.map { Array($0.tags) } == [["x", "y"]] && docs.first?.refs.isEmpty == true)
-            // New objects have none of the lost values.
+            // A new object of the lost class must leave the store whole.
             docs.first?.refs.append(V1.Ref())
         }
         #expect(try new.verify().isWhole)
@@ -292,7 +292,7 @@ struct Rule20ListTableTests {
 }
 
 extension SchemaFile {
-    /// Reads the schema from the file.
+    /// Opens the store with these models, and returns the schema that it then has.
     fileprivate func schema(_ models: StoredObject.Type..., version: UInt64 = 0) throws -> StoreSchema {
         let storage = try Store(.init(path: path, models: models, durability: .relaxed, schemaVersion: version)).core
             .storage

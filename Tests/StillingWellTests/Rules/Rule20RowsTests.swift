@@ -178,7 +178,7 @@ struct Rule20RowsTests {
 
     private struct Stop: Error {}
 
-    /// Each block makes a change before it fails.
+    /// Blocks that fail. `failing` makes changes before it runs one.
     private static let failures: [(what: String, words: String, block: @Sendable (Migration) throws -> Void)] = [
         ("an error of the block's own", "Stop", { _ in throw Stop() }),
         ("no model", "'Dog' is none of the models", { _ = try $0.create("Dog") }),

@@ -66,7 +66,7 @@ struct Rule20SchemaLinkTests {
         #expect(try store.read { try $0.objects(Linked4.Owner.self).first?.tags.map { $0 } } == [5])
     }
 
-    @Test("a new link or index is refused while another process, which would not keep it, has the store open")
+    @Test("a new index is refused while another process, which would not keep it, has the store open")
     func newIndexElsewhere() throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

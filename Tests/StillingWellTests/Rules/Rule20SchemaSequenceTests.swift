@@ -48,7 +48,7 @@ struct Rule20SchemaSequenceTests {
     }
 }
 
-/// Models of one name with some of the properties a to d and o, in any order and with any default values.
+/// Models of one name with some of the properties a to d and o, in different orders and with different default values.
 private protocol Shape: StoredObject {
     /// Default values that are not zero.
     static var defaults: [String: Int?] { get }

@@ -63,7 +63,7 @@ private enum Rekeyed {
 }
 
 extension SchemaFile {
-    /// Adds four people of 30 to 33 years. Those of even age have mail.
+    /// Adds four people of 30 to 33 years, and four pets. The people of even age have mail.
     fileprivate func fill() throws {
         try open(First.Person.self, First.Pet.self).write { connection in
             for index in 0..<4 {
@@ -260,7 +260,7 @@ struct Rule20SchemaTests {
 
     private struct Stop: Error {}
 
-    /// Each block makes a change before it fails.
+    /// Blocks that fail. `rollBack` makes changes before it runs one.
     private static let failures: [(String, @Sendable (Migration) throws -> Void)] = [
         ("an error of the block's own", { _ in throw Stop() }),
         ("no such table", { try $0.enumerate("Persona") { _, _ in } }),

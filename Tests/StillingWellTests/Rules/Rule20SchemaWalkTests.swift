@@ -11,7 +11,7 @@ struct Rule20SchemaWalkTests {
     /// Number of walks (TIDEGAUGE_SCHEMA_WALKS; default 12), of eight changes each.
     private static let walks = ProcessInfo.processInfo.environment["TIDEGAUGE_SCHEMA_WALKS"].flatMap { Int($0) } ?? 12
 
-    @Test("no reachable sequence of schemas is refused, or loses or damages data")
+    @Test("no random sequence of schemas is refused, or loses or damages data")
     func walks() throws {
         for round in 0..<Self.walks {
             let seed = SeededRandom.base &+ UInt64(round)
@@ -124,7 +124,7 @@ private struct SchemaWalk {
             model.classes[name]!.hide(property.name)
         case .rename:
             guard let property else { break }
-            // Takes the name of a hidden property, if there is one.
+            // In two of three cases, takes the name of a hidden property, if there is one.
             let hidden = model.classes[name]!.hidden.keys.sorted().first
             let new = hidden.flatMap { random.oneIn(3) ? nil : $0 } ?? newName(in: name)
             renames.append((name, property.name, new))
@@ -218,7 +218,7 @@ private struct SchemaWalk {
         return kinds[random.below(kinds.count)]
     }
 
-    /// Adds a property. It has the values of a hidden property with its name and type.
+    /// Adds a property. It has the values of a hidden property with its name and a type whose values it keeps.
     private mutating func add(property name: String, to table: String, _ kind: WalkKind) {
         var property = WalkProperty(number: takeNumber(), name: name, kind: kind, initial: kind.empty)
         property.isIndexed = random.oneIn(3) && [.int, .text, .optionalInt, .optionalText].contains(kind)
@@ -339,7 +339,7 @@ private final class WalkState: @unchecked Sendable {
         }
     }
 
-    /// Adds an object of each class, and deletes one of some classes.
+    /// Adds one or two objects of each class, and deletes one of some classes.
     func write(_ write: WalkWrite) throws {
         for found in model.models {
             for _ in 0...random.below(2) {

@@ -1,5 +1,6 @@
-// Rule 21. Changes of sections are inserted and deleted sections, and rows as paths. The section key is a function of a
-// stored property, evaluated incrementally. Realm calls it for all rows at every change, on the observer's thread.
+// Rule 21. Changes of sections are inserted and deleted sections, and rows as paths. The section key is a stored
+// property, or a function of one that runs for changed rows only. Realm calls such a function for all rows at every
+// change, on the observer's thread.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
