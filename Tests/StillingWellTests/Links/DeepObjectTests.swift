@@ -1,5 +1,5 @@
-// Tests of plain objects in long chains, as loops make them. Adding and releasing them takes time in proportion to
-// their number, and constant stack.
+// Tests of plain objects in long chains, as loops make them. Adding and releasing them must not take stack in
+// proportion to their number.
 import Foundation
 import Testing
 
@@ -24,7 +24,7 @@ struct DeepObjectTests {
         return head
     }
 
-    /// Runs `body` on a thread whose stack is as small as that of queue threads.
+    /// Runs `body` on a thread of a queue, whose stack is small.
     private static func onSmallStack(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             DispatchQueue(label: "small stack").async { done.resume(with: Result { try body() }) }

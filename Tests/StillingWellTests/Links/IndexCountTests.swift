@@ -39,7 +39,7 @@ struct IndexCountTests {
         let test = try TestStore([Team.self, Member.self], durability: round % 2 == 0 ? .memory : .relaxed)
         try test.store.write { connection in for id in 0..<4 { try connection.add(Team(id)) } }
         for _ in 0..<8 {
-            // A team gets more members than have room in a page, the others few or none.
+            // The first team may get more members than have room in a page. The last one gets none.
             let most = random.oneIn(3) ? 400 : 20
             try test.store.write { connection in
                 let teams = try (0..<4).map { try connection.object(Team.self, forPrimaryKey: $0) }
@@ -105,7 +105,7 @@ struct IndexCountTests {
             row = try store.read { try #require(try $0.object(Team.self, forPrimaryKey: 5)?.objectID).rawValue }
             index = ColumnIndex.name(try store.core.storage.table(of: Member.self).id, 1)
         }
-        // Keys of a link are the object's id. The entry has its 20 values in a page of its own.
+        // Keys of a link's index are the ids of linked objects. The entry has its 20 values in a page inside the leaf.
         let leaves = closed.leaves(below: try closed.root(of: index))
         let entry = try #require(
             leaves.flatMap { closed.entries(of: $0 * ClosedStore.pageBytes) }.first {

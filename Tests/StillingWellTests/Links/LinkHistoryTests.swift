@@ -1,6 +1,6 @@
 // Random histories of links, lists and deletions, compared with a plain model. Change sets lead each observer from
 // state to state. It shows the query's rows at that version and receives exactly the rows that were written or lead to
-// a written row, for any coalescing. Own writes are shown at once, over links too.
+// a written row over up to three links, for any coalescing. Own writes are shown at once, over links too.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -15,7 +15,7 @@ private final class LinkChecker: @unchecked Sendable {
 
     init(_ query: LinkQuery, _ states: Watched<[UInt64: StoreState]>) {
         self.query = query
-        // A row that left and came back between two deliveries is a modification for a shallow observer too.
+        // A row that left and came back between two deliveries may be a modification for a shallow observer too.
         checker = HistoryChecker(query.name, states, query.isShallow ? .some : .all) {
             [query.evaluate($0).map { ReplayedRow($0.id, $0.stamp) }]
         }

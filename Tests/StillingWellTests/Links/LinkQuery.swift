@@ -186,7 +186,7 @@ struct LinkQuery: Sendable {
             human, state in human.friends.reduce(0) { $0 + state.humans[$1.value]!.age } > 100
         },
         humans(
-            "humans whose boss has dogs' friends",
+            "humans with a friend whose boss is b",
             {
                 try $0.objects(Human.self).where(.any(\.friends, \.boss?.name == "b"))
             }

@@ -42,7 +42,7 @@ struct LinkTests {
         }
     }
 
-    @Test("change as properties of their object, from one id to another")
+    @Test("change as properties of their object: to null when the linked object is deleted")
     func propertyChange() throws {
         let test = try store()
         let ada = try test.store.write { connection in

@@ -45,7 +45,7 @@ struct ListNodeTests {
             model.insert(-1, at: second)
         }
         #expect(try height(test.store) == 2)
-        // Deletes until the second inner node fits into the first. The next change below the first merges them.
+        // Deletes until the second inner node fits into the first. The next change below the second merges them.
         try change { list, model in
             for _ in 0..<second / 2 { list.remove(at: 0) }
             model.removeSubrange(0..<second / 2)

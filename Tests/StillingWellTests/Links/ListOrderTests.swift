@@ -39,7 +39,7 @@ private struct Shelves {
         return shelf
     }
 
-    /// Changes a list at some nearby indices, or everywhere.
+    /// Changes a list, in most cases several times around one index.
     mutating func change(_ id: Int, _ connection: Connection) throws {
         let list = try Self.shelf(id, connection).numbers
         var model = numbers[id]
@@ -269,7 +269,7 @@ struct ListOrderTests {
         #expect(try test.store.verify().isWhole)
     }
 
-    @Test("report a changed node to every reader")
+    @Test("report a changed node to a reader and to a writer")
     func damagedNode() throws {
         let test = try TestStore(Self.models)
         try test.store.write { try Shelves.shelf(0, $0).numbers.append(contentsOf: 0..<300) }

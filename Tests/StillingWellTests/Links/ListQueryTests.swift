@@ -44,7 +44,7 @@ struct ListQueryTests {
         try #expect(friends.where(!Filter.all).isEmpty)
     }
 
-    @Test("frozen, and on another thread, they are the same objects")
+    @Test("frozen, they keep their objects; resolved from a reference, they have those of the newest version")
     func elsewhere() throws {
         let old = try friends.where(\.age >= 30)
         let frozen = try old.freeze()

@@ -28,7 +28,7 @@ enum ChangeSetOracle {
         indices.allSatisfy { $0 >= 0 && $0 < count } && zip(indices, indices.dropFirst()).allSatisfy { $0 < $1 }
     }
 
-    /// Checks that no unchanged row is in the change set, and that as few rows as possible move.
+    /// Checks that no row with an unchanged key moves, and that as few rows as possible move.
     ///
     /// The rows in both collections, in old order, are a sequence of new indices. The rows that stay are an increasing
     /// subsequence that contains all rows with unchanged keys. The heaviest such subsequence tells how many rows need

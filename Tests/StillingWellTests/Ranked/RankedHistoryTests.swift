@@ -1,5 +1,5 @@
 // Random histories of a ranked tree, compared with a sorted array: content, ranks, old snapshots, and change sets
-// between any two states, in any windows.
+// between random states, in random windows.
 import StillingWellSeededRandom
 import StillingWellTestThreads
 import Testing
@@ -8,7 +8,8 @@ import Testing
 @testable import StillingWellTree
 
 @Suite struct RankedHistoryTests {
-    /// Small nodes, so that forty rows are three levels deep and every step splits or merges nodes.
+    /// Small nodes in all but the last, so that forty rows are at least three levels deep and many steps split or merge
+    /// nodes.
     private static let shapes = [
         RankedTree.Shape(leafCapacity: 4, innerCapacity: 4), RankedTree.Shape(leafCapacity: 5, innerCapacity: 4),
         RankedTree.Shape(leafCapacity: 9, innerCapacity: 6), RankedTree.Shape(),

@@ -1,5 +1,5 @@
-// Random histories of a tree with measures, compared with sums over arrays. After each split, merge or rebuild, the
-// summary of every range of rows is that of its values.
+// Random histories of a tree with measures, compared with sums over arrays. In each state, the summary of random ranges
+// of rows is that of their values.
 import StillingWellSeededRandom
 import Testing
 

@@ -51,7 +51,7 @@ import Testing
     func numbers(_ round: Int) {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
-        // The numbers differ in one or two bytes. Many of them share a value.
+        // The numbers differ in one or two bytes. If in one, many of them share a value.
         let fixed = UInt64.random(in: 0 ... .max, using: &random)
         let span = (0...random.below(2)).reduce(UInt64(0)) { span, _ in span | 0xff << UInt64(8 * random.below(8)) }
         var numbers = (0..<random.below(1_500)).map { index in

@@ -42,7 +42,7 @@ enum KeySpace: CaseIterable {
     /// Few keys of 8 bytes, with many ties.
     case fewNumbers
     case manyNumbers
-    /// Keys of 11 bytes with two values. The first eight bytes usually tie.
+    /// Keys of 11 bytes. The first six are equal, and each of the others has one of two values.
     case longFixed
     /// Keys of 0 to 12 bytes with two values, and a terminator.
     case strings
@@ -63,7 +63,7 @@ enum KeySpace: CaseIterable {
         }
     }
 
-    /// Makes a window. Its bounds are keys or prefixes of keys.
+    /// Makes a window. Its bounds are keys or prefixes of keys, or open.
     func window(_ random: inout SeededRandom) -> ModelWindow {
         func bound() -> [UInt8]? {
             if random.oneIn(4) { return nil }

@@ -188,7 +188,7 @@ struct Rule18VersionsTests {
             try? change(test, times: 64)
         }
         try #require(connection.mailbox.hasSnapshot(after: 0))
-        // The state of a connection that falls asleep while upkeep sends it a version, and is used before its next turn.
+        // A connection that falls asleep while upkeep sends it a version, and is used before its next turn.
         connection.sleep()
         repeating(atMost: 60_000, until: { test.store.oldestPin == nil }) { usleep(1_000) }
         #expect(test.store.oldestPin == nil, "what was sent holds no version")
