@@ -160,12 +160,12 @@ final class LiveChangesTests: NoteSuite {
         #expect(try await loop.value)
     }
 
-    @Test("a query of the store that cannot be observed ends the loop with the error, whatever ends it first")
+    @Test("a query that cannot be observed, or whose store is closed, ends the loop with the error")
     func unobservable() async throws {
         await #expect(throws: StoreError.unknownModel(type: "\(Other.self)")) {
             for try await _ in test.store.changes(of: Other.self) {}
         }
-        // A sequence that is dropped before its connection was opened subscribes to nothing.
+        // Sequences that are dropped at once, perhaps before their connections were opened.
         for _ in 0..<100 { _ = test.store.changes(of: Note.self) }
         test.store.close()
         await #expect(throws: StoreError.closed) { for try await _ in test.store.changes(of: Note.self) {} }

@@ -178,7 +178,7 @@ struct AbandonedWriteTests {
     private enum Deed: CaseIterable { case commits, cancels, releases, writes, beginsAnother }
 
     @Test(
-        "destructors of the thread may end it, release it or begin another one, before or after it is cancelled",
+        "destructors of a thread may end its write, release it or begin another, before or after it is cancelled",
         arguments: Storing.allCases, Deed.allCases)
     private func destructors(_ storing: Storing, _ deed: Deed) throws {
         let store = test.store

@@ -1,4 +1,5 @@
-// Tests of threads, queues, actors and connections that end. They release everything, even if tokens are kept.
+// Tests of threads, queues, actors and connections that end. Their versions are released even if tokens are kept, and
+// their connections with the tokens.
 import Foundation
 import StillingWellFixtures
 import StillingWellSync

@@ -1,5 +1,5 @@
 // Example of a store as a channel between processes. One process writes a request and observes it, and another process
-// writes the answer into it. No process polls. Requests are kept while the other process does not run.
+// writes the answer into it. Requests are kept while the other process does not run.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -66,7 +66,7 @@ struct MessagesTests {
         try requester.answers.wait("all answers") { $0.count == 61 }
         #expect(requester.answers.value.allSatisfy { $1 == String($0.reversed()) })
 
-        // The requests of a killed responder are answered by the next one.
+        // A request that comes after the responder was killed is answered by the next one.
         try responder.killNow()
         try requester.send(["late"])
         let next = try FixtureProcess(test, "respond")

@@ -103,7 +103,7 @@ struct AddingTests {
         }
     }
 
-    @Test("a class without a primary key cannot be asked for one")
+    @Test("an object without a primary key cannot be added as an update")
     func noKey() throws {
         let test = try store()
         try test.store.write { connection in

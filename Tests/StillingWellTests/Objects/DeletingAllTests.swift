@@ -159,7 +159,7 @@ struct DeletingAllTests {
             func change(_ store: Store, _ delete: (Connection) throws -> Void) throws {
                 do {
                     try store.write { connection in
-                        // Rows of the same write are deleted too.
+                        // A leaf that the write adds before it deletes all leaves is deleted too.
                         let leaf = Leaf()
                         leaf.key = -step
                         leaf.image = Data(repeating: 9, count: 3_000)

@@ -50,7 +50,7 @@ struct DetachedTests {
         }
     }
 
-    @Test("have the values of every type of property")
+    @Test("have the values of all properties of a note")
     func types() throws {
         let test = try TestStore()
         try test.store.write { connection in

@@ -1,11 +1,12 @@
-// Random writes of mapped values, compared with plain Swift values. Objects are added and changed in every way. Values
-// are read directly and by filters, orders and aggregates, in and after the write, and after reopening.
+// Random writes of mapped values, compared with plain Swift values. Objects are added, created from dictionaries,
+// updated and deleted. Values are read directly and by filters, orders and aggregates, in and after the write, and
+// after reopening.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
 import Testing
 
-/// The properties of a `Painting`, without a store.
+/// Some properties of a `Painting`, without a store.
 private struct Plain: Equatable {
     var place: Place
     var mood = Mood.calm

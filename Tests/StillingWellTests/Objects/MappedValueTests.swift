@@ -77,7 +77,7 @@ struct MappedValueTests {
         }
     }
 
-    @Test("numbers keep all their values, including the ends of their ranges")
+    @Test("numbers are read as they were set, also at the ends of their ranges")
     func numbers() throws {
         let test = try store()
         try test.store.write { connection in
