@@ -1,4 +1,4 @@
-// Tests of checksums. Reading changed bytes is an error that names the table and the object. Everything else remains
+// Tests of checksums. Reading a changed row is an error that names the table and the object. Other rows remain
 // readable.
 import CStillingWellLMDB
 import CStillingWellPlatform
@@ -87,7 +87,7 @@ struct ChecksumTests {
         #expect(found?.table == "Note" && found?.object != nil)
     }
 
-    @Test("a key and an entry of an index that have changed are errors")
+    @Test("a changed entry of an index is an error, and so is a page whose keys do not ascend")
     func keysAndIndexes() throws {
         let test = try TestStore([Sample.self, SampleNumber.self])
         try Samples.fill(test.store)
@@ -99,7 +99,7 @@ struct ChecksumTests {
             try texts.read { for _ in try $0.objects(Sample.self).where((\Sample.text).hasPrefix("text 1")) {} }
         }
         #expect(entry?.table == "Sample" && entry?.object == nil)
-        // A page whose keys do not ascend is refused as a whole.
+        // This change makes the keys of a page not ascend.
         let unordered = try copy(test, Samples.models)
         try DamagedFile.replace("text 1 ä\u{0}", by: "text 1 ö\u{0}", in: unordered.configuration.path)
         #expect {

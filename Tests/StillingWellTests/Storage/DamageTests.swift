@@ -1,4 +1,4 @@
-// Tests of the arguments of `make damage`. Its results are in `Docs/store-file.md`.
+// Short runs of `make damage`. Its results are in `Docs/store-file.md`.
 import Foundation
 import StillingWellTestThreads
 import Testing

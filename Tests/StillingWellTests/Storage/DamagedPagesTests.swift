@@ -46,7 +46,7 @@ struct DamagedPagesTests {
         }
     }
 
-    @Test("a value whose pages lead beyond the end of the file is not read")
+    @Test("a value whose length leads beyond the end of the file is not read")
     func value() throws {
         let closed = try ClosedStore.notes()
         let leaves = closed.leaves(holding: "note 500")

@@ -1,5 +1,6 @@
-// Tests of errors that the engine reports during a read. The caller receives an error, never "not found" or an end of
-// the process. Pages with certain bytes lose their type, which the engine checks.
+// Tests of errors that the engine reports during a read. The caller receives an error, never "not found". Only a getter
+// of a live object, which cannot throw, ends the process. Pages with certain bytes lose their type, which the engine
+// checks.
 import Foundation
 import StillingWellFixtures
 import Testing
@@ -61,7 +62,7 @@ struct EngineErrorTests {
             "\(comment ?? "") \(text)")
     }
 
-    @Test("a read block that met damage throws, whatever it did there")
+    @Test("a read block that met damage throws, also if none of its calls did")
     func readBlock() throws {
         let test = try makeStore()
         let pages = try Pages(of: test, holding: "row-marker")

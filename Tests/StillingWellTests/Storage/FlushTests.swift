@@ -1,5 +1,5 @@
 // Tests of the state after a crash of the machine: copies of a store's folder are opened as in another boot. Also tests
-// the file space that this recovery costs. `PowerCutTests` tests every part of the unflushed writes.
+// the file space that this recovery costs. `PowerCutTests` opens images with random parts of the unflushed writes.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures
@@ -47,7 +47,7 @@ struct FlushTests {
         return try store.read { try $0.objects(Note.self).sorted(by: \.id).map(\.id) }
     }
 
-    @Test("the machine's boot has a name, and another opening has the same")
+    @Test("the machine's boot has an id")
     func boot() {
         #expect(BootID.current != nil && BootID.current == BootID.current)
         #expect(BootID.current != Self.otherBoot)

@@ -62,7 +62,7 @@ struct FormatUpgradeTests {
         try file.open(Note.self, Dog.self, Human.self).read { try $0.objects(Note.self).sorted(by: \.id).map(\.score) }
     }
 
-    @Test("every step runs once, in order, and an older library then refuses the file")
+    @Test("every step runs once, and an older library then refuses the file")
     func upgrade() throws {
         for _ in 0..<2 { #expect(try scores(open(formats())) == (0..<200).map { $0 + 2_000 }) }
         let text = refusal { _ = try scoresInShippedFormat() }

@@ -12,7 +12,7 @@ struct HeaderTests {
     private static let header = 16..<152
     private static let transaction = 144
 
-    /// A folder with closed stores.
+    /// A folder with a store and a copy of it.
     private final class Stores {
         let root = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
 
@@ -127,7 +127,7 @@ struct HeaderTests {
         }
     }
 
-    @Test("verify says so of every wrong bit of the newest header, and salvage takes the newest commit")
+    @Test("verify reports a wrong bit in each word of the newest header, and salvage takes the newest commit")
     func verified() throws {
         let stores = try Stores()
         var random = SeededRandom(seed: SeededRandom.base)

@@ -107,7 +107,7 @@ struct HeldVersionsTests {
     }
 
     @Test(
-        "a frozen version reads as it was, while other writers change and delete its rows",
+        "a frozen version reads as it was, while its rows are changed and deleted",
         arguments: [Durability.relaxed, .memory], seeds(2))
     func history(_ durability: Durability, _ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

@@ -273,7 +273,7 @@ struct LargeValueTests {
         #expect(!report.isWhole && report.tables.first { $0.name == "Paper" }?.damagedObjects.count == 1)
     }
 
-    @Test("a large value differs between two versions of a row only where it was written")
+    @Test("a large value differs between two versions of a row only if its bytes do")
     func comparing() throws {
         let test = try makeStore()
         let storage = test.store.core.storage
@@ -292,7 +292,7 @@ struct LargeValueTests {
         #expect(names == [["text"], ["number"], []])
     }
 
-    @Test("verify tells of one that no object has, and of a number that would be given out twice")
+    @Test("verify reports one that is missing, one that no object has, and a number that would be given out twice")
     func leftOver() throws {
         for number in [3 as UInt64, 500] {
             let test = try makeStore()

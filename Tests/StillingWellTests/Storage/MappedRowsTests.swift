@@ -1,5 +1,5 @@
-// Tests of rows read directly from the mapped file. They equal the engine's rows: in trees of one and several levels,
-// with gaps between ids, with overflow pages, by keys in any order, and at old versions.
+// Tests of rows read directly from the mapped file. They equal what was stored: in trees of one and several levels, with
+// gaps between ids, with overflow pages, by keys in any order, and at old versions.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -107,7 +107,7 @@ struct MappedRowsTests {
         #expect(snapshot.failure?.isOfFile == true)
     }
 
-    /// Interpolation, which assumes an even distribution, is too high for most of these numbers, or too low.
+    /// Interpolation search, which assumes an even distribution, begins too high for most of these numbers, or too low.
     @Test("are found if some pages have few numbers and others many", arguments: [true, false])
     func uneven(_ isSparseFirst: Bool) throws {
         let half = 2_000

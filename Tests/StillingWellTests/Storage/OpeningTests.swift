@@ -56,7 +56,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a store gets its name after its first commit; an interrupted creation leaves no store")
+    @Test("a store whose creation fails leaves no data file, and a new one has no temporary files")
     func unfinished() throws {
         let path = Self.newPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -113,7 +113,7 @@ struct OpeningTests {
             path: path, models: Batches.models, durability: .relaxed, openTimeout: .milliseconds(20))
         let text = refusal { _ = try Store(configuration) }
         #expect(text.contains(path) && text.contains("process \(getpid()) is opening it"), "\(text)")
-        // Another thread that opens another store does not wait for it.
+        // Once the lock is released, the store is opened.
         close(folder)
         _ = try Store(configuration)
     }

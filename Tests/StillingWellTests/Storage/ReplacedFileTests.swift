@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Replaced files", .serialized, .onThreads)
 struct ReplacedFileTests {
-    /// A path that is removed with the test, together with all paths that begin with it.
+    /// A path that is removed with the test, together with the same path with `.old` and with `.copy`.
     private final class Place {
         let path: String
         private let parent: String
@@ -140,7 +140,7 @@ struct ReplacedFileTests {
         withExtendedLifetime(store) {}
     }
 
-    @Test("a file that is replaced or removed while the store is open is an error of writes and of every opening")
+    @Test("a file that is replaced or removed while the store is open is an error of writes and of further openings")
     func singleFiles() throws {
         for name in ["data.mdb", "lock.mdb", "shared", "durable.mdb"] {
             for isReplaced in [true, false] {
@@ -149,7 +149,7 @@ struct ReplacedFileTests {
                 try add(1, store)
                 try place.copy("/\(name)", "/held")
                 if isReplaced { try place.copy("/\(name)", "/copy") }
-                // The held file is removed with its name, as by a rename.
+                // The name of the file that the store has open is removed, or given to a copy.
                 try FileManager.default.removeItem(atPath: "\(place.path)/\(name)")
                 if isReplaced { try place.move("/copy", "/\(name)") }
                 expectReplaced(place.path) { try add(2, store) }
@@ -169,7 +169,7 @@ struct ReplacedFileTests {
         }
     }
 
-    @Test("with `.relaxed`, and in memory, writes fail once a flush or a look has found the files gone")
+    @Test("with `.relaxed`, and in memory, writes fail once a flush or a check has found the files gone")
     func noticedLater() throws {
         let place = Place()
         let store = try place.open(.relaxed)

@@ -1,5 +1,5 @@
-// Tests of verification. It finds nothing in a whole file. Whatever it calls whole reads as it was stored, for any
-// damage. Salvaging a damaged file keeps the whole objects.
+// Tests of verification. It finds nothing in a whole file. A file with random damage that it calls whole reads as it was
+// stored. Salvaging a damaged file keeps the whole objects.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTestThreads
@@ -209,7 +209,7 @@ struct VerifyTests {
         #expect(try Store.verify(path: path).isWhole)
     }
 
-    @Test("whole objects are found although a key of a branch has changed")
+    @Test("a file with a changed key of a branch is damaged, or reads as it was stored")
     func branchKeys() throws {
         let seed = SeededRandom.base
         var random = SeededRandom(seed: seed)
