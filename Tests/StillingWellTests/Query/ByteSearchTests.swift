@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Searching for bytes")
 struct ByteSearchTests {
-    @Test("finds the same positions as a test of each position", arguments: 0..<4)
+    @Test("finds bytes if and only if a test of each position does", arguments: 0..<4)
     func same(_ round: Int) {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)

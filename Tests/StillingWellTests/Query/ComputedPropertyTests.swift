@@ -1,4 +1,4 @@
-// Tests of key paths of computed properties, which are refused. Those of stored properties are accepted in any form.
+// Tests of key paths of computed properties, which are refused. Those of stored properties are accepted.
 import StillingWellFixtures
 import Testing
 

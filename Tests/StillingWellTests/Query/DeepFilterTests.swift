@@ -1,5 +1,5 @@
-// Tests of filters that a loop builds: long ones, and deeply nested ones. All operations take time in proportion to the
-// size, and constant stack.
+// Tests of filters that a loop builds: long ones, and deeply nested ones. Operations on them must not take stack in
+// proportion to their size.
 import Foundation
 import Testing
 
@@ -16,7 +16,7 @@ struct DeepFilterTests {
         try test.store.read { try body($0.objects(Note.self), $0) }
     }
 
-    /// Runs `body` on a thread whose stack is as small as that of queue threads.
+    /// Runs `body` on a thread of a queue, whose stack is small.
     private static func onSmallStack(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             DispatchQueue(label: "small stack").async { done.resume(with: Result { try body() }) }
@@ -100,7 +100,7 @@ struct DeepFilterTests {
         #expect(try feed.connection.objects(Note.self).where(filter).map(\.id) == [1])
     }
 
-    @Test("conditions on what links lead to may be nested so deep; deeper ones are refused with an error")
+    @Test("conditions on what links lead to may be nested up to a limit; deeper ones are refused with an error")
     func links() async throws {
         try await Self.onSmallStack {
             let test = try TestStore([Human.self, Dog.self], durability: .memory)

@@ -73,7 +73,7 @@ private struct Grades {
     }
 
     var random: SeededRandom
-    /// Without NaN, rows with null decide whether an index has an order. With NaN, it never has one.
+    /// Without NaN, rows with null decide whether an index has an order. With NaN in a row, it has none.
     let weights: [Double?]
     var model: [Row] = []
 

@@ -37,7 +37,7 @@ struct PageScanTests {
         let test = try TestStore([Sheet.self])
         // In some rounds all rows are short, so that each page can be scanned directly.
         let longEvery = [0, 40, 3][round % 3]
-        // Sums are within the range of Int, beyond it, and in between.
+        // In the first three rounds, sums can leave the range of Int.
         let scores = round < 3 ? Self.scores : Self.scores.filter { abs($0 / 2) < 10 }
         let rows = (0..<300).map { index in
             Row(

@@ -145,7 +145,7 @@ private struct Parts<Object: Part> {
             let results = try connection.objects(Object.self).where(question.filter)
             let rows = expected.filter(question.passes)
             let comment: Comment = "\(question.name), \(place), TIDEGAUGE_SEED=\(seed)"
-            // Asks in random order, because one answer may leave data that the next one uses.
+            // Asks in varying order, because one answer may leave data that the next one uses.
             switch random.below(3) {
             case 0: #expect(results.count == rows.count, comment)
             case 1: #expect(results.map(\.key) == rows.map(\.key), comment)

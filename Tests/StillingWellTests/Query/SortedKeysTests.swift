@@ -42,7 +42,7 @@ import Testing
     func tails(_ round: Int) {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
-        // Up to eight bytes are in the key, up to eight more behind it, and the rest elsewhere.
+        // The first eight bytes are in the key. A tail of up to eight is in an object, a longer one in its own memory.
         let common = (0..<24).map { _ in UInt8(random.below(3)) }
         func key() -> [UInt8] {
             var key = Array(common.prefix(9 + random.below(16)))

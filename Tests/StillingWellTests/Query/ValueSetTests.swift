@@ -37,7 +37,7 @@ struct ValueSetTests {
         (0..<random.below(2 * pool.count)).map { _ in pool[random.below(pool.count)] }
     }
 
-    /// Equality as queries have it: texts by bytes, both zeros equal, NaN unequal to everything.
+    /// Returns whether texts are equal in queries: by their bytes.
     private static func isSame(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 
     @Test("pass the same rows as a loop over the values", arguments: 0..<8)
