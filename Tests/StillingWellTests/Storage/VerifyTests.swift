@@ -1,5 +1,5 @@
-// Tests of verification. It finds nothing in a whole file. A file with random damage that it calls whole reads as it was
-// stored. Salvaging a damaged file keeps the whole objects.
+// Tests of verification. It finds nothing in a whole file. A file with random damage that it calls whole reads as it
+// was stored. Salvaging a damaged file keeps the whole objects.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTestThreads
