@@ -1,4 +1,5 @@
-// State of a context is used there alone, and by one access at a time. Values that are set once are set before they are used.
+// Tests of state that belongs to a context: it is used there alone, and by one access at a time. Values that are set
+// once are set before they are used.
 import CStillingWellPlatform
 import Dispatch
 import StillingWellSync

@@ -1,5 +1,5 @@
-// Tests of controlled schedules. Planted bugs of depth 2 and 3 are found within the bound that the method promises,
-// replayed from their text, and shrunk.
+// Tests of controlled schedules. Planted bugs of depth 2 and 3 are found within ten times the runs that the method
+// needs on average. A deadlock is also shrunk, and replayed from its text.
 import Testing
 
 @testable import StillingWellSync
@@ -76,7 +76,8 @@ extension TracingTests {
             var explorer = Explorer(program)
             _ = explorer.run(ReplayedSchedule(Schedule()), "default")
             let steps = explorer.longestRun
-            // A run finds it with probability 1/(n·k^(d−1)), n = 3 threads. Ten times as many miss it once in 20,000.
+            // A run finds it with a probability of at least 1/(n·k^(d−1)), where n = 3 threads. Ten times as many
+            // runs miss it at most once in 20,000.
             var runs = 3
             for _ in 1..<depth { runs *= max(steps, 2) }
             var found = 0
