@@ -94,7 +94,7 @@ final class CollectionPublisherTests: ThreeMemos {
         try test.store.write { try #require(try $0.object(Memo.self, forPrimaryKey: 5)).title = "written" }
         _ = try connection.refresh()
         #expect(probe.values.count == 3)
-        #expect(keys.count == 2, "of the properties none is heard")
+        #expect(keys.count == 2, "no property is observed")
         cancellable.cancel()
         probe.subscription?.cancel()
     }
