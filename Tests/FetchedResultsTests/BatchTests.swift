@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Deletes a section, adds one, and changes rows of the sections that remain.
+    /// Deletes a section, adds one, and changes two rows of one that remains.
     private static func changeMuch(_ connection: Connection) throws {
         for number in [0, 3, 6] { try connection.delete(boat(number, connection)) }
         for number in [10, 11] { try connection.add(Boat(number, length: 1, quay: 7)) }
@@ -48,7 +48,7 @@ import Testing
             }
             try boats.store.write(Self.changeMuch)
             try desk.scheduler.turn { isStopped }
-            // After a fetch inside a callback, the batch is delivered once more from its beginning.
+            // After a fetch inside a callback, one more batch follows: the first of that fetch, without changes.
             if stop != .fetch { #expect(calls == 0, "after \(stop) in \(callback)") }
             #expect(desk.table.problems.isEmpty, "after \(stop) in \(callback): \(desk.table.problems)")
             if stop == .fetch { try desk.scheduler.turn { calls == 2 } }

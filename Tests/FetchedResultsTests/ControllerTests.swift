@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test("an observer that has not read is told of every row; key paths decide what is an update")
+    @Test("a delegate that has not read is told of no row at first; key paths decide what is an update")
     func unread() throws {
         let boats = try BoatStore()
         try boats.add(0..<5)

@@ -60,7 +60,7 @@ final class Table: FetchedResultsControllerDelegate {
 
     private(set) var sections: [[ObjectID]] = []
     private(set) var log: [String] = []
-    /// Inserted or deleted sections: name, size, and whether the objects still exist.
+    /// Inserted or deleted sections: name, size, and the numbers of the objects that still exist.
     private(set) var sectionLog: [String] = []
     private(set) var problems: [String] = []
     private var batch: Batch?
@@ -223,14 +223,14 @@ final class Desk {
         return (try? scheduler.turn { changeCount >= wanted }) != nil
     }
 
-    /// Whether the table shows the rows of the controller.
+    /// Whether the table found no problem and shows the rows of the controller.
     func isRight(_ request: FetchRequest<Boat>, _ store: Store) throws -> Bool {
         let shown = controller.sections.map { $0.objects.map { $0.objectID! } }
         return table.problems.isEmpty && table.sections == shown
     }
 }
 
-/// Blocks the upkeep thread in a section function, which upkeep calls for each written row.
+/// Blocks the upkeep thread in a section function, which upkeep calls for each written buoy.
 final class HeldUpkeep: Sendable {
     private let isClosed = Mutex(false)
     private let held = DispatchSemaphore(value: 0)
