@@ -60,7 +60,7 @@ struct ControllerPublisherTests {
                 })
             #expect(seen.isEmpty)
             try store.write { try $0.add(Skiff(9, quay: 2)) }
-            // Upkeep makes the first evaluation on its own thread, so the test waits for it.
+            // The first evaluation is made on another thread, so the test waits for it.
             while seen.isEmpty {
                 try store.write { try #require(try $0.object(Skiff.self, forPrimaryKey: 9)).quay = 2 }
                 try connection.refresh()
