@@ -167,7 +167,7 @@ import Testing
         #expect(seen.lines == ["tide 1001", "tide 1001", "tide 2002", "tide 2002", "tide 2002"])
     }
 
-    @Test("a subscriber that asks for posters tells them apart, and one that was told of is kept until then")
+    @Test("a subscriber that asks for posters tells them apart, and a poster is kept until that call")
     func posterSubscriber() {
         let watch = HarbourWatch(harbour)
         let queue = DispatchQueue(label: "watch")

@@ -35,7 +35,7 @@ final class Logbook: NotificationSubscriber, @unchecked Sendable {
     init() { changed = TracedCondition("logbook", lock) }
 
     var lines: [String] { lock.withLock { written } }
-    /// Labels of the queues, or names of the threads, on which it was called.
+    /// Names of the threads on which it was called.
     var toldOn: [String] { lock.withLock { places } }
 
     func handle(_ notification: any TypedNotification) {
