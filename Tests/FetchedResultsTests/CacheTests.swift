@@ -105,7 +105,7 @@ import Testing
         other.controller.invalidate()
     }
 
-    @Test("a controller may be dropped on any thread")
+    @Test("a controller may be dropped on another thread")
     func droppedElsewhere() throws {
         let boats = try BoatStore(durability: .relaxed)
         try boats.add(0..<4)

@@ -155,7 +155,7 @@ final class PublisherTests: ThreeMemos {
         withExtendedLifetime(cancellable) {}
     }
 
-    @Test("an object that cannot be observed fails the publisher with the reason")
+    @Test("an object or query that cannot be observed fails the publisher with the reason")
     func failure() throws {
         var failure: StoreError?
         func fail(_ completion: Subscribers.Completion<StoreError>) {

@@ -184,7 +184,7 @@ struct AsyncWriteTests {
         #expect(feed.takeLog() == ["loud +0"])
     }
 
-    @Test("a block cannot end the transaction that it shares")
+    @Test("a block that tries to end the transaction that it shares does not prevent the other writes")
     func ending() async throws {
         let test = try TestStore(durability: .full)
         let results = try gathered(test.store, 3) { index, connection in

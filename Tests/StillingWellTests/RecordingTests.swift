@@ -76,7 +76,7 @@ struct RecordingTests {
         try? FileManager.default.removeItem(atPath: file + ".2")
     }
 
-    @Test("has how many rows a query has anew once they are over twice as many, or less than half")
+    @Test("has a query's number of rows again once there are over twice as many, or less than half")
     func sizes() throws {
         defer { try? FileManager.default.removeItem(atPath: file) }
         let test = try TestStore()

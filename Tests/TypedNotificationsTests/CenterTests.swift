@@ -104,7 +104,7 @@ import Testing
         #expect(center.subscriptionCount == 0)
     }
 
-    @Test("a run loop is called on its own thread, in order, whatever thread posts")
+    @Test("a run loop is called on its own thread, in order, if another thread posts")
     func runLoops() throws {
         let thread = RunLoopThread("tower")
         let (center, book) = (center, book)

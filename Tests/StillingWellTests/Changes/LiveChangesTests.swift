@@ -202,7 +202,7 @@ final class LiveChangesTests: NoteSuite {
         try await isGone.reached("the connection to go") { $0 }
     }
 
-    @Test("a sequence that is dropped ends its subscription")
+    @Test("after a sequence was dropped, other observers are told once")
     func dropped() async throws {
         var changes: LiveChanges<StoreEvent>? = try feed.connection.changes()
         #expect(changes != nil)

@@ -113,7 +113,7 @@ struct AbandonedWriteTests {
         #expect(try count() == 1)
     }
 
-    @Test("a write on a run loop ends with its thread, whatever holds the connection")
+    @Test("a write on a run loop ends with its thread, though the connection is still held")
     func threadEnds() throws {
         let handed = Handed()
         let store = test.store

@@ -170,7 +170,7 @@ struct ForeignObjectTests {
         stores.expectBothNamed(refusal { try stores.b.store.write { try $0.add(frozen.object) } }, "frozen, to add")
     }
 
-    @Test("two stores on one path are one store, and so are other connections and frozen objects of it")
+    @Test("two stores on one path are one store: frozen objects and those of another connection belong to both")
     func samePath() throws {
         let test = try TestStore([Human.self, Dog.self])
         let other = try Store(.init(path: test.path, models: [Human.self, Dog.self], durability: .relaxed))

@@ -149,7 +149,7 @@ struct LinkingObjectsTests {
         #expect(feed.takeLog().sorted() == ["admirers: admirers", "friends: friends"])
     }
 
-    @Test("changes that are shown at the subscription are not told, whatever upkeep has processed; later ones are")
+    @Test("changes that are shown at the subscription are not told, later ones are: with upkeep behind, and ahead")
     func observedAheadAndBehind() throws {
         let feed = try Feed(test.store)
         let ada = try #require(try feed.connection.object(Owner.self, forPrimaryKey: 1))

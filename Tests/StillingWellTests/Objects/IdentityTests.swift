@@ -14,7 +14,7 @@ struct IdentityTests {
         #expect((a as StoredObject) != (Human(1) as StoredObject))
     }
 
-    @Test("two objects that stand for one row are equal, and one of a set")
+    @Test("two objects that stand for one row are equal, and one element of a set")
     func sameRow() throws {
         let test = try TestStore()
         try test.store.write { try $0.add([Note(id: 1), Note(id: 2)]) }
@@ -100,7 +100,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("objects of two connections that stand for one row are equal, at whatever versions the connections stand")
+    @Test("objects of two connections that stand for one row are equal, also at different versions")
     func connections() throws {
         let test = try TestStore()
         try test.store.write { try $0.add(Note(id: 1)) }

@@ -240,7 +240,7 @@ struct MappedValueTests {
 
     // MARK: Values that the type does not have
 
-    @Test("a stored value that the type does not have ends the block that reads it, by the property's name")
+    @Test("a stored value that the type does not have is an error of the block that reads it, and names the property")
     func unknown() throws {
         let test = try store()
         try test.store.write { connection in

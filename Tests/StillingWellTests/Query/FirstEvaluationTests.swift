@@ -1,4 +1,4 @@
-// Tests of first evaluations of many queries at once. Each result equals that of the query evaluated alone, by hand.
+// Tests of first evaluations of many queries at once. Each query finds what the test finds by filtering and sorting.
 import StillingWellSeededRandom
 import Testing
 

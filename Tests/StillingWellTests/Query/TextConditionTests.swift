@@ -100,7 +100,7 @@ struct TextConditionTests {
         #expect(plan(!(\.score == 1) && .all, SortKey(\.title)) == plan(\.score != 1, SortKey(\.title)))
     }
 
-    @Test("a prefix of an indexed column is found by its index, zeros in it and all")
+    @Test("a prefix of an indexed column is found by its index, also if it contains zeros")
     func indexed() throws {
         let test = try TestStore([Human.self], durability: .memory)
         let table = try test.store.core.storage.table(of: Human.self)

@@ -138,7 +138,7 @@ struct Rule01InitialTests {
     }
 
     @Test(
-        "every kind of collection has one initial callback, whoever writes what before it",
+        "every kind of collection has one initial callback, also if there are writes before it",
         arguments: ["others", "the connection", "others, read in between", "silently", "without autorefresh"])
     func kinds(_ how: String) throws {
         let test = try TestStore([Human.self, Dog.self])

@@ -111,7 +111,7 @@ struct Rule07CallbackTests {
         next.invalidate()
     }
 
-    @Test("a connection never goes back to a version before the one it was opened at")
+    @Test("a connection does not go back to a version before the one it was opened at")
     func neverBack() throws {
         let test = try TestStore()
         let old = try test.store.core.storage.openSnapshot()
@@ -126,7 +126,7 @@ struct Rule07CallbackTests {
     }
 
     @Test(
-        "a list's index names the element that was shown, whatever others did meanwhile; remove takes it off in any case"
+        "a list's index names the element shown, though another connection removed one; that one can be removed too"
     )
     func listIndices() throws {
         let test = try TestStore([Human.self, Dog.self])

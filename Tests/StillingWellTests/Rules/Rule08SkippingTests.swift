@@ -77,7 +77,7 @@ final class Rule08SkippingTests: NoteSuite {
         }
         try gate.open()
         try feed.catchUp()
-        // Changed before, the row is reported as a whole. Changed after, it stands where the observer has put it.
+        // Changed before, the row is reported with its suppressed move. Changed after, only that change is reported.
         #expect(feed.takeLog() == [isBefore ? "silent -1 +3" : "silent ~3>3"])
     }
 

@@ -168,7 +168,7 @@ struct Rule09ObjectTests {
         #expect(feed.takeLog() == (isChanged ? ["object score 10 to 11"] : []))
     }
 
-    @Test("a change of an object between its observer and upkeep, which is behind both, is told without a log too")
+    @Test("a change after an observer's start is told, though upkeep is behind both and the log lists no changes")
     func observedAheadOfUpkeep() throws {
         let gate = UpkeepGate()
         let holding = try test.store.connect(on: .scheduler(gate))

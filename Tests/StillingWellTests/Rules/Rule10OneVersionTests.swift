@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Rule 10: all queries of a connection have one version in every callback")
 struct Rule10OneVersionTests {
-    /// Everything that a callback can look at, which is in balance at every version and at no mixture of two.
+    /// Views whose counts agree at every version. In a mixture of two versions they usually differ.
     private final class Views: @unchecked Sendable {
         let connection: Connection
         private let all: Results<Note>

@@ -32,7 +32,7 @@ final class Rule13KeyPathTests: NoteSuite {
         #expect(notes.map(\.id) == [0, 2, 3, 1])
     }
 
-    @Test("the stored state of a row ends with the query, and a later write finds none of it")
+    @Test("what was kept for a row of a query ends with the query; other observers are told of a later write")
     func passedAndDropped() throws {
         try feed.observe("all", feed.connection.objects(Note.self))
         let high = try feed.connection.objects(Note.self).where(\.score > 50)

@@ -24,7 +24,7 @@ struct Rule15FrozenTests {
         return test
     }
 
-    @Test("a whole store is asked as it was where something was frozen, on any thread")
+    @Test("a whole store is read at the version of a frozen object or collection, on another thread")
     func wholeStore() throws {
         let test = try makeStore(notes: 100)
         let (one, all) = try test.store.read { connection in
@@ -76,7 +76,7 @@ struct Rule15FrozenTests {
         #expect(throws: StoreError.freezeInWrite) { try connection.write { _ = try notes.freeze() } }
     }
 
-    @Test("a frozen object keeps its values, and says when there was nothing to freeze")
+    @Test("a frozen object keeps its values; that of a deleted object is invalidated, and a plain one is refused")
     func objects() throws {
         let test = try makeStore(notes: 2)
         let (first, gone) = try onThread { () throws -> (Frozen<Note>, Frozen<Note>) in

@@ -50,7 +50,7 @@ struct Rule16DroppedTokenTests {
     }
 
     @Test(
-        "a token may be dropped on another thread, in its own callback, and after its connection has closed")
+        "a token may be dropped on another thread, in its own callback, and after its store was closed")
     func anywhere() throws {
         let test = try TestStore()
         let feed = try Feed(test.store)

@@ -164,7 +164,7 @@ struct Rule18VersionsTests {
         withExtendedLifetime((connection, scheduler)) {}
     }
 
-    @Test("a connection that is used again is advanced again, whatever messages upkeep gets before")
+    @Test("a connection that is used again releases its version again, though upkeep had stopped waking for commits")
     func usedWhereNobodyHears() throws {
         let test = try makeStore(notes: 100, pollNs: 3_600_000_000_000)
         let (connection, scheduler) = try sleeper(test)

@@ -234,7 +234,7 @@ struct Rule19CareTests {
         #expect(try test.store.read { try Batches.value("batches", $0) } == 15)
     }
 
-    @Test("the folder of a store in memory is gone with its last handle, connection and frozen collection")
+    @Test("the folder of a closed store in memory remains while a frozen collection exists, and is gone with it")
     func memoryFolder() throws {
         let path = NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -36,7 +36,7 @@ struct DamagedPagesTests {
         let closed = try ClosedStore.notes()
         let leaves = closed.leaves(holding: "note 500")
         try #require(!leaves.isEmpty)
-        // The engine would move the entries behind this offset to the place it names.
+        // The used part of the page now seems to begin in its header. The engine would move entries there.
         for leaf in leaves { closed.set(UInt16(8), at: leaf + 14) }
         try closed.save()
         try closed.open { store in

@@ -114,7 +114,7 @@ struct MissingPagesTests {
         try closed.damaged({ closed.swap(leaves[0], leaves[leaves.count - 1]) }, { try expectErrors(kind, "swapped") })
     }
 
-    @Test("are errors where one that says the right number holds what belongs elsewhere", arguments: Kind.allCases)
+    @Test("are errors where a page has the right number and the content of another page", arguments: Kind.allCases)
     func copied(_ kind: Kind) throws {
         let leaves = try leaves(kind)
         try closed.damaged(
@@ -128,7 +128,7 @@ struct MissingPagesTests {
         try closed.damaged({ closed.set(0x7fff as UInt64, at: leaf + 9) }, { try expectErrors(kind, "endless") })
     }
 
-    @Test("are errors where the key before the one that is looked up was that one", arguments: [Kind.keys, .index])
+    @Test("are errors where a key was changed into one that sorts just before it", arguments: [Kind.keys, .index])
     func changedKey(_ kind: Kind) throws {
         let key = Array((kind == .keys ? "name 190" : "text 190").utf8)
         // Some of the places are in unused bytes of a page.

@@ -13,7 +13,7 @@ import Testing
 struct OpeningTests {
     private static func newPath() -> String { NSTemporaryDirectory() + "stillingwell-test-\(UUID().uuidString)" }
 
-    @Test("a store that a power cut interrupted while it was made is made again, at whatever byte it was")
+    @Test("a store that a power cut interrupted while it was made is made again, from many incomplete states")
     func interrupted() throws {
         let made = Self.newPath()
         defer { try? FileManager.default.removeItem(atPath: made) }
@@ -102,7 +102,7 @@ struct OpeningTests {
         #expect(try Store(configuration).write { try Batches.insert($0) } == 1)
     }
 
-    @Test("behind a stopped process that opens the store too")
+    @Test("opening also gives up while another opening holds the folder's lock, and names its process")
     func behindStoppedOpener() throws {
         let path = Self.newPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
