@@ -95,7 +95,7 @@ struct DeletingAllTests {
         }
     }
 
-    /// Observers of all leaves, of some of them, and of pointers by their leaves, with the rows that their change sets
+    /// Observers of all leaves, of some of them, and of pointers without a leaf, with the rows that their change sets
     /// lead to.
     private final class Watch {
         private let scheduler = ManualScheduler()
