@@ -16,7 +16,8 @@ struct Answers: Sendable {
         }
     }
 
-    /// The question that reads properties of live objects. Getters cannot throw, so damage ends the process.
+    /// The question that reads properties of live objects. Getters cannot throw, so damage that one finds ends the
+    /// process.
     static let live = "live"
     static let liveBegun = "live begun"
 

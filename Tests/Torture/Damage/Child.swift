@@ -1,5 +1,5 @@
-// A child process: this binary, which answers questions about one damaged copy. A child that exceeds its CPU time or
-// its wall time counts as hung.
+// A child process: this binary, which answers questions about one store. A child that exceeds its CPU time or its wall
+// time counts as hung.
 import CStillingWellPlatform
 import Foundation
 import Glibc
@@ -17,7 +17,7 @@ struct Child {
     /// Wall time in ms that a child may take, long enough for a busy machine.
     private static let waitMs: Int32 = 120_000
 
-    /// Limits CPU time and core dumps of the calling process. The child calls it before anything else.
+    /// Limits CPU time and core dumps of the calling process. The child calls it before it opens the store.
     static func limitItself() {
         var limit = rlimit(rlim_cur: processorSeconds, rlim_max: processorSeconds)
         setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &limit)
@@ -29,7 +29,7 @@ struct Child {
         let description: String
     }
 
-    /// Runs one child and waits until it ends.
+    /// Runs one child and waits until it ends or is killed as hung.
     static func run(_ path: String, _ kind: StoreKind) throws -> (end: End, answers: Answers, errors: String) {
         let (out, err) = (path + ".out", path + ".err")
         var actions = posix_spawn_file_actions_t()

@@ -15,7 +15,7 @@ public struct Damage: ParsableCommand {
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "One run. Exits with 1 where a copy ended or held up its process, or was wrong and nobody noticed.")
+        abstract: "One run. Exits with 1 if a copy crashed or hung its process, or more than 1 in 1,000 was unnoticed.")
 
     @Option(help: "How many damaged copies.")
     var copies = 1_000
@@ -25,7 +25,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "The first copy, to do one again.")
     var first = 0
 
-    @Option(help: "Keep what is not fine in this folder.")
+    @Option(help: "Folder that receives copies with a bad outcome, and those that only `verify` noticed.")
     var keep: String?
 
     func validate() throws {

@@ -3,13 +3,13 @@ import Foundation
 
 /// Outcome for the process that opened a damaged copy, from best to worst.
 enum DamageOutcome: String, CaseIterable {
-    /// Every answer equals that of the undamaged store.
+    /// Every answer equals that of the undamaged store, except perhaps those of `Store.verify`.
     case fine
     /// Some answers are errors, and the others are right.
     case error = "clean error"
     /// A getter, which cannot throw, ended the process with a message that names the store.
     case stopped = "stopped by a text"
-    /// Some answer was wrong, and a read or a write threw an error.
+    /// Some answer was wrong, and another was an error.
     case noticed = "wrong, with error"
     /// Some answer was wrong, and only `Store.verify` found damage.
     case verified = "wrong, verify told"
@@ -52,7 +52,7 @@ struct DamagedCopy {
 }
 
 struct DamageTally {
-    /// Unnoticed wrong answers allowed per 1,000 copies: a page that was valid some commits ago can cause one.
+    /// Copies with unnoticed wrong answers allowed per 1,000: a page that was valid some commits ago can cause one.
     static let unnoticedPerThousand = 1
 
     private var counts: [DamageOutcome: Int] = [:]

@@ -6,9 +6,9 @@ import StillingWellFixtures
 import StillingWellSeededRandom
 
 enum StoreKind: String, CaseIterable, Sendable {
-    /// The samples of the fixtures: a little of every feature.
+    /// The samples of the fixtures: all column types, keys, indexes, links and lists.
     case samples
-    /// Many rows: B-trees with a nearly full branch page.
+    /// Many rows, so that B-trees have branch pages with many entries.
     case many
     /// Values in overflow pages.
     case large

@@ -1,6 +1,6 @@
 // Kinds of damage to a copy. Half of them know LMDB's page format and target page headers, offsets, sizes, page
-// numbers, B-tree records and lists of free pages. Meta pages, the list of free pages, keys, indexes and orders of
-// lists are hit four times as often as the rest.
+// numbers, B-tree records and lists of free pages. The kinds for meta pages, the list of free pages, keys, indexes and
+// orders of lists have four times the weight of the others.
 import Foundation
 import StillingWellSeededRandom
 
@@ -30,7 +30,7 @@ enum Injury: CaseIterable {
     }
 
     private static let pageBytes = 4_096
-    /// Values that break arithmetic.
+    /// Values that are likely to break arithmetic.
     private static let extremes: [UInt64] = [
         0, 1, 2, 7, 15, 16, 17, 0x7f, 0xff, 0x100, 0xfff, 0x1000, 0x1001, 0x7fff, 0x8000, 0xfff0, 0xffff, 0x10000,
         0x7fff_ffff,
@@ -43,7 +43,7 @@ enum Injury: CaseIterable {
         return "\(injury): \(injury.apply(&copy, &random))"
     }
 
-    /// Damages a page with the given use, by any kind of damage that fits a page.
+    /// Damages a page with the given use, by one of the kinds of damage to a single page.
     private func applyToPage(of use: PageUse, _ copy: inout Copy, _ random: inout SeededRandom) -> String {
         let pages = copy.pages(of: use)
         guard !pages.isEmpty else { return "none" }
@@ -197,7 +197,7 @@ struct Copy {
         return "\(bytes) bytes at \(place) (page \(place / Self.pageBytes)): \(old) → \(new)"
     }
 
-    /// Returns a random entry of a page, or nil if the page is not of that kind or has no such entry.
+    /// Returns a random entry of a page, or nil if the page is not of that kind or the chosen entry does not match.
     fileprivate func entry(
         _ page: Int, _ kind: Int, _ flag: Int?, _ isOfFreeList: Bool, _ random: inout SeededRandom
     ) -> (slot: Int, place: Int, keyBytes: Int, valueBytes: Int)? {

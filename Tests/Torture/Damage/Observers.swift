@@ -1,4 +1,5 @@
-// Observers in a child: queries over each class, and sections. All run on the run loop of the only thread.
+// Observers in a child: queries over each class, and sections, which the store of samples lacks. All run on the main
+// run loop.
 import Foundation
 import StillingWell
 import StillingWellFixtures

@@ -1,6 +1,7 @@
-// The child's questions. It opens a store, reads everything, observes it, and reads again after each of three write
-// steps. The steps are two commits and 250 small commits. `verify` runs at the beginning and at the end. Properties
-// of live objects are read last. Each answer is printed at once, so that a crash shows where it happened.
+// The child's questions. It verifies and opens a store, reads everything, observes it, and reads again after each write
+// step. The steps are two commits, 250 small commits, and a deletion, before which `verify` runs again. The second and
+// third step are left out after a failure. Properties of live objects are read last. Each answer is printed at once,
+// so that a crash shows where it happened.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -27,7 +28,7 @@ struct Questions {
                 if say("write many", { try write(200, store) }) {
                     say("told") { try observers.wait() }
                     askAll("third", store)
-                    // Rows that `writeSmall` does not change are read once, after all commits.
+                    // Rows that `writeSmall` does not change are read once, after its commits.
                     if say("write 250", { try writeSmall(250, store) }) { askAll("fourth", store) }
                     askRest(store)
                 } else {
@@ -186,7 +187,7 @@ struct Questions {
         return "ok"
     }
 
-    /// Deletes all objects of classes that others do not link to, and adds one.
+    /// Deletes all documents and lines, and adds a line. Does nothing to a store of samples.
     private func deleteAll(_ store: Store) throws -> String {
         guard kind != .samples else { return "ok" }
         try store.write { connection in

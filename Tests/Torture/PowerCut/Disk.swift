@@ -1,5 +1,5 @@
 // The state of a disk after a power cut. Flushed writes are there. Of later writes any part may be there. Only
-// `write(to:_:_:)` has side effects.
+// `write(to:_:_:)` changes files.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTortureSupport
@@ -30,7 +30,7 @@ struct Disk {
     // Changes that are not flushed yet, in order.
     private var changes: [Change] = []
     private var nameChanges: [NameChange] = []
-    /// Numbers of steps and name changes that preceded the start of each open flush.
+    /// Number of steps before each open flush, and of the unflushed name changes before it.
     private var flushes: [UInt64: (steps: Int, names: Int)] = [:]
     private var step = 0
 
@@ -45,7 +45,7 @@ struct Disk {
         case .write(let file, let offset, let bytes, let isSynced):
             let change = Change(step: step, file: file, offset: offset, bytes: bytes)
             guard isSynced else { return changes.append(change) }
-            // A synced write replaces earlier writes to the same bytes, which cannot reach the disk any more.
+            // Unflushed writes that a synced write overlaps are dropped: they cannot reach the disk any more.
             changes.removeAll { Self.overlap($0, change) }
             Self.apply(change, to: &contents)
         case .flushBegin(_, let number): flushes[number] = (step, nameChanges.count)

@@ -62,10 +62,10 @@ struct FailedFlushCommand: ParsableCommand {
     }
 }
 
-/// Kills a process during a flush that another process waits for.
+/// Kills a process during a flush, just after another process was started that commits.
 struct KilledFlushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "killed-flush", abstract: "Kills a process in a flush that a commit of another one waits for.")
+        commandName: "killed-flush", abstract: "Kills a process in a flush while another process commits.")
 
     func run() throws {
         let root = try ScratchFolder.make()
@@ -90,7 +90,7 @@ struct KilledFlushCommand: ParsableCommand {
         }
         var status: Int32 = 0
         while !wr_is_stalled() {
-            if waitpid(flusher, &status, WNOHANG) != 0 { refuse("who was to flush has ended before: \(status)") }
+            if waitpid(flusher, &status, WNOHANG) != 0 { refuse("the process ended before its flush: \(status)") }
             usleep(1_000)
         }
         wr_stall_flushes(false)

@@ -1,4 +1,4 @@
-// Check of one image, in a process of its own. It must hold all required commits and nothing never stored.
+// Check of one image, in a process of its own. Its content must be that of one of the allowed commits.
 import Foundation
 import StillingWell
 
@@ -117,7 +117,7 @@ struct ImageCheck {
         return "\(keys.count) entries differ, such as \(keys.min() ?? 0), and \(leaves) leaves"
     }
 
-    /// Makes six more commits, which use free pages. The check fails if such a page was still in use.
+    /// Makes six more commits and checks again. A commit that reuses a page that is still in use damages the content.
     private func goOn(_ store: Store, from content: Content) throws {
         var content = content
         let writer = 99

@@ -12,7 +12,7 @@ final class Entry: StoredObject {
     @Listed var others: List<Entry>
 }
 
-/// A class without links, so that all its objects can be deleted at once.
+/// A class without links and lists, so that `deleteAll` does not delete its rows one by one.
 final class Leaf: StoredObject {
     @Stored(.primaryKey) var key = 0
     @Stored(.indexed) var group = 0

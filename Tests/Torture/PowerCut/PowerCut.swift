@@ -22,7 +22,7 @@ struct ImagesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "images",
         abstract: "Opens what a power cut may leave of a store: everything flushed, and of what came later any part.",
-        discussion: "Exits with 1 when an image is not whole, or lacks a commit that had been acknowledged.")
+        discussion: "Exits with 1 when an image is not whole, or lacks a commit that had to survive.")
 
     @Option(help: "How many images to open.")
     var images = 300
@@ -32,13 +32,13 @@ struct ImagesCommand: ParsableCommand {
     @Option(help: "What commits are to survive: full or relaxed.")
     var durability = Durability.full
 
-    @Option(help: "Commits of each writer of a recording, of which there are eight.")
+    @Option(help: "Commits of each writer of a recording.")
     var commits = 30
 
     @Option(help: "Images made of one recording.")
     var perRecording = 250
 
-    @Option(help: "Who is killed: processes anywhere, one as its flush ends, or one as it names a new store.")
+    @Option(help: "Killed processes: some at any step, one as its flush ends, or one as it names a new store's files.")
     var script = Recording.Script.anywhere
 
     func validate() throws {

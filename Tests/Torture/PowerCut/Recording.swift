@@ -19,7 +19,7 @@ func inChild(_ body: () -> Int32) -> Int32 {
 }
 
 func startChild(_ body: () -> Int32) -> pid_t {
-    // Flushes stdout, because each child that exits would print the buffered text again.
+    // Empties the output buffers, because a child that flushes its copy would print the text again.
     fflush(nil)
     let child = forkProcess()
     if child == 0 {
@@ -57,7 +57,7 @@ struct Recording {
         }
     }
 
-    /// Lower bound for the journal steps of one commit.
+    /// Assumed number of journal steps per commit.
     private static let stepsPerCommit = 9
 
     /// Records a process with two threads, which may be killed. Two processes continue its open store, and two more
@@ -73,14 +73,14 @@ struct Recording {
         end(start([8], .closes))
     }
 
-    /// Records a process that is killed after it named the files of a new store, and one that continues.
+    /// Records a process that is killed while it names the files of a new store, and one that continues.
     private func runKilledAtNames() {
         end(start([1], .killedAtNames))
         end(start([2], .closes))
     }
 
     /// Records a process that is killed after the end mark of its flush, before other processes learn of that flush.
-    /// A second process was open all the time. It is killed after it has recorded its own next flush.
+    /// A second process has the store open all the time. It is killed after it has recorded its own next flush.
     private func runKilledAtMark() {
         end(start([1], .closes))
         var (ready, killed): ([Int32], [Int32]) = ([0, 0], [0, 0])
@@ -118,7 +118,7 @@ struct Recording {
         case closes
         /// Killed after it wrote the end mark of its first flush.
         case killedAtMark
-        /// Killed at the second rename of a new store's files.
+        /// Killed after the second rename of a new store's files.
         case killedAtNames
         /// Killed after this many journal steps. A process with fewer steps leaves the store open.
         case killed(after: Int)

@@ -1,5 +1,5 @@
 // Boards as plain values, and queries for them. Each query exists as a filter of the store and as a plain Swift test.
-// The filters use links and lists, so the results depend on rows of another table.
+// Most filters use links and lists, so the results depend on rows of another table.
 import StillingWell
 import StillingWellSeededRandom
 

@@ -1,4 +1,5 @@
-// An observer of boards. A change of a linked row or of a row in a list counts as a change of the board (rule 13).
+// An observer of boards. If it observes all columns, a change of a linked row or of a row in a list counts as a change
+// of the board (rule 13).
 import StillingWell
 import StillingWellFixtures
 
@@ -6,7 +7,7 @@ final class BoardView: Observer, @unchecked Sendable {
     private let bound: BoundBoardQuery
     private let columns: BoardColumns
     private var kept: [BoardValue]?
-    /// Version at which each row was last in a change set, for the text of a violation.
+    /// Version at which each row was last inserted or modified by a change set, for the text of a violation.
     private var toldAt: [ObjectID: UInt64] = [:]
     private var calls: [UInt64] = []
 

@@ -1,5 +1,5 @@
-// A task that iterates over an asynchronous sequence of changes and checks each element. It sometimes pauses between
-// elements. It runs on the concurrency pool, not on a delivery context, and ends when it is cancelled.
+// A task that iterates over an asynchronous sequence of changes and checks each element. It sometimes pauses or writes
+// between elements. It runs on the concurrency pool, not on a delivery context, and ends when it is cancelled.
 //
 // `lock` guards `told`. The task writes it, and checks at rest read it.
 import StillingWell
@@ -100,7 +100,7 @@ final class ChangeLoop: @unchecked Sendable {
             do {
                 try await body(self)
             } catch is CancellationError where Task.isCancelled {
-                // The task was cancelled before its write began.
+                // The task was cancelled, which is no violation.
             } catch {
                 load.verdict.report(.noError, name, "\(error)")
             }
@@ -110,7 +110,7 @@ final class ChangeLoop: @unchecked Sendable {
 
     func cancel() { task?.cancel() }
 
-    /// Whether the initial element has come.
+    /// Whether the initial element has come. True for sequences without one.
     var hasBegun: Bool { lock.withLock { told.isBegun } }
 
     // MARK: Following

@@ -25,7 +25,7 @@ final class Churner: Sendable {
             let untilNs = monotonicNs() + Int64(Self.longestPauseMs) * 1_000_000
             let count = load.tally.callbackCount
             sleep(us: random.from(500...8_000))
-            // Waits for some callbacks, so that observers are called before they are ended on a slow machine too.
+            // Waits up to 100 ms for some callbacks, so that a slow machine calls observers before they end.
             while load.tally.callbackCount < count + Self.callbacksPerTurn, monotonicNs() < untilNs, !load.isStopping {
                 sleep(us: 500)
             }

@@ -52,14 +52,14 @@ struct Commit: Sendable {
         return Silence(version: try Ledger.version(connection), rows: rows)
     }
 
-    /// Fills a table with about as many rows as it keeps during the run.
+    /// Fills a table with rows for about two thirds of the keys.
     func fill<Object: StressRow>(
         _ type: Object.Type, keys: Int, _ connection: Connection, _ random: inout SeededRandom
     ) throws {
         for key in 0..<keys where !random.oneIn(3) { try insert(type, key, 0, connection, &random) }
     }
 
-    /// Deletes all rows of a table and fills it anew.
+    /// Deletes all rows of a table. In half of the cases, also fills it anew.
     private func refill<Object: StressRow>(
         _ type: Object.Type, keys: Int, _ mark: Int, _ connection: Connection, _ random: inout SeededRandom
     ) throws {
@@ -68,7 +68,7 @@ struct Commit: Sendable {
         for key in 0..<keys where !random.oneIn(3) { try insert(type, key, mark, connection, &random) }
     }
 
-    /// Fills the boards. The small rows must exist already.
+    /// Adds boards for about three quarters of the keys. They link to small rows that exist already.
     func fillBoards(_ connection: Connection, _ random: inout SeededRandom) throws {
         for key in 0..<plan.boardKeys where !random.oneIn(4) { try insertBoard(key, 0, connection, &random) }
     }
@@ -159,7 +159,7 @@ struct Commit: Sendable {
         if random.oneIn(3) { set(row, mark, &random) }
     }
 
-    /// Sets one column, sometimes to the value that it already has.
+    /// Sets the mark and one other column, the latter sometimes to the value that it already has.
     private func set(_ row: some StressRow, _ mark: Int, _ random: inout SeededRandom) {
         row.mark = mark
         switch random.below(7) {

@@ -28,7 +28,7 @@ enum Feature: Int, CaseIterable, Sendable {
         case .foreignCommits: "foreign commits"
         case .connectionCommits: "commits on connections"
         case .callbackCommits: "commits in callbacks"
-        case .silentCommits: "silent commits"
+        case .silentCommits: "suppressing commits"
         case .asyncCommits: "asynchronous commits"
         case .rolledBack: "rolled back"
         case .refusedNesting: "writes in writes refused"
@@ -72,7 +72,7 @@ enum Feature: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Work after which the feature must have occurred. No time, because a busy machine does less per minute.
+    /// Work after which the feature must have occurred. Not a time, because a busy machine does less per minute.
     var expectedFrom: Work {
         switch self {
         // About every second kill happens while all other writers are paused.
@@ -89,7 +89,7 @@ enum Feature: Int, CaseIterable, Sendable {
     enum Work: Sendable {
         /// Callbacks of observers, summed over all threads, queues and actors.
         case callbacks(Int)
-        /// Processes that were killed and replaced.
+        /// Foreign processes that were killed.
         case kills(Int)
     }
 }

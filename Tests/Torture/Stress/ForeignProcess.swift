@@ -19,7 +19,7 @@ struct ForeignProcess {
         guard pipe(&ends) == 0 else {
             throw CannotStart(description: "no pipe for a foreign writer: \(String(cString: strerror(errno)))")
         }
-        // Without `O_CLOEXEC` at creation another child could inherit the pipe. A single thread starts all children.
+        // The pipe is made without `O_CLOEXEC`. Only this thread spawns programs, so none inherits it meanwhile.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

@@ -1,5 +1,6 @@
-// The foreign writers. One is killed every second and replaced. After a kill, upkeep must reach the last commit in the
-// poll period (I9). After a strict kill all other writers are paused, so that none of them rings the bell.
+// The foreign writers. One is killed every second and replaced. After a kill, upkeep must reach the last commit by its
+// poll, with slack for a busy machine (I9). During a strict kill all other writers are paused, so that none of them
+// wakes upkeep.
 //
 // `lock` guards `living` and `dead`. All other state belongs to the thread that runs this type.
 import StillingWell
@@ -115,8 +116,9 @@ final class ForeignWriters: @unchecked Sendable {
 
     /// Waits until upkeep has delivered `version`.
     ///
-    /// Upkeep that was not woken uses no CPU time. If it uses some, it is waited for up to `Limits.stallS`.
-    /// - Returns: whether upkeep reached the version, and its CPU ticks in the last period.
+    /// Upkeep that was not woken uses hardly any CPU time. While it uses `Limits.busyTicks` per period or more, the
+    /// wait goes on, for about `Limits.stallS` at most.
+    /// - Returns: whether upkeep reached the version, and if not, its CPU ticks in the last period.
     private func waitForUpkeep(_ version: Int) -> (isReached: Bool, ticks: Int) {
         let periodS = Limits.pollS + Limits.slackS
         var waitedS = 0.0
@@ -130,7 +132,7 @@ final class ForeignWriters: @unchecked Sendable {
         return (false, ticks)
     }
 
-    /// CPU time of all upkeep threads so far, in kernel ticks.
+    /// CPU time of all upkeep threads of this process, in kernel ticks.
     private static func upkeepTicks() -> Int {
         KernelView.threads().filter { $0.name.hasPrefix("well-upkeep") }.reduce(0) { $0 + $1.cpuTicks }
     }

@@ -1,6 +1,6 @@
-// Forks the process at times. In the child the store refuses the inherited handle, opens again and commits. The child's
-// end releases nothing of its parent. Only the forking thread exists in the child, so a lock that another thread held
-// stays locked. A child that blocks there is killed by its parent.
+// Forks the process at times. In the child the inherited store must refuse a read, and a newly opened one must accept a
+// commit. The child's end must not release the parent's lock. Only the forking thread exists in the child, so a lock
+// that another thread held stays locked. A child that blocks there is killed by its parent.
 //
 // `lock` guards `kept`. All other state belongs to the thread that runs this type.
 import Foundation

@@ -1,4 +1,4 @@
-// Holds frozen results for a while and reads them on a thread of its own. They must not have changed. Holds one
+// Holds frozen results for a while and reads them on a queue of its own. They must not have changed. Holds one
 // result at a time, and so one version.
 import StillingWell
 import StillingWellSync

@@ -3,8 +3,8 @@ import CStillingWellPlatform
 import Foundation
 
 enum Holdings {
-    /// Number of open descriptors by target: a path, or the kind of a descriptor without a path. The descriptor that
-    /// reads the folder is not included.
+    /// Number of open descriptors by target: a path, or the kernel's name for a descriptor without one. The descriptor
+    /// that reads the folder is not included.
     static var openFiles: [String: Int] {
         var counts: [String: Int] = [:]
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {

@@ -36,16 +36,16 @@ enum Invariant: Int, CaseIterable, Sendable {
         case .i4: "nothing is called after invalidate() has returned"
         case .i5: "callbacks of a connection neither overlap nor recurse, and run on its scheduler"
         case .i6: "after quiescence every observer stands at the last version"
-        case .i7: "a silent commit never reaches the token it skips, and always reaches the others"
+        case .i7: "a suppressing commit never reaches the token it skips, and always reaches the others"
         case .i8:
             """
-            the file stays bounded: 64 MB, a kilobyte for each commit that somebody keeps a version for, and 40 KB for each that is made \
-            before that is found, or while who keeps it is stopped or was killed
+            the file stays bounded: 64 MB, 1 KB for each commit since the oldest version that is kept, and 40 KB for each commit \
+            since the oldest version that is kept in the file, or before a held version is moved to memory
             """
-        case .i9: "upkeep reaches the last commit within the poll period after a kill"
+        case .i9: "upkeep reaches the last commit within the poll period and slack after a kill"
         case .i10: "all views of a connection advance together"
         case .holdings:
-            "no descriptor stays when a run is over, and no commit adds more than \(Limits.heapBytesPerCommit) bytes to the heap"
+            "no descriptor of a run stays open, and the mean commit adds at most \(Limits.heapBytesPerCommit) bytes to the heap"
         case .forks:
             "a forked child is refused what it has inherited, opens the store again, and takes nothing of its parent's"
         case .stall: "everyone shows signs of life, every \(Int(Limits.stallS)) s at least"

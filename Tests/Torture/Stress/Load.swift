@@ -1,4 +1,5 @@
-// State that all actors of a run share. It is immutable except for atomic counters and flags.
+// State that all actors of a run share. Its properties do not change, except the atomic `stopping`. The objects that
+// they hold guard themselves.
 import StillingWell
 import StillingWellSeededRandom
 import Synchronization

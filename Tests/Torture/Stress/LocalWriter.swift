@@ -78,7 +78,7 @@ final class LocalWriter: Sendable {
         if isDone { load.tally.count(.asyncCommits) }
     }
 
-    /// A write inside a write must be refused without side effects.
+    /// Begins a write inside a write, which must be refused.
     private func expectRefusal() {
         do {
             try load.store.write { _ in }

@@ -13,7 +13,7 @@ protocol StressRow: StoredObject {
     var title: String { get set }
     var due: Date? { get set }
     var group: Int? { get set }
-    /// Number of the commit that wrote the row last.
+    /// Mark of the commit that wrote the row last (`Ledger.add`).
     var mark: Int { get set }
 }
 
@@ -55,8 +55,7 @@ final class Board: StoredObject {
     @Listed var tags: List<Int>
 }
 
-/// Number of commits of one writer. Every commit adds 1 to one row, so in each snapshot the sum equals the version. A
-/// snapshot with a wrong version is detected at once.
+/// Number of commits of one writer. Every commit adds 1 to one row, so in each snapshot the sum equals the version.
 final class Ledger: StoredObject {
     @Stored(.primaryKey) var writer = 0
     @Stored var commits = 0
@@ -76,7 +75,8 @@ final class Ledger: StoredObject {
         return writer << 32 | 1
     }
 
-    /// Sum of the ledger: the version of the connection's snapshot, or inside a write the version it will make.
+    /// Sum of the ledger: the version of the connection's snapshot, or inside a write, after `add`, the version it will
+    /// make.
     static func version(_ connection: Connection) throws -> UInt64 {
         UInt64(try connection.objects(Ledger.self).reduce(0) { $0 + $1.commits })
     }

@@ -1,6 +1,6 @@
-// Other stores in this process. Their files are damaged while closed, or truncated while they are read. Damage must
-// only cause errors of the damaged store. The process and the store under load must not be affected. Wrong answers
-// are not checked here (the command `damage` does that).
+// Other stores in this process. Their files are damaged while closed, or truncated while open. Damage must only cause
+// errors of the damaged store. The process and the store under load must not be affected. Wrong answers are not
+// checked here (the command `damage` does that).
 //
 // Used by its own thread only.
 import Foundation

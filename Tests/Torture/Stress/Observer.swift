@@ -20,7 +20,7 @@ class Observer: @unchecked Sendable {
     final let madeAt: UInt64
     final private(set) var callCount = 0
     private var callsWhileEnding = 0
-    /// Whether the delivery context has begun a turn after the token ended. Callbacks that ran at the end are over
+    /// Whether the token ended on the delivery context, or that context has begun a block since. No callback may begin
     /// then.
     private var isSealed = false
 

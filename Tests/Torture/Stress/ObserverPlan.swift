@@ -1,5 +1,5 @@
-// The observers of a site, in the order in which they are made. The seed decides: the n-th observer of a site is the
-// same in every run.
+// The observers of a site, in the order in which they are made. The n-th observer of a site is the same in every run
+// with one seed.
 import StillingWell
 import StillingWellSeededRandom
 

@@ -6,7 +6,7 @@ struct Plan: Sendable {
     /// One connection and its observers.
     struct SitePlan: Sendable {
         let place: PlaceKind
-        /// Number of the delivery context. Connections with the same number share its thread or queue.
+        /// Number of the delivery context. Connections with the same kind and number share it.
         let placeNumber: Int
         let viewCount: Int
         /// Whether the connection has a store handle of its own, and so an upkeep thread of its own.
@@ -17,7 +17,7 @@ struct Plan: Sendable {
 
     let seed: UInt64
     let durability: Durability
-    /// Number of keys that are drawn. About 60 % of their rows exist at any time.
+    /// Number of keys from which commits draw.
     let smallKeys: Int
     /// Number of small keys that most links lead to.
     let popularKeys = 3
@@ -39,11 +39,11 @@ struct Plan: Sendable {
         localWriters = random.from(2...3)
         foreignWriters = random.from(1...2)
         queries = (0..<32).map { index in Query(number: index, &random) }
-        // Every kind of delivery context occurs. Up to three connections are made per kind, and two of them share a
+        // Every kind of delivery context occurs. One to three connections are made per kind, and the first two share a
         // context.
         var sites: [SitePlan] = []
         for kind in PlaceKind.allCases {
-            // The main thread runs both kinds of main delivery context.
+            // The main thread runs both kinds of main delivery context, so each gets one connection.
             let count = random.from(1...(kind.isMainThread ? 1 : 3))
             for number in 0..<count {
                 sites.append(

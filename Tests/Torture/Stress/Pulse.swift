@@ -1,5 +1,5 @@
-// An observer of the ledger, on its own connection and thread. It is called for every commit, so it shows how far
-// upkeep is. `told` is atomic. `connection` and `token` belong to the thread.
+// An observer of the ledger, on its own connection and thread. Every commit changes the ledger, so the versions of its
+// callbacks show how far upkeep is. `told` is atomic. `connection` and `token` belong to the thread.
 import StillingWell
 import Synchronization
 
@@ -55,7 +55,7 @@ final class Pulse: @unchecked Sendable {
 }
 
 enum Limits {
-    /// Time in seconds without a sign of life that counts as a stall. It is longer than any load takes.
+    /// Time in seconds without a sign of life that counts as a stall.
     static let stallS = 240.0
     /// Interval in seconds at which upkeep polls for commits that rang no bell.
     static let pollS = 1.0
@@ -67,12 +67,12 @@ enum Limits {
     /// Anonymous descriptors that system libraries open at first use and keep: an epoll, an eventfd and timers for
     /// queues and run loops. Six to ten remain after a run of any length. A leak per connection would leave hundreds.
     static let filesOfTheSystem = 12
-    /// Heap bytes per commit that count as a leak.
+    /// Heap bytes per commit above which a run fails.
     static let heapBytesPerCommit = 1_000
     /// Upper bound in bytes for the normal change of the heap between two quarters of a run. It changes with the
     /// observers' rows, waiting mail and frozen rows.
     static let heapSwingBytes = 20_000_000
-    /// Number of commits from which such a leak is larger than the normal change.
+    /// Number of commits over which such a leak adds up to the normal change.
     static let fewestCommitsOfALine = heapSwingBytes / heapBytesPerCommit
     /// Returns the bytes that the file may take.
     /// - Parameters:
@@ -106,7 +106,7 @@ enum Limits {
     ///   of tables and of the free list. Each further table takes one page more: 6 pages (24.8 KB) with the ledger.
     /// - 8.7 pages (35.4 to 35.9 KB) for the mean commit of a run. Many rows are inserted or deleted, which changes
     ///   the primary index and the page of counters. One commit in five writes boards, with three tables and five
-    ///   indexes. One in 240 rewrites most of the large table.
+    ///   indexes. About one in 270 changes 200 to 600 rows of the large table.
     /// 10 pages leave a seventh for periods with more large commits than the mean.
     static let fileBytesPerPinnedCommit = 10 * 4 << 10
 }

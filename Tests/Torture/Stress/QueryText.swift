@@ -40,7 +40,7 @@ struct QueryText {
 
     private mutating func write(_ condition: Condition) -> String {
         switch condition {
-        // The text form refuses conditions that never hold. The typed form finds nothing.
+        // The text form refuses an order comparison with NULL. The typed form finds nothing.
         case .group(let comparison, nil) where comparison.isOfOrder,
             .due(let comparison, nil) where comparison.isOfOrder:
             "FALSEPREDICATE"

@@ -1,4 +1,4 @@
-// The output at the end of a run: counts, or the first violation and the command that replays it.
+// The output at the end of a run: counts, and the first violation, if any, with the command that runs its seed again.
 import StillingWell
 
 struct Report {

@@ -1,5 +1,5 @@
-// One run: set-up, load, quiescence, end. A thread directs it, because connections live on the main thread's run
-// loop.
+// One run: set-up, load, quiescence, end. A thread directs it, because the main thread runs the run loop of one of the
+// connections.
 import Foundation
 import Logging
 import StillingWell

@@ -1,5 +1,6 @@
-// A commit with suppressed notifications, for the observers that it skips. They have shown its changes themselves. By
-// rule 8 a change applies if the observer knew the row's old values, and a removal always applies.
+// A commit with suppressed notifications, for the observers that it skips. They have shown its changes themselves. A
+// change applies if the observer knew the row's old values. A row that the commit deleted, or that left the results
+// by it, is removed in any case.
 import StillingWell
 
 struct Silence: Sendable {

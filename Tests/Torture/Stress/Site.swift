@@ -1,5 +1,5 @@
 // One connection at a delivery context, with its observers. It opens and closes the connection, makes and ends tokens,
-// and writes. Other threads reach it through `place.perform`.
+// and writes. Other threads reach it through `place.perform`, except for members that say otherwise.
 //
 // `lock` guards `visibleViews`. `inside` and `oldest` are atomic. All other state is used on the delivery context only.
 import StillingWell
@@ -134,14 +134,14 @@ final class Site: @unchecked Sendable {
         if let made { views.append(made) }
     }
 
-    /// Returns an object to observe, or nil if the connection shows a write of its own. The first old values must be
-    /// those of the last delivery.
+    /// Returns an object to observe, or nil if it does not exist, or if the connection shows a write of its own: the
+    /// first old values must be those of the last delivery.
     func freshObject(_ key: Int, _ connection: Connection) throws -> SmallRow? {
         guard try Ledger.version(connection) == connection.version else { return nil }
         return try connection.object(SmallRow.self, forPrimaryKey: key)
     }
 
-    /// A random observer, or nil if there are only loops.
+    /// Returns a random observer, or nil if there is none.
     private func someView() -> Observer? { views.isEmpty ? nil : random.one(of: views) }
 
     private func publishViews() {
@@ -163,7 +163,8 @@ final class Site: @unchecked Sendable {
         load.tally.count(how == .drop ? .dropped : .endedElsewhere)
     }
 
-    /// Returns an observer that a write can skip. Its token may end meanwhile.
+    /// Returns an observer that a write can skip, or nil if it draws another one. Its token may end meanwhile. May be
+    /// called on any thread.
     func someSkippableView(_ random: inout SeededRandom) -> View? {
         let views = lock.withLock { visibleViews }
         guard !views.isEmpty, let view = random.one(of: views) as? View else { return nil }
@@ -214,7 +215,7 @@ final class Site: @unchecked Sendable {
         if write(connection, skipping: nil) { load.tally.count(.connectionCommits) }
     }
 
-    /// Writes through the connection. Half of the writes suppress the notifications of `view` or of some observers.
+    /// Writes through the connection. Half of the writes suppress the notifications of some observers, and of `view`.
     private func write(_ connection: Connection, skipping view: View?) -> Bool {
         let timeout = random.oneIn(8) ? Duration.milliseconds(2) : nil
         if random.oneIn(2) {
@@ -368,7 +369,8 @@ final class Site: @unchecked Sendable {
         noteStanding()
     }
 
-    /// Notes the versions that are kept here, for I8. Called in callbacks and in every other turn.
+    /// Notes the versions that are kept here, for I8. Called in callbacks, by `turn`, and as the connection is opened
+    /// or closed.
     func noteStanding() {
         leaving.removeAll { $0.connection == nil }
         var versions = leaving.map(\.version)
@@ -384,7 +386,8 @@ final class Site: @unchecked Sendable {
 
     // MARK: At rest
 
-    /// Checks I6 if the connection has reached `version`. Returns false before.
+    /// Checks I6 once the connection has reached `version` and its observers and loops have caught up. Returns false
+    /// before.
     func checkAtRest(_ version: UInt64) -> Bool {
         guard let connection else { return true }
         resumeInTime()

@@ -1,4 +1,4 @@
-// An observer of the store. It is called first in every delivery (rule 9), and once per version (I3).
+// An observer of the store. It must be called first in every delivery (rule 9), and once per version at most (I3).
 import StillingWell
 
 final class StoreObserver: Observer, @unchecked Sendable {

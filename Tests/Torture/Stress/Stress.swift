@@ -19,7 +19,7 @@ struct RunCommand: ParsableCommand {
         commandName: "run", abstract: "One run. Exits with 1 on a violation.")
     static let secondsAllowed = 1.0...86_400
 
-    @Option(help: "How long the load lasts.")
+    @Option(help: "Duration of the load in seconds.")
     var seconds = 60.0
 
     @Option(help: "Go on, for a minute at most, until so many callbacks were checked: a busy machine makes fewer.")

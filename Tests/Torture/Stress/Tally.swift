@@ -11,7 +11,7 @@ struct Tally: Sendable {
     let changesTold = Counter()
     let ledgerCallbacks = Counter()
 
-    /// Forked children that blocked at a lock which another thread held at the fork.
+    /// Forked children that were killed because they seemed blocked, or took too long.
     let forksStoodStill = Counter()
     /// Errors that damaged neighbours have thrown.
     let neighboursErrors = Counter()
@@ -28,7 +28,7 @@ struct Tally: Sendable {
     let fileBytes = Counter()
     /// Descriptors that were opened since the start and are still open at the end.
     let filesLeft = Counter()
-    /// Bytes that a commit adds to the heap. 0 if the run was too short.
+    /// Bytes that a commit adds to the heap. 0 if the run was too short, or the heap did not grow.
     let heapBytesPerCommit = Counter()
     /// Maximum number of commits for which a version was kept on purpose.
     let heldCommits = Counter()

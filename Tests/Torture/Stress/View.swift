@@ -14,7 +14,7 @@ final class View: Observer, @unchecked Sendable {
     /// Columns whose changes count as modifications. nil: all.
     let columns: [Column]?
     private let face: ViewFace
-    /// The initial rows with all change sets applied, or nil before the initial callback.
+    /// The initial rows with all change sets and skipped commits applied, or nil before the initial callback.
     private(set) var kept: [RowValue]?
 
     private let lock = TracedMutex("pending silence")
@@ -117,7 +117,8 @@ final class View: Observer, @unchecked Sendable {
         return ChangeSetReplay.apply(changes, to: &kept!, id: \.id) { $0 < face.count() ? face.row($0) : nil }
     }
 
-    /// Checks rules 3 and 8: each delivered row was written since, by a commit that does not skip this observer.
+    /// Checks rules 3 and 8: each row that was modified or moved was written since, by a commit that does not skip this
+    /// observer. Returns a problem, or nil.
     private func rowNobodyWrote(_ changes: ChangeSet, _ old: [RowValue]) -> String? {
         guard let new = kept else { return nil }
         if columns?.isEmpty == true, let index = changes.modifications.first {
@@ -159,7 +160,7 @@ final class View: Observer, @unchecked Sendable {
         load.verdict.expectNone(.i1, difference.map { "\($0)\n\(states(kept ?? []))" }, description)
     }
 
-    /// Compares the shown ids with a fresh evaluation, and the delivered rows with both.
+    /// Compares the shown ids, and if they are right the delivered rows, with a fresh evaluation.
     private func checkRows(_ expected: [RowValue], _ invariant: Invariant, _ version: UInt64) {
         let place = "version \(version), callback \(callCount) of this observer"
         let shown = Difference.first("shown", face.ids(), "from scratch", expected.map(\.id))

@@ -1,4 +1,4 @@
-// Waits between threads, each with a time limit, so that a test of hangs does not hang.
+// Means by which threads wait for each other or hand over values.
 import Glibc
 import StillingWellSync
 
@@ -41,8 +41,8 @@ final class Flag: @unchecked Sendable {
     }
 }
 
-/// A gate that admits the writers of this process, or keeps all of them out. After some kills no writer may commit, so
-/// that none rings the bell in place of the killed one. `lock` guards all properties.
+/// A gate that admits the writers of this process, or keeps all of them out. During some kills no writer may commit, so
+/// that none wakes upkeep in place of the killed one. `lock` guards all properties.
 final class Gate: @unchecked Sendable {
     private let lock = TracedMutex("gate")
     private let changed: TracedCondition

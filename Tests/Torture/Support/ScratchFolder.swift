@@ -1,5 +1,4 @@
 // A folder for the store of a run. No other user can enter it or guess its name, since /tmp and /dev/shm are shared.
-// Measure's `PrivateFolder` is not used: its library brings its own allocator, and this program measures the heap.
 import Foundation
 import Glibc
 
