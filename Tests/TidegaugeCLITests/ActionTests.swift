@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct ActionTests {
-    /// Returns the shell script of the first step.
+    /// Returns the first shell script of the action.
     private func script() throws -> String {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../.github/actions/compare/action.yml")

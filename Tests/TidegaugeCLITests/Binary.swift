@@ -72,7 +72,7 @@ enum Binary: String {
     }
 }
 
-/// A scratch folder that is removed with the test.
+/// A scratch folder that is removed when this object is released.
 final class Folder {
     let path: String
 
@@ -123,7 +123,7 @@ extension Folder {
         return try #require(events.compactMap { $0["trial"] as? [String: Any] }.last)
     }
 
-    /// Returns the rows of metrics.csv, by `metric.statistic`.
+    /// Returns rows of metrics.csv by `metric.statistic`: of equal names the last one.
     func figures() -> [String: [String: String]] {
         Dictionary(metrics().map { ("\($0["metric"]!).\($0["statistic"]!)", $0) }, uniquingKeysWith: { $1 })
     }

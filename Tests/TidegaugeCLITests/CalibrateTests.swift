@@ -1,4 +1,4 @@
-// Tests of calibrations. Their figures depend on the machine and are not checked.
+// Tests of calibrations. Figures that depend on the machine are not checked.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -52,7 +52,7 @@ import Testing
         let after = journal
         #expect(Array(after.prefix(before.count)) == before && after.count > before.count)
         #expect(resumed.output.contains("of 2 called something regressed"), "\(resumed.output)")
-        // The injected flaw is a hundred times the length of a commit.
+        // The injected flaw is much longer than a commit.
         #expect(resumed.output.contains("tail=1:2ms: detected in 1 of 1"), "\(resumed.output)")
         #expect(resumed.output.contains("this machine can see"))
         #expect(files.contains { $0.hasSuffix(".html") } && files.contains { $0.hasSuffix(".json") })

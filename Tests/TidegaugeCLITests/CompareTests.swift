@@ -1,5 +1,5 @@
-// Tests of comparisons of binaries, made like a user would. The flaw is too large to be hidden by any machine. The
-// smallest detectable flaw is a matter of TidegaugeStatistics and `tidegauge calibrate`.
+// Tests of comparisons of binaries, made like a user would. The flaw is too large to be hidden by noise. The smallest
+// detectable flaw is a matter of TidegaugeStatistics and `tidegauge calibrate`.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Runs in a clone with its newest commit alone, and without git.
+    /// Compares commits in a clone with its newest commit alone, without git, and outside of a repository.
     @Test func whatIsMissingOfARepositoryIsSaid() throws {
         let folder = try Folder()
         let shell = Process()
@@ -86,7 +86,7 @@ import Testing
 
     @Test func closedLoopsTakeTurnsAndOpenOnesDoNot() throws {
         let folder = try folder()
-        // On a busy machine some of the turns of 10 ms are lost.
+        // On a busy machine some of the 10 ms slices are lost.
         try folder.write("Scenarios/closed.yaml", scenario(duration: "300ms", load: "load: closed"))
         try folder.write("Scenarios/open.yaml", scenario())
         let ran = try Binary.fixture.run(
@@ -132,7 +132,7 @@ import Testing
             #expect(!folder.read("\(run)/\(name)").isEmpty, "\(name)")
         }
         #expect(!folder.exists("\(run)/trials"))
-        // The trials of a pair have one seed, and both orders were used.
+        // Both orders were used.
         let pairs = folder.read("\(run)/pairs.csv")
         #expect(pairs.contains(",head,,") && pairs.contains(",base,,"))
         let page = folder.read("\(run)/compare.html")
@@ -147,7 +147,7 @@ import Testing
         #expect(((bencher as? [String: Any])?["slow/model"] as? [String: Any])?["write_service_time_p50"] != nil)
     }
 
-    /// - Returns: the folder of a comparison that was interrupted after its first pair.
+    /// - Returns: the folder of a comparison that was interrupted once its first pair was recorded.
     private func interrupt(_ options: [String], in folder: Folder) throws -> String {
         var run: String?
         let ran = try Binary.fixture.interrupt(
@@ -162,7 +162,7 @@ import Testing
         return kept
     }
 
-    /// Only the first pair comes before the interruption, which is not enough for a result.
+    /// The interruption comes before there are enough pairs for a result.
     @Test func anInterruptedComparisonGoesOnWithItsFlaw() throws {
         let folder = try folder()
         try folder.write("Scenarios/slow.yaml", scenario())

@@ -1,4 +1,5 @@
-// Tests of counted trials of the built binary, on machines that can count. Two counts are equal under any load.
+// Tests of counted trials of the built binary, on machines that can count. The load of the machine hardly changes a
+// count.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -64,7 +65,7 @@ struct CountTests {
         #expect(ran.output.contains("3 figures per commit counted by"), "\(ran.output)")
         #expect(ran.output.contains("1 gate of clocks: a stillingwell"), "\(ran.output)")
         #expect(ran.output.contains("\nno regression in what was counted\n"), "\(ran.output)")
-        // The second comparison counts nothing again.
+        // The second comparison adds no count.
         func kept() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/counts").sorted()
         }

@@ -29,8 +29,8 @@ import Testing
         }
     }
 
-    /// The row names the kind of failure, the message what the engine did last. Nothing is left, and the exit code is that of
-    /// a failure.
+    /// The row names the kind of failure, the message what the engine did last. No process of the engine is left, and
+    /// the exit code is that of a failure.
     @Test(arguments: [
         ("die", "engine_died", "a last word"), ("silent", "engine_silent", "has not answered"),
         ("garbage", "engine_garbage", "'hello, world'"), ("long-line", "engine_line_too_long", "split the lists"),
@@ -53,7 +53,7 @@ import Testing
         #expect(ran.output.contains("1 trial of 1 scenario: 1 failed in the engine"), "\(ran.output)")
     }
 
-    /// Its other figures are measured.
+    /// The run passes, and the engine's lack of a counted form is mentioned at most once.
     @Test func instructionsOfAnEngineAreSkipped() throws {
         let folder = try Folder()
         let arguments = ["run", "instructions", "--driver", Self.dictionary, "--profile", "smoke"]

@@ -1,5 +1,5 @@
-// Tests of stores that leak something per commit or per thread, against the limits of the scenario that detects it.
-// Each trial is a process of its own.
+// Tests of stores that leak something per commit, against the limits of the scenario that detects it. Each trial is a
+// process of its own.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -8,7 +8,7 @@ import Testing
     private static let soak = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Scenarios/fairness/soak.yaml").standardizedFileURL
 
-    /// Runs the scenario as it ships, on one driver, with a load that even a store with full evaluations can take.
+    /// Runs the shipped scenario on one driver, with these settings.
     private func run(_ binary: Binary, _ driver: String, _ settings: [String]) throws -> Ran {
         let folder = try Folder()
         let text = try String(contentsOf: Self.soak, encoding: .utf8)
@@ -40,7 +40,7 @@ import Testing
     /// long trial. A leak per commit stays the same.
     private static let durations = ["2s", "8s", "32s"]
 
-    /// Returns the limits that are broken in trials of every length.
+    /// Returns the limits that the longest trial breaks, or none if a trial of some length breaks none.
     private func brokenForGood(
         _ binary: Binary, _ driver: String, _ settings: [String], where isMeant: (String) -> Bool = { _ in true }
     ) throws -> [String] {

@@ -1,5 +1,5 @@
 // Tests of runs with several hosts, from the command line to the rows: processes of this machine, hosts of a file, and
-// failing hosts. No test depends on a clock: a host fails a given time after its start.
+// failing hosts. A host fails a given time after its start.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -61,14 +61,14 @@ import Testing
         let hosts = try #require(try folder.trial()["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["name"] as? String } == ["a", "b"])
         #expect(hosts.map { $0["commits"] as? Int } == [80, 80])
-        // An agent that was started from another file reports its own environment.
+        // An agent that a command of the hosts file started reports its environment.
         let environment = try #require(hosts[0]["environment"] as? [String: Any])
         #expect((environment["kernel"] as? String)?.isEmpty == false && hosts[1]["environment"] == nil)
         #expect(folder.figures()["oracle_violations.value"]?["value"] == "0")
         #expect(folder.read("Reports/latest/journal.ndjson").contains("\"hostsFile\":\"hosts.yaml\""))
     }
 
-    /// Every host observes its own commits on its own clock. The oracle checks the observers of this process.
+    /// Every host observes its own commits on its own clock. The oracle checks the observers of all processes.
     @Test func observersBesideWritersAreMeasuredOnTheirOwnClock() throws {
         let folder = try Folder()
         try folder.write(

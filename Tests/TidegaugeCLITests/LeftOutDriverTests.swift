@@ -1,4 +1,4 @@
-// Tests of drivers that a program was built without. It names the product that has them, not "unknown driver".
+// Tests of drivers that a program was built without. The error names the product that has them.
 import Foundation
 import Testing
 

@@ -20,7 +20,7 @@ import Testing
 
         """
 
-    /// Runs the binary with both outputs on a terminal, and returns the terminal's input.
+    /// Runs the binary with both outputs on a terminal, and returns what it wrote to the terminal.
     /// - Parameter columns: width of the terminal.
     private func onTerminal(
         _ arguments: [String], in folder: Folder, columns: UInt16 = 80, noColour: String? = nil, kind: String? = "xterm"

@@ -26,7 +26,7 @@ import TidegaugeRun
         #expect(ran.status == 0 && ran.output.contains(/^[0-9]+\.[0-9]+\.[0-9]+\n$/), "\(ran.output)")
     }
 
-    @Test("Every exit code is in the help of run or compare, and in Docs/report.md", arguments: Outcome.allCases)
+    @Test("Every exit code is in the help of run and compare, and in Docs/report.md", arguments: Outcome.allCases)
     func exitCodes(outcome: Outcome) throws {
         let document = try String(contentsOfFile: repository + "/Docs/report.md", encoding: .utf8)
         #expect(document.contains("\n| \(outcome.rawValue) | "), "\(outcome)")

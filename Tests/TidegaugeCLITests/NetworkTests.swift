@@ -1,5 +1,5 @@
 // Tests of hosts that share only a link. The trial and any PostgreSQL server are in one network namespace, and host `b`
-// is in another. A command starts the agent there. Links go down on a test's command. No test depends on a clock.
+// is in another. A command starts the agent there. Links go down on a test's command.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -36,7 +36,7 @@ import TidegaugeMeasure
         exit $status
         """
 
-    /// The reason why two networks cannot be made here, or nil.
+    /// The reason why tests with two networks cannot run here, or nil.
     private static let missingNetwork: String? = {
         guard Subprocess.find("ip") != nil else { return "no 'ip' here (of iproute2)" }
         guard FileManager.default.isExecutableFile(atPath: Binary.peers.path) else { return "no tidegauge-peers here" }
@@ -112,7 +112,7 @@ import TidegaugeMeasure
         let hosts = try #require(trial["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["name"] as? String } == ["a", "b"])
         let counts = try #require(trial["counts"] as? [String: Int])
-        // A busy machine makes fewer than the 40 commits due per host. The others are counted as missed.
+        // A busy machine may make fewer than the 40 commits due per host. The others are counted as missed.
         let made = hosts.map { $0["commits"] as? Int ?? 0 }
         #expect(made.allSatisfy { $0 > 0 }, "\(made)")
         #expect(made.reduce(0, +) + (counts["missed_commits"] ?? 0) == 80, "\(made), \(counts)")
@@ -120,11 +120,11 @@ import TidegaugeMeasure
         #expect((counts["replayed_callbacks"] ?? 0) + (counts["row_samples"] ?? 0) > 6, "\(counts)")
         #expect((counts["server_cpu_ns.writer"] ?? 0) > 0, "\(counts)")
         #expect(Double(figures["end_to_end_latency.p50"]?["value"] ?? "") ?? -1 > 0)
-        // The password for the network is in no file.
+        // The journal does not contain the password for the network.
         #expect(!folder.read("Reports/latest/journal.ndjson").contains("storeSecret"))
     }
 
-    /// Nothing is measured if a host cannot reach the server.
+    /// The run fails if a host cannot reach the server.
     @Test(.enabled(if: missing == nil, "\(missing ?? "")")) func aServerWithoutAnAddressIsRefused() throws {
         let folder = try Folder()
         try folder.write("two.yaml", scenario("duration: 400ms"))

@@ -1,4 +1,4 @@
-// Tests of unusable folders for reports. Every command that takes one refuses it in words, before anything is measured.
+// Tests of unusable folders for reports. Commands that take one refuse it in words, before anything is measured.
 import Foundation
 import Testing
 
@@ -94,7 +94,7 @@ import Testing
     @Test func aReportThatCannotBeMadeAgainIsAFault() throws {
         let folder = try folder()
         #expect(try run(Self.commands[0] + ["--out", "out"], in: folder).status == 0)
-        // A folder has the name of a page, which breaks every command.
+        // A folder has the name of a page, so the page cannot be written.
         let page = "\(folder.path)/out/latest/report.html"
         try FileManager.default.removeItem(atPath: page)
         try folder.write("out/latest/report.html/x", Data())
@@ -104,7 +104,7 @@ import Testing
         #expect(!ran.errors.contains("--out"), "there is no such option")
     }
 
-    /// `replay` and `explore` need a temporary folder.
+    /// `replay` needs a temporary folder.
     @Test func withoutATemporaryFolderReplayIsAFaultThatSaysSo() throws {
         let folder = try folder()
         try folder.write("play.yaml", Data(Self.play.utf8))

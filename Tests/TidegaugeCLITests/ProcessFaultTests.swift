@@ -78,7 +78,7 @@ import Testing
             fault: { kind: writer-stopped, at: 100ms, length: 200ms }
             """, measure: "recovery_time, write_response_time, missed_final")
         #expect(try count(figures, "recovery_time") == 1)
-        // A commit that was due during the stop is late by the rest of the stop.
+        // A commit that was due during the stop is late by the rest of the stop or more.
         let latest = try #require(figures["write_response_time.max"].flatMap { Int($0) })
         #expect(latest > 150_000_000)
         #expect(try count(figures, "write_response_time") == 300)
@@ -96,7 +96,8 @@ import Testing
     }
 
     @Test func aFullDiskRefusesAndLosesNothing() throws {
-        // A writer without CPU time while the disk is full has no failed commit. Then the disk is full for longer.
+        // A writer without CPU time while the disk is full has no failed commit. Then the trial is repeated, with the
+        // disk full for longer.
         for scale in [1, 4, 16] {
             let figures = try figures(
                 """

@@ -57,11 +57,10 @@ import Testing
         #expect(try Binary.fixture.run(["report", "nowhere"], in: folder).status == 64)
     }
 
-    /// Runs until the second scenario has begun, and interrupts it.
+    /// Runs two scenarios, and interrupts the run once the trial of the first is in the journal.
     private func interrupted(_ folder: Folder) throws {
         try folder.write("s/a.yaml", scenario())
         try folder.write("s/b.yaml", scenario(duration: "3600s"))
-        // The first row is kept, and the begun second one is not.
         let ran = try Binary.fixture.interrupt(
             ["run", "s", "--driver", "model", "--set", "hang_timeout=7s"], in: folder
         ) {

@@ -39,7 +39,7 @@ struct CountedRowTests {
         #expect(verdict(50_000, 49_600, 51_000) == .regressed)
     }
 
-    @Test("a planted change of 1.5 % is reported in 20 of 20 cases, one of 0.5 % never, under measured noise")
+    @Test("a planted change of 1.9 % is reported in 20 of 20 cases, one of 0.5 % never, under noise of ±0.15 %")
     func planted() {
         var random = SeededRandom(seed: 14)
         func counted(_ value: Double) -> Double { value * (1 + Double.random(in: -0.0015...0.0015, using: &random)) }

@@ -30,7 +30,7 @@ struct Truth {
     var gate = FigureName("write_service_time", "p50")
     var points = [""]
     var fate: (isHead: Bool, fate: TrialFate)?
-    /// Returns further figures of base and head, made from the noise of the pair.
+    /// Returns further figures of base and head. The generator is that of the world.
     var more: (inout SeededRandom) -> [(name: FigureName, base: Double?, head: Double?)] = { _ in [] }
 }
 

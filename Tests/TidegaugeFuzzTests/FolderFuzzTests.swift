@@ -153,7 +153,7 @@ struct FolderFuzzTests {
                     return kind(of: error)
                 }
                 loaded += 1
-                // Makes pages for one input in eight, because they take nearly all of the time.
+                // Makes pages for one loaded input in eight, because they take nearly all of the time.
                 if loaded % 8 == 1 {
                     try FinalReports(cell: Setting.cell).write(into: root)
                     _ = try HTMLPair.render(record, record, WeakComparison.rows(base: record, head: record))

@@ -1,5 +1,5 @@
-// Random changes of valid inputs. An input with a new kind of outcome is kept and changed further, which gives coverage
-// without an instrumented build. An input that ends the process remains in a file.
+// Random changes of valid inputs. An input with a new kind of outcome is kept and changed further. That replaces the
+// coverage of an instrumented build. An input that ends the process remains in a file.
 //
 // A test run tries a fixed number of inputs. `make fuzz` tries for a time (`SECONDS=`) or a number (`INPUTS=`).
 import Foundation
@@ -16,9 +16,9 @@ struct Fuzzer {
     private static let inputs = ProcessInfo.processInfo.environment["FUZZ_INPUTS"].flatMap { Int($0) }
     private static let mostKept = 4_000
     private static let mostBytes = 1 << 16
-    /// Numbers that break conversions to integers and sums.
+    /// Numbers that are likely to break conversions to integers and sums.
     private static let extremeTexts = ["-1", "0.5", "-1e-9", "5e-324", "1e10", "1e19", "-1e19", "1e308", "-1e308"]
-    /// Numbers that break arithmetic of integers.
+    /// Numbers that are likely to break arithmetic of integers.
     private static let extremes: [UInt64] = [
         0, 1, 7, 8, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff,
         0x7fff_ffff_ffff_ffff,
@@ -50,7 +50,7 @@ struct Fuzzer {
     }
 
     /// Passes inputs to `body`, which returns the kind of the outcome and records problems.
-    /// - Parameter count: number of inputs in a run of the tests.
+    /// - Parameter count: number of changed inputs in a run of the tests.
     mutating func run(_ count: Int, _ body: ([UInt8]) throws -> String) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("stillingwell-fuzz-\(name)")
         let last = try LastInput(file.path, most: Self.mostBytes)
@@ -131,7 +131,7 @@ struct Fuzzer {
     }
 }
 
-/// The current input, in a file that outlives the process. One thread.
+/// The current input, in a file that outlives the process. Used by one thread.
 private final class LastInput {
     private let base: UnsafeMutableRawPointer
     private let file: Int32
@@ -159,7 +159,8 @@ private final class LastInput {
     }
 }
 
-/// The kind of an error: its text without numbers and quotations. A quotation may contain quotes.
+/// The kind of an error: the first 400 characters of its text, without digits and without what stands from the first to
+/// the last quote.
 func kind(of error: Any) -> String {
     let parts = "\(error)".prefix(400).split(separator: "'", omittingEmptySubsequences: false)
     return String((parts[0] + (parts.count > 2 ? parts[parts.count - 1] : "")).filter { !$0.isNumber })

@@ -62,7 +62,7 @@ struct InputMeter {
         return usage.ru_maxrss << 10
     }
 
-    /// Ends the process while an input exceeds a limit, because such an input may never return.
+    /// Ends the process while an input exceeds twice a limit, because such an input may never return.
     private final class Watch: Sendable {
         /// CPU time of the thread when the current input began. `Int64.max` between inputs.
         let beganNs = Atomic<Int64>(.max)

@@ -11,7 +11,7 @@ import TidegaugeMeasure
 
 @Suite("Fuzzing profiles", .serialized, .onThreads)
 struct ProfileFuzzTests {
-    /// Two parts as callgrind writes them: `main` calls `malloc` and itself.
+    /// Two parts as callgrind writes them. In the second a function calls `malloc` and itself.
     private static let good = """
         # callgrind format
         version: 1

@@ -1,4 +1,4 @@
-// Fuzzes data that the store reads: rows, lists of changes, query texts, the schema.
+// Fuzzes data that the store reads: rows, lists of changes and of free pages, query texts, the schema.
 import CStillingWellLMDB
 import Foundation
 import StillingWellFixtures
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Fuzzing the store", .serialized, .onThreads)
 struct StoreFuzzTests {
-    /// Returns a row as it is stored: numbers, nulls, two texts.
+    /// Returns a row as it is stored: a number, a null, and three texts.
     private static func goodRow() -> [UInt8] {
         let buffer = RowBuffer()
         buffer.reset(columnCount: 6)
@@ -23,7 +23,7 @@ struct StoreFuzzTests {
         return Array(buffer.bytes)
     }
 
-    @Test("row: nothing outside of a row's bytes is read, and the result is a valid row", arguments: seeds(1))
+    @Test("row: nothing behind a row's bytes is read, and the result is a valid row", arguments: seeds(1))
     func row(_ seed: UInt64) throws {
         let values = NoValues()
         defer { withExtendedLifetime(values) {} }
@@ -56,7 +56,7 @@ struct StoreFuzzTests {
         var fuzzer = try Fuzzer("log", seed: seed, good: [good, []])
         let test = try MemoryTable()
         try fuzzer.run(20_000) { bytes -> String in
-            // Half of the inputs get the right checksum, like a forged list.
+            // Inputs of even length get the right checksum, like a forged list.
             let sum = bytes.withUnsafeBytes { Checksum.log($0, 5) }
             var trailer = Array(repeating: UInt8(0), count: 8)
             let isSealed = bytes.count % 2 == 0

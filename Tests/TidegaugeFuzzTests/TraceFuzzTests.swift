@@ -31,8 +31,8 @@ struct TraceFuzzTests {
         "99999999999999999999",
     ]
 
-    /// Returns a recording made by the store, whose clock advances 10 ms per reading, with the lines of two subscriptions
-    /// added.
+    /// Returns a recording made by the store with a clock that advances 10 ms per reading, and adds the lines of two
+    /// subscriptions.
     private static func recording() throws -> [UInt8] {
         let folder = FileManager.default.temporaryDirectory.path + "/stillingwell-fuzz-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -39,13 +39,13 @@ enum Invariant: Int, CaseIterable, Sendable {
         case .i7: "a suppressing commit never reaches the token it skips, and always reaches the others"
         case .i8:
             """
-            the file stays bounded: 64 MB, 1 KB for each commit since the oldest version that is kept, and 40 KB for each commit \
-            since the oldest version that is kept in the file, or before a held version is moved to memory
+            the file stays bounded: 64 MB, 1 KB for each commit since the oldest kept version, and 40 KB for each one \
+            since the oldest version kept in the file, or before a held version is moved to memory
             """
         case .i9: "upkeep reaches the last commit within the poll period and slack after a kill"
         case .i10: "all views of a connection advance together"
         case .holdings:
-            "no descriptor of a run stays open, and the mean commit adds at most \(Limits.heapBytesPerCommit) bytes to the heap"
+            "no descriptor of a run stays open, and a commit adds at most \(Limits.heapBytesPerCommit) bytes of heap"
         case .forks:
             "a forked child is refused what it has inherited, opens the store again, and takes nothing of its parent's"
         case .stall: "everyone shows signs of life, every \(Int(Limits.stallS)) s at least"
