@@ -79,7 +79,7 @@ struct BudgetTests {
 
     @Test("A suspicion that the budget cannot confirm is named, and the summary does not say that nothing is known")
     func suspected() {
-        // Six pairs with the same sign. One binary in 64 would look so against itself.
+        // Six pairs in which the head is slower. One binary in 64 would look so against itself.
         let engine = compare([grave], budget: 6, seed: 1)
         let rows = Judge(engine).rows().filter(\.isGate)
         #expect(rows[0].verdict == .suspected && ComparisonOutcome(engine, rows).word == .inconclusive)

@@ -6,7 +6,7 @@ import Testing
 @testable import TidegaugeMeasure
 
 @Suite struct ClockOffsetTests {
-    /// Another clock, with an offset at time 0 and a faster rate.
+    /// Another clock, with an offset at time 0 and a rate of its own.
     private struct OtherClock {
         var aheadNs: Int64
         var fasterPPM: Double
@@ -54,7 +54,7 @@ import Testing
             #expect(bounds.contains(clock.offsetNs(atNs)), "seed \(seed), at \(atNs)")
             let (local, halfWidthNs) = try #require(offset.local(clock.shown(atNs)))
             #expect(abs(local - atNs) <= halfWidthNs, "seed \(seed), at \(atNs): \(local) ± \(halfWidthNs)")
-            // Never wider than the nearest exchange alone, with its drift.
+            // An exchange takes less than 6 ms, and the drift of a second is 0.1 ms at most.
             #expect(halfWidthNs < 10_000_000, "seed \(seed)")
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Waiting for a processor")
 struct ContentionTests {
-    /// A window of one second on two processors, in ms.
+    /// Returns the share of waiting in a window of one second. All arguments are in ms.
     private func share(
         own: [(ran: Int64, waited: Int64)], others: Int64, helpers: [(ran: Int64, waited: Int64)] = []
     )
@@ -74,7 +74,7 @@ struct ContentionTests {
         #expect(RunQueueProbe.parseSchedstat("") == nil)
     }
 
-    @Test("Its own threads are in a reading, by name")
+    @Test("The process's own threads are in a reading")
     func live() throws {
         guard let reading = RunQueueProbe.read(isOwn: { _, _ in true }) else { return }
         #expect(!reading.threads.isEmpty && reading.machineNs > 0 && reading.processNs > 0)

@@ -12,7 +12,7 @@ struct CountingTests {
         let value = Atomic<Bool>(false)
     }
 
-    @Test("A thread that sleeps is asleep, and one that runs is not")
+    @Test("The threads of a process are not asleep while one of them runs")
     func sleep() throws {
         // Other tests run meanwhile. Only a process of its own could be completely asleep.
         let isRunning = DispatchSemaphore(value: 0)
@@ -28,7 +28,7 @@ struct CountingTests {
         isEnded.value.store(true, ordering: .relaxed)
     }
 
-    @Test("Another thread answers in a signal handler, whatever it waits for")
+    @Test("Another thread answers in a signal handler while it waits for a semaphore")
     func interruption() {
         let release = DispatchSemaphore(value: 0)
         let isWaiting = DispatchSemaphore(value: 0)

@@ -104,7 +104,7 @@ struct HistogramCodeTests {
         }
     }
 
-    @Test("Counts that need all nine bytes, the first and the last bucket")
+    @Test("Counts of one to nine bytes, in the first bucket and in large ones")
     func extremes() throws {
         for value in [0, 1, 2_047, 2_048, Int64.max / 4] {
             for count in [1, 63, 64, 8_191, 8_192, Int(Int32.max), Int.max / 4] {

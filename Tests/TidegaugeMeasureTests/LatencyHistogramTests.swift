@@ -28,7 +28,7 @@ struct LatencyHistogramTests {
     func bruteForce(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var histogram = LatencyHistogram()
-        // Over nine decades, so that every bucket width occurs.
+        // Over twelve decades, so that buckets of many widths occur.
         let samples = (0..<2_000).map { _ in
             Int64.random(in: 0...9, using: &random) << Int64.random(in: 0...38, using: &random)
         }

@@ -63,7 +63,7 @@ struct ProbeTests {
         #expect((20_000_000..<26_000_000).contains(roles[.writer] ?? 0))
         #expect((5_000_000..<9_000_000).contains(roles[.observer] ?? 0))
         #expect(roles[.upkeep] == 0)
-        // The threads' clocks are read after the process's, so their sum is never less, and hardly more.
+        // `other` has what the threads do not account for, so the sum is never less.
         #expect(roles.values.reduce(0, +) >= delta.processNs)
     }
 
@@ -196,7 +196,7 @@ struct AllocationTests {
         #expect(after - before >= 123_456)
     }
 
-    // Far more than other tests can free meanwhile. It is never touched, so it costs no memory.
+    // 1 GiB is far more than other tests can free meanwhile. The block is never touched, so it costs no memory.
     @Test("Live bytes rise with the held memory")
     func live() throws {
         let before = try #require(AllocationProbe.liveBytes())

@@ -20,7 +20,7 @@ import TidegaugeDriver
         #expect(ran.exit == .status(3) && !ran.isSuccess && ran.droppedBytes == 0)
     }
 
-    /// Each pipe in turn, while the standard input is larger than a pipe too.
+    /// Input, output and errors are each larger than a pipe.
     @Test func aProgramThatFillsAllItsPipesHangsNobody() throws {
         let input = String(repeating: "a line of the input\n", count: 50_000)
         let ran = try shell("tee /dev/stderr", input: input)

@@ -34,7 +34,7 @@ struct CallProfileTests {
             let functions = CallProfile(try part(calls, style, seed)).functions
             #expect(functions.mapValues(\.exclusive) == calls.functions(\.exclusive, like: functions), "seed \(seed)")
             #expect(functions.mapValues(\.inclusive) == calls.functions(\.inclusive, like: functions), "seed \(seed)")
-            // There are no call chains, so the time of a helper has no owner.
+            // There are no call chains, so the cost of a helper is charged to no caller.
             #expect(functions.values.allSatisfy { $0.own == $0.exclusive })
         }
     }

@@ -99,7 +99,7 @@ struct CallgrindFileTests {
         for count in 0..<bytes.count {
             do {
                 let parts = try CallgrindFile.parts(Array(bytes[..<count]), path: "out")
-                // The lines after the total of instructions may be missing.
+                // Text after the total of instructions may be missing.
                 #expect(parts == whole && count >= bytes.count - 3)
             } catch {
                 #expect(error.path == "out" && (error.line != nil) == (count > 0), "\(error)")

@@ -1,4 +1,4 @@
-// A profile with everything that callgrind writes. `main` calls `work` twice and `idle`. `work` calls itself.
+// A profile with the kinds of lines that callgrind writes. `main` calls `work` twice and `idle`. `work` calls itself.
 
 enum CallgrindSample {
     static let text = """

@@ -87,7 +87,7 @@ struct RandomCalls {
         }
         for frame in frames.shuffled(using: &random) {
             lines.append(named("fn", name(frame)))
-            // From several source lines.
+            // The cost is split over two source lines.
             let first = random.below(frame.cost + 1)
             lines += ["\(position()) \(first)", "\(position()) \(frame.cost - first)"]
             for child in frame.children {

@@ -13,7 +13,7 @@ struct ManyTestsTests {
 
     @Test("An exact bound of a share, against those in every table")
     func clopperPearson() {
-        // The rule of three: with no hit in n trials, the share is below 3/n.
+        // The rule of three: with no hit in n trials, the share is below 3/n with a confidence of 95 %.
         #expect(abs(ClopperPearson.upperBound(hits: 0, trials: 100) - 0.0295) < 1e-4)
         // The upper end of the two-sided 95 % for 5 of 20.
         #expect(abs(ClopperPearson.upperBound(hits: 5, trials: 20, confidence: 0.975) - 0.4910) < 1e-4)
@@ -53,7 +53,7 @@ struct ManyTestsTests {
         #expect(detectable.pairs(sigma: 1, effect: twenty + 1e-9) == 20)
         #expect(detectable.pairs(sigma: 1, effect: 0) == nil)
         #expect(detectable.pairs(sigma: 0, effect: 0.1) == 7 && detectable.fewestPairs == 7)
-        // Six coins all show the same side once in 64 times, which is more than α.
+        // Six coins all show heads once in 64 times, which is more than α.
         #expect(detectable.effect(sigma: 1, pairs: 6) == nil && detectable.effect(sigma: 1, pairs: 0) == nil)
     }
 }

@@ -8,7 +8,7 @@ import Testing
     func findsWhatAWalkFinds(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let values = (0..<random.below(40)).map { _ in random.below(12) }.sorted()
-        // A slice whose indices do not begin at zero.
+        // A slice whose indices may begin above zero.
         let slice = values.dropFirst(random.below(4))
         for bound in -1...13 {
             var asked = 0

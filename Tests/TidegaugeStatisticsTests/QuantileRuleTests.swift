@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func theTailOfABinomialDistributionIsExact() {
-        // By hand: 0.5^10; 1 − 0.99^3; and 11 of 11.
+        // By hand: 0.5^10, and 1 − 0.99^3.
         #expect(abs(QuantileRule.atLeast(10, of: 10, share: 0.5) - 1.0 / 1_024) < 1e-15)
         #expect(abs(QuantileRule.atLeast(1, of: 3, share: 0.01) - (1 - 0.970299)) < 1e-15)
         #expect(isBroken(1, 1, tail: 0.001) && !isBroken(1, 1, tail: 0.01))
@@ -78,7 +78,8 @@ import Testing
         }
     }
 
-    /// Simulates a chain that enters and leaves stalls at random, with exactly the allowed share beyond the bound.
+    /// Returns the share of red runs, simulated by a chain that enters and leaves stalls at random. On average the allowed
+    /// share of samples is beyond the bound.
     private func redShareInStalls(samples: Int, meanStall: Double, tail: Double, runs: Int, seed: UInt64) -> Double {
         var random = SplitMix64(seed: seed)
         let leave = 1 / meanStall

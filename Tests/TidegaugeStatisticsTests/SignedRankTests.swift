@@ -12,7 +12,7 @@ func normal(_ random: inout SeededRandom) -> Double {
 
 @Suite("Signed rank")
 struct SignedRankTests {
-    /// Counts over all 2ⁿ assignments of signs.
+    /// Returns the p-value, counted over all 2ⁿ assignments of signs.
     private func enumerated(_ differences: [Double]) -> Double {
         let ranks = zip(differences, SignedRank.doubledRanks(differences)).filter { $0.0 != 0 }
         let observed = ranks.reduce(0) { $0 + ($1.0 > 0 ? $1.1 : 0) }
@@ -26,7 +26,7 @@ struct SignedRankTests {
     func tailByEnumeration(count: Int) {
         for seed in seeds(20) {
             var random = SeededRandom(seed: seed)
-            // A coarse grid, so that values tie and some are zero.
+            // Even seeds use a coarse grid, so that values tie and some are zero.
             let differences = (0..<count).map { _ in
                 seed.isMultiple(of: 2)
                     ? Double(Int.random(in: -4...6, using: &random)) : Double.random(in: -1...2, using: &random)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct DocumentTests {
-    /// Markdown files of the repository, without those of runs and dependencies.
+    /// Markdown files of the repository that are checked.
     private static let documents: [String] =
         ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Reports/README.md", "Scenarios/README.md"]
         + (try! FileManager.default.contentsOfDirectory(atPath: "\(Module.root)/Docs"))

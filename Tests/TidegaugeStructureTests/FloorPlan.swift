@@ -7,7 +7,7 @@ struct FloorPlan {
     struct Room {
         /// Path below `Sources`.
         let name: String
-        /// Number of the row in CONTRIBUTING.md, counted from 1.
+        /// Number of the row's line in CONTRIBUTING.md, counted from 1.
         let line: Int
         /// Folders of the room that the row names, from the bottom.
         let folders: [String]
@@ -49,7 +49,7 @@ struct FloorPlan {
         cell.matches(of: #/`([^`]+)`/#).map { String($0.output.1) }
     }
 
-    /// Imports of rooms that do not stand below the module.
+    /// Complaints about imports of rooms above the module, and about imports of the harness's C modules outside of it.
     func wrongImports(_ module: Module) -> [String] {
         guard let own = rooms.first(where: { $0.name == module.name }) else { return [] }
         let isHarness = ["tidegauge", "drivers/"].contains(where: module.name.lowercased().hasPrefix)
@@ -66,7 +66,7 @@ struct FloorPlan {
         }
     }
 
-    /// Types of a folder that are named by a folder below it, as far as rows of the table name the folders.
+    /// Complaints about types of a folder that a folder below it names, as far as rows of the table name the folders.
     /// - Parameter allowed: pairs of folders, the lower one first, that are left out.
     func wrongReferences(_ module: Module, except allowed: [[String]] = []) -> [String] {
         let own = rooms.filter { $0.name == module.name || $0.name.hasPrefix("\(module.name)/") }
@@ -92,7 +92,7 @@ struct FloorPlan {
         return complaints
     }
 
-    /// Folders that a row leaves out although it names others of the same room.
+    /// Complaints about folders that a row leaves out although it names others of the same room.
     func unnamedFolders(_ module: Module) -> [String] {
         rooms.filter { $0.name == module.name || $0.name.hasPrefix("\(module.name)/") }.flatMap { room in
             let own = rooms.filter { $0.name.hasPrefix("\(room.name)/") }.map { "Sources/\($0.name)" }

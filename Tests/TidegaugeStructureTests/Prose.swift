@@ -1,7 +1,7 @@
-// Comments of all sources as text, and the rules of their prose.
+// Comments of the sources on lines of their own, as text, and the rules of their prose.
 import Foundation
 
-/// Comments of the files of a folder. C, shell and Python files count as well.
+/// Comments of the files of a folder: in Swift, C, JavaScript, shell and Python.
 struct Prose {
     /// One line of a comment.
     struct Line {
@@ -53,7 +53,7 @@ struct Prose {
         }
     }
 
-    /// Lines that begin a comment without a noun or verb.
+    /// Lines that begin a comment or an item with one of the words of `wrongStart`.
     var wrongStarts: [Line] { lines.filter { $0.isStart && $0.text.prefixMatch(of: Self.wrongStart) != nil } }
 
     /// Lines with a word that the project has replaced, and the word. Words between backquotes are names.

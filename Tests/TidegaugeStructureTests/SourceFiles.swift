@@ -1,16 +1,16 @@
 // The sources as text, and what a regular expression finds in them: no compiler is asked.
 import Foundation
 
-/// One file, without its comments.
+/// One file: its lines, and what its code names.
 struct SourceFile {
-    /// From the root of the repository.
+    /// Path from the root of the repository.
     let path: String
     let lines: [Substring]
-    /// Without what stands behind `//`, on as many lines.
+    /// The text without what stands behind `//`, with as many lines.
     let code: String
     /// Types at the top level that other files can name.
     let types: Set<String>
-    /// Every word outside of strings that could name a type.
+    /// Words outside of strings and comments that could name a type: they begin with a capital letter.
     let words: Set<String>
 
     init(path: String, text: String) {
@@ -74,7 +74,7 @@ struct Module {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
-    /// All of them: each folder of `Sources/`, and each driver.
+    /// All targets with Swift files: folders of `Sources/`, and drivers.
     static let all: [Module] = {
         let folders = try! FileManager.default.contentsOfDirectory(atPath: "\(root)/Sources").sorted()
         let drivers = try! FileManager.default.contentsOfDirectory(atPath: "\(root)/Sources/Drivers").sorted()
@@ -115,7 +115,7 @@ struct Module {
         }.sorted()
     }
 
-    /// For each file, the others that declare types which it names.
+    /// For each file, the others that declare types which it names. Types that several files declare are left out.
     var references: [Set<Int>] {
         var owners: [String: [Int]] = [:]
         for (index, file) in files.enumerated() {
@@ -164,7 +164,7 @@ struct SwitchStatement {
     let labels: Set<String>
     let hasDefault: Bool
 
-    /// Switch statements of all sources.
+    /// Switch statements of all files with the word `default`.
     static let all: [SwitchStatement] = Module.all.flatMap(\.files).flatMap { all(in: $0) }
 
     static func all(in file: SourceFile) -> [SwitchStatement] {
@@ -181,7 +181,7 @@ struct SwitchStatement {
         }
     }
 
-    /// Up to the brace that closes the one before `start`; what stands in braces within is left out.
+    /// Returns the code up to the brace that closes the one before `start`, without what stands in braces within.
     private static func braced(_ code: String, from start: String.Index) -> String {
         var depth = 1
         var body: [UInt8] = []

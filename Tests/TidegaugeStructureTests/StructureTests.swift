@@ -1,5 +1,5 @@
-// Tests of structure that keep a change small: no circles of files, no switch that a new case can slip through, one meaning for a
-// name. The bounds are today's values. Each may only be lowered.
+// Tests of structure that keep a change small: no large circles of files, no switch that a new case can slip through,
+// one meaning for a name. The bounds may only be lowered.
 import Foundation
 import Testing
 
@@ -29,7 +29,8 @@ import Testing
         }
     }
 
-    /// Folders of a module refer to each other in one direction, so that a room can be read without those above it.
+    /// Folders of a module refer to each other in one direction, except for one pair, so that a room can be read without
+    /// those above it.
     @Test func foldersReferInOneDirection() {
         let mutual = Module.all.flatMap(\.mutualFolders)
         #expect(mutual.count <= 1, "\(mutual.count): \(mutual.joined(separator: ", "))")
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    /// Each `nonisolated(unsafe)` has a comment that says which thread or lock guards it.
+    /// Each `nonisolated(unsafe)` has a comment before it, which is to say which thread or lock guards it.
     @Test func unsafeStateSaysWhoseItIs() {
         for (file, line) in Module.all.flatMap(\.files).flatMap({ $0.places(of: "nonisolated(unsafe)") }) {
             // One comment may also explain the lines that follow it.
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    /// `precondition` and `preconditionFailure` lose their text in an optimised build (Basis/Stop.swift).
+    /// `precondition` and `preconditionFailure` lose their text in an optimised build (StillingWellBasis/Stop.swift).
     @Test(arguments: [
         "FetchedResults", "StillingWell", "StillingWellCombine", "StillingWellSync", "TypedNotifications",
     ])
@@ -112,7 +113,7 @@ import Testing
         }
     }
 
-    /// Programs that a host starts while a store or a trial is open inherit no descriptor of it.
+    /// Programs that are started while a store or a trial is open inherit no descriptor of it.
     @Test func descriptorsAreClosedOnExec() {
         let files = Module.all.flatMap(\.files)
         for call in ["mkstemp(", " pipe(&", " accept(descriptor", "fopen(", "FileHandle(for"] {

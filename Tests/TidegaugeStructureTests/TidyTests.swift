@@ -1,4 +1,5 @@
-// Tests of the floor plan of CONTRIBUTING.md, of promises that replace checks of the compiler, of comments and of target names.
+// Tests of the floor plan of CONTRIBUTING.md, of promises that replace checks of the compiler, of comments, of subjects
+// of commits and of target names.
 import Foundation
 import Testing
 
@@ -58,7 +59,7 @@ import Testing
         #expect(plan.unnamedFolders(low).count == 1)
     }
 
-    /// The sum over all kinds, so that no kind can shrink at the cost of another.
+    /// The bound is on the sum over all kinds, so that replacing one kind by another gains nothing.
     @Test func uncheckedPromisesDoNotSpread() throws {
         let manifest = try String(contentsOfFile: "\(Module.root)/Package.swift", encoding: .utf8)
         let files = Module.all.flatMap(\.files) + [SourceFile(path: "Package.swift", text: manifest)]
