@@ -9,7 +9,7 @@ import TidegaugeTrial
 
 @Suite("Answers of a run")
 struct AnswersTests {
-    /// Makes a run in which each question has a scenario.
+    /// Makes a run in which each question that figures answer has a scenario.
     private static func record() -> RunRecord {
         var record = RunRecord(runID: "r", environment: .fixed)
         record.header.scenarios = WholeRun.header.scenarios

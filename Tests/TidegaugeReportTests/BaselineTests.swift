@@ -9,7 +9,7 @@ import TidegaugeSpec
 @Suite struct BaselineTests {
     private static let instructions = "result-size stillingwell dataset.items=1000 upkeep_instructions"
 
-    /// Makes a run of one scenario whose gate is `upkeep_cost`.
+    /// Makes a run with rows of one scenario, whose gate is `upkeep_cost`.
     private func record(_ figures: [Figure], trial: Int = 0, noisy: Bool = false) -> RunRecord {
         var record = RunRecord(runID: "20260131T120000Z-1a2b3c4d", environment: .ofARun)
         record.environment.yardsticks = Dictionary(

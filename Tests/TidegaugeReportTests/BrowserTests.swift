@@ -1,5 +1,5 @@
-// Tests of pages in a headless Chromium, used like a reader (`Tools/page_test.py`): a run with hostile names, two runs
-// on one page, and the reference run of this repository.
+// Tests of pages in a headless Chromium, used like a reader (`Tools/page_test.py`): a run with hostile names, a counted
+// run, two runs on one page, and the reference run of this repository.
 import Foundation
 import Testing
 import TidegaugeMeasure

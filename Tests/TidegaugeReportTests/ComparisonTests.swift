@@ -8,7 +8,8 @@ import TidegaugeSpec
 
 @testable import TidegaugeReport
 
-/// Two gates, one of them slower, a tail, a one-sided metric, a void pair, a failure and a skipped driver.
+/// Two gates, one of them slower, a tail, metrics of one side, a void pair, a crashed trial, and a scenario that only
+/// one side has.
 enum WholeComparison {
     static var plan: ComparisonPlan {
         let subjects = [("slow", "write_service_time"), (WholeRun.hostile, "end_to_end_latency")].map { name, gate in
@@ -81,7 +82,7 @@ struct ComparisonReportTests {
         "bencher.json", "annotations.txt",
     ]
 
-    @Test("Every file is the golden one, and the same again from journal and environment alone")
+    @Test("Every file is the golden one, and all but pairs.csv are made again alike")
     func golden() throws {
         try Fixture.withFolder { root in
             try WholeComparison.write(in: root)
@@ -201,7 +202,7 @@ struct ComparisonReportTests {
         }
     }
 
-    @Test("Nothing in a name becomes markup, and the page is well-formed")
+    @Test("Nothing in a name becomes markup")
     func hostile() throws {
         try Fixture.withFolder { root in
             try WholeComparison.write(in: root)

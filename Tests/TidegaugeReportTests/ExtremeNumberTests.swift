@@ -1,4 +1,4 @@
-// Tests of extreme numbers in files written by others. Each is refused with its place, or shown.
+// Tests of extreme numbers in files written by others. Each is refused, or shown.
 import Foundation
 import Testing
 import TidegaugeCompare

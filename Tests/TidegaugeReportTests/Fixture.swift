@@ -5,7 +5,7 @@ import TidegaugeSpec
 @testable import TidegaugeMeasure
 @testable import TidegaugeReport
 
-/// Rows with every special case of the formats: bounds, missing values, quotes, fates, figures over the sweep.
+/// Rows with special cases of the formats: bounds, missing values, quotes, fates, figures over the sweep.
 enum Fixture {
     static func row(
         _ figure: Figure, scenario: String = "commit-latency", driver: String = "stillingwell", variant: String = "",
@@ -51,7 +51,7 @@ enum Fixture {
 
     static let environment = EnvironmentReport.fixed
 
-    /// Compares with `Golden/name`, line by line. `TIDEGAUGE_UPDATE_GOLDEN=1` writes the file instead.
+    /// Compares with `Golden/name`, line by line. With `TIDEGAUGE_UPDATE_GOLDEN=1` writes the file first.
     static func expectGolden(_ text: String, _ name: String) throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Golden/\(name)")
@@ -75,7 +75,7 @@ enum Fixture {
 }
 
 extension YardstickReading {
-    /// A reading taken twice. The second reading may have failed.
+    /// A reading taken twice. The second one failed if `afterNs` is nil.
     static func fixed(_ beforeNs: Double, _ afterNs: Double?) -> YardstickReading {
         struct Failure: Error, CustomStringConvertible { let description = "no <room>" }
         var reading = YardstickReading { beforeNs }

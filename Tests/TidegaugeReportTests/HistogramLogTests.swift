@@ -1,4 +1,5 @@
-// Tests of histogram logs with HdrHistogram's own tools, if installed (Debian: libhdrhistogram-java and a Java).
+// Tests of histogram logs, one of them with HdrHistogram's own tools, if installed (Debian: libhdrhistogram-java and a
+// Java).
 import Foundation
 import Testing
 import TidegaugeSpec

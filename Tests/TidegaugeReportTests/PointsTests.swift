@@ -43,7 +43,7 @@ struct PointsTests {
         let records = CSV.records(PointsCSV.render(rows.shuffled(using: &random), cell: Setting.cell))
         let header = try #require(records.first)
         #expect(Array(header.prefix(PointsCSV.columns.count)) == PointsCSV.columns)
-        // The values that exist, by the names of their columns.
+        // Number of figures whose cells were compared.
         var cells = 0
         for record in records.dropFirst() {
             try #require(record.count == header.count, "seed \(seed)")

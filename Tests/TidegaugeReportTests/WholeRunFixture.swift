@@ -1,4 +1,4 @@
-// A run with everything that a format must handle, written like a real run.
+// A run with special cases of the formats, written like a real run.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeScenario
@@ -144,7 +144,7 @@ enum WholeRun {
 }
 
 extension RunReport {
-    /// An interleaving test that one engine completes. A flawed one hangs in it, as expected.
+    /// Adds an interleaving test that one engine completes. A flawed one hangs in it, as expected.
     fileprivate func addInterleavingTest() throws {
         for (driver, metric) in [("stillingwell", Metric.interleavingTestTime), ("flawed", .hangDetectionTime)] {
             var spec = WholeRun.spec("lock-order", driver, "")

@@ -96,7 +96,7 @@ struct WholeRunTests {
             let folder = "\(root)/\(WholeRun.runID)"
             for name in ["report.html", "junit.xml", "summary.md"] {
                 let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
-                // The page has one script of its own, at its end.
+                // The page has one script of its own.
                 let scripts = text.lowercased().components(separatedBy: "<script").count - 1
                 #expect(scripts == (name == "report.html" ? 1 : 0) && !text.contains("<script>alert"), "\(name)")
                 #expect(!text.contains("<a,") && !text.contains("]]>"), "\(name)")
@@ -109,7 +109,7 @@ struct WholeRunTests {
             let junit = XMLCases(try Data(contentsOf: URL(fileURLWithPath: folder + "/junit.xml")))
             #expect(junit.isWhole && junit.cases == 6)
             #expect(junit.elements == ["failure": 1, "skipped": 2])
-            // Two interleaving tests took 9.61 ms each by their own clock, and six trials took two seconds each.
+            // Two interleaving tests took 9.61 ms each by their own clock, and five trials took two seconds each.
             #expect(junit.milliseconds["testcase"] == [4_000, 0, 4_000, 2_000, 10, 10])
             let sum = junit.milliseconds["testcase", default: []].reduce(0, +)
             #expect(junit.milliseconds["testsuite"] == [sum] && junit.milliseconds["testsuites"] == [sum])

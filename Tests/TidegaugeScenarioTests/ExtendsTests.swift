@@ -89,7 +89,7 @@ import Testing
         let scenario = try parse("extends: middle.yaml\nduration: 3s", files)
         let spec = try scenario.points(profile: .ci)[0].spec
         #expect((spec.dataset.items, spec.durationNs) == (7, 3_000_000_000))
-        // A change in any of the files gives another checksum.
+        // A change in the first file of the chain gives another checksum.
         let changed = try parse(
             "extends: middle.yaml\nduration: 3s", files.merging(["base.yaml": Self.base + "\n"]) { $1 })
         #expect(changed.sha256 != scenario.sha256)

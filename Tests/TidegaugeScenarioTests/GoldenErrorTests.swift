@@ -1,5 +1,5 @@
-// Tests of every kind of refusal: Golden/NAME.yaml is a file, and Golden/NAME.txt has its errors. After a deliberate
-// change run the tests once with TIDEGAUGE_REGENERATE=1 and review the difference.
+// Tests of kinds of refusal: Golden/NAME.yaml is a file, and Golden/NAME.txt has its errors, or nothing if it is valid.
+// After a deliberate change run the tests once with TIDEGAUGE_REGENERATE=1 and review the difference.
 import Foundation
 import Testing
 

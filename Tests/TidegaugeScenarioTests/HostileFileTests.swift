@@ -1,4 +1,4 @@
-// Tests of files that attack the parser. Each is refused in bounded time and memory, on a test's stack.
+// Tests of files that attack the parser. Each is read or refused in bounded CPU time, on a test's stack.
 import Foundation
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct HostileFileTests {
     /// Limit on the CPU time of the test's thread, which does not depend on other load. Without the parser's guards
-    /// these files take minutes, or crash.
+    /// some of these files take minutes, or crash.
     private static let limit = Duration.seconds(5)
 
     private func complaintsInTime(_ text: String) -> [String] {
@@ -65,7 +65,7 @@ import Testing
 
     private func numbers(_ count: Int) -> String { "[" + (1...count).map(String.init).joined(separator: ",") + "]" }
 
-    /// Twenty kilobytes that stand for twenty million points. An axis without a valid value must not make the count of
+    /// Eight kilobytes that stand for twenty million points. An axis without a valid value must not make the count of
     /// points zero.
     @Test func anAxisWithoutAValidValueHidesNoPoints() {
         let sweep =

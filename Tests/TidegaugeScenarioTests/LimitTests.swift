@@ -36,7 +36,7 @@ import Testing
         #expect(try limits(#"{ delivery_latency.p99_9: "< 1ms" }"#).map(\.statistic) == ["p99_9"])
     }
 
-    /// `measure` need not name it, and its own dot is not that before a statistic.
+    /// `measure` need not name the counter, and the dot in its name does not begin a statistic.
     @Test func mayBeOnACounterOfTheEngine() throws {
         let rows = Metric.engine(counter: "rows_read")
         #expect(try limits(#"{ engine.rows_read: "<= 20" }"#) == [Limit(rows, .lessOrEqual, 20)])

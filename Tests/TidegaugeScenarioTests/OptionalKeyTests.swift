@@ -30,7 +30,8 @@ import Testing
             ])
     }
 
-    /// Promises, figures of the harness or over a sweep, and figures without a direction are no gates.
+    /// Promises, figures of the harness or over a sweep, and figures without a direction are gates only if nothing else
+    /// is measured.
     @Test(arguments: [
         ("missed_final, harness_hiccup, upkeep_exponent, coalescing_ratio, delivery_latency", Metric.deliveryLatency),
         ("missed_final, oracle_violations", .missedFinal),

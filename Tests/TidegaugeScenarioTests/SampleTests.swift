@@ -61,7 +61,7 @@ import Testing
         #expect(try found(#"write_service_time.p99: { at: { writers.rate: 400/s }, limit: "< 5ms" }"#, sweep).isEmpty)
     }
 
-    /// No profile has enough samples: an error of the scenario, at the place of the limit.
+    /// Neither `ci` nor `full` has enough samples: an error of the scenario, at the place of the limit.
     @Test func aLimitThatNoProfileCanJudgeIsAnError() throws {
         let file = """
             purpose: How long does it take?

@@ -1,4 +1,4 @@
-// Tests of finding and reading scenario files: folders, files, and every error in a path.
+// Tests of finding and reading scenario files: folders, files, and errors in paths.
 import Foundation
 import Testing
 

@@ -15,8 +15,8 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios])
     }
 
-    /// The scenarios except those with a make target of their own. Scenarios of reading (`make reading`) count
-    /// instructions, which takes seconds each. Scenarios of servers need a server.
+    /// The scenarios except those of reading and of servers. Scenarios of reading (`make reading`) count instructions,
+    /// which takes seconds each. Scenarios of servers (`make servers`) need a server.
     private func loadWithoutReading() throws -> [Scenario] {
         try load().filter { !$0.path.contains("/reading/") && !$0.path.contains("/servers/") }
     }
@@ -54,13 +54,13 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         #expect(names.isSuperset(of: ["commit-latency", "burst-coalesce", "result-size", "fan-out", "noop-store"]))
     }
 
-    /// `make bench` promises six minutes. The estimate leaves a sixth for a slower machine.
+    /// README.md promises ten minutes for `make bench`. Half of them are for the build and for a slower machine.
     @Test func theCIProfileFitsItsBudget() throws {
         let each = try seconds(.ci, in: loadWithoutReading().filter { !$0.path.contains("/peers/") })
         #expect(each.reduce(0) { $0 + $1.seconds } <= 300, "\(each)")
     }
 
-    /// `make servers` promises ten minutes.
+    /// The scenarios of servers, on all of their drivers, take eight minutes at most.
     @Test func theServersFitTheirBudget() throws {
         let each = try load().filter { $0.path.contains("/servers/") }.map { scenario in
             let seconds = try seconds(.ci, in: [scenario]).reduce(0) { $0 + $1.seconds }
@@ -71,7 +71,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         #expect(each.reduce(0) { $0 + $1.1 } <= 480, "\(each)")
     }
 
-    /// The smoke profile promises two minutes.
+    /// `make smoke` promises two minutes.
     @Test func theSmokeProfileFitsItsBudget() throws {
         let each = try seconds(.smoke, in: loadWithoutReading())
         #expect(each.reduce(0) { $0 + $1.seconds } <= 96, "\(each)")

@@ -152,7 +152,7 @@ import Testing
         #expect(
             workload.passing == [
                 .init(table: 1, share: 0.5, fromNs: 10_000_000, untilNs: 200_000_000),
-                // For a table without rows, the share that a query finds is unknown.
+                // For a table without rows, the share that a query finds is unknown, and taken to be a half.
                 .init(table: 2, share: 0.5, fromNs: 10_000_000, untilNs: 200_000_000),
                 .init(table: 0, share: 1, fromNs: 150_000_000, untilNs: nil),
             ])

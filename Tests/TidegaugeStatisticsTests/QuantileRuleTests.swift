@@ -78,8 +78,8 @@ import Testing
         }
     }
 
-    /// Returns the share of red runs, simulated by a chain that enters and leaves stalls at random. On average the allowed
-    /// share of samples is beyond the bound.
+    /// Returns the share of red runs, simulated by a chain that enters and leaves stalls at random. On average the
+    /// allowed share of samples is beyond the bound.
     private func redShareInStalls(samples: Int, meanStall: Double, tail: Double, runs: Int, seed: UInt64) -> Double {
         var random = SplitMix64(seed: seed)
         let leave = 1 / meanStall

@@ -29,8 +29,8 @@ import Testing
         }
     }
 
-    /// Folders of a module refer to each other in one direction, except for one pair, so that a room can be read without
-    /// those above it.
+    /// Folders of a module refer to each other in one direction, except for one pair, so that a room can be read
+    /// without those above it.
     @Test func foldersReferInOneDirection() {
         let mutual = Module.all.flatMap(\.mutualFolders)
         #expect(mutual.count <= 1, "\(mutual.count): \(mutual.joined(separator: ", "))")
