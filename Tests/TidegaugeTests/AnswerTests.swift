@@ -28,7 +28,7 @@ import TidegaugeStillingWellDriver
         return spec
     }
 
-    /// Each engine with each read at night. Otherwise the store with each read, and other engines with one.
+    /// Each engine with each read in the nightly run. Otherwise the store with each read, and other engines with one.
     @Test(
         arguments: cases(
             drivers.flatMap { driver in asked.map { (driver.name, $0) } },
@@ -47,7 +47,7 @@ import TidegaugeStillingWellDriver
         }
     }
 
-    /// The store with each form of a condition, and other engines with two.
+    /// The store with each form of a condition, and other engines with some.
     @Test(
         arguments: [
             "score in 100", "score or 20", "text in 1", "text in 100", "text startswith e", "text istartswith E",

@@ -154,7 +154,7 @@ import TidegaugeSpec
         spec.hotCommits = 0.8
         let drawn = draws(spec, of: 400)
         #expect(abs(Double(drawn[..<20].reduce(0, +)) / 200_000 - 0.8) < 0.005)
-        // Evenly on either side.
+        // Evenly among the hot rows.
         #expect(drawn[..<20].allSatisfy { abs(Double($0) - 8_000) < 600 })
         #expect(drawn[20...].allSatisfy { $0 > 0 })
         #expect(draws(spec, of: 1)[0] == 200_000)
@@ -187,7 +187,7 @@ import TidegaugeSpec
             default: ranks.append(alive.count - 1 - alive.lastIndex(of: key)!)
             }
         }
-        // With exponent 2, six of ten changes are of the last row.
+        // With exponent 2, six of ten touches are of the last row.
         #expect(abs(Double(ranks.count { $0 == 0 }) / Double(ranks.count) - 0.608) < 0.04)
     }
 

@@ -17,7 +17,7 @@ import TidegaugeStillingWellDriver
         let spec = try shippedTrial(scenario, on: Fault.lateCall.rawValue)
         var resting = spec
         resting.observers.churn = nil
-        // None of the observers that other scenarios check is among the one in ten.
+        // The fault concerns one observer in ten, and without churn there are fewer than ten.
         let blind = try runTrial(resting, on: FaultyDriver(.lateCall))
         #expect(blind.fate == .completed, "\(blind.notes) \(blind.violations)")
         let result = try runTrial(spec, on: FaultyDriver(.lateCall)) { $0.fate != .completed }

@@ -23,7 +23,7 @@ struct CountTests {
 
     @Test("excludes the cost of idle iterations, and is per commit that affects an observer")
     func perCommit() {
-        // 50,000 minus 100 turns of 100 each.
+        // 50,000 minus 100 idle iterations of 100 each.
         #expect(account(affecting: 100).perCommit([.writer]) { $0.instructions } == 400)
         #expect(account(affecting: 50).perCommit([.writer]) { $0.instructions } == 800)
         #expect(account(affecting: 0).perCommit([.writer]) { $0.instructions } == 400)
@@ -98,7 +98,7 @@ struct CountTests {
         let figures = GroupFigures(group, TrialResult(fate: .completed), beside: [.counted: counted]).figures()
         let figure = try #require(figures.first { $0.metric == .writerInstructions })
         #expect(figure.value == 400 && figure.flags == [.counted(by: .callgrind)])
-        // The repetition has the same count. The first trial reports that nothing was counted.
+        // Only the first trial reports that nothing was counted.
         func without(trial: Int) -> [Figure] {
             spec.trial = trial
             let group = TrialGroup(spec, beside: nil)

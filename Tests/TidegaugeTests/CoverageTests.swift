@@ -49,7 +49,7 @@ import TidegaugeSpec
                     let before = from == 0 ? states[0] : states[Int(affecting[from - 1]) + 1]
                     let after = to == 0 ? states[0] : states[Int(affecting[to - 1]) + 1]
                     let touched = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
-                    // A row that left and returned unchanged has only a change of its own.
+                    // `net` may also have rows that changed and are now as before.
                     #expect(touched.isSubset(of: Set(net.map(\.key))), "seed \(seed)")
                     for touch in net {
                         #expect(touch.before == before[touch.key].map { query.order.position(of: $0) } ?? .min)

@@ -32,7 +32,7 @@ struct CrewTests {
             }
         }
         crew.result(0)
-        // Part 1 has begun by now, or never begins.
+        // Part 1 waits for the gate, if it has begun.
         gate.withLock {
             $0 = true
             opened.broadcast()

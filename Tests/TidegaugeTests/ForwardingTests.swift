@@ -43,7 +43,7 @@ private class NotingStore: DrivenStore, @unchecked Sendable {
     func close() throws { asked.append("close") }
 }
 
-// One ability each, so that none is mistaken for another.
+// Stores with one ability each, so that none is mistaken for another.
 
 private final class CalledStore: NotingStore, CallableOnSite, @unchecked Sendable {
     func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws { asked.append("call") }

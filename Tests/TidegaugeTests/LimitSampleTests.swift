@@ -66,7 +66,7 @@ import TidegaugeSpec
     }
 
     @Test func aValueBeyondTheBoundByChanceIsUnknown() throws {
-        // 1,020 samples, 11 of them beyond the bound. So the percentile is beyond it, by one sample.
+        // 1,020 samples, 12 of them beyond the bound. So the percentile is beyond it, by two samples.
         let near = (0..<1_020).map { $0 % 90 == 0 ? Int64(2_000_000) : 100_000 }
         let judgement = try judged("p99", .less, 1e6, entries(near))
         #expect(judgement.verdict == .unknown && judgement.text.contains("may be chance"), "\(judgement.text)")

@@ -8,7 +8,7 @@ import TidegaugeSpec
 @testable import TidegaugeTrialRunner
 
 @Suite struct PairFiguresTests {
-    /// Makes twenty commits of one writer, due every microsecond from 0. Each commits `tookNs` after its due time.
+    /// Makes twenty commits of one writer, due every microsecond from 1 µs on. Each returns `tookNs` after it was due.
     private func history(_ spec: TrialSpec, tookNs: Int64) throws -> (History, QueryAssignment) {
         let dataset = Dataset(spec)
         let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
@@ -78,7 +78,8 @@ import TidegaugeSpec
         #expect(try figures(callbacks: [(0, 10)] + early).impossible == nil)
     }
 
-    /// Two hosts with clocks a second apart. Each is measured on its own clock, for its own commits only.
+    /// Two hosts with clocks a second apart. The observer of one is measured on its clock, for the commits of its host
+    /// only.
     @Test func anEchoIsMeasuredOnTheClockOfItsHost() throws {
         var spec = TrialSpec.tiny(driver: "noop")
         (spec.writers.threads, spec.observers.count, spec.observers.idleQueries) = (2, 1, 0)

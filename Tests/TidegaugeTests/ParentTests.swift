@@ -77,7 +77,8 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         return spec
     }
 
-    /// Makes a result of 100 commits, half of them affecting: 90 µs with observers, 40 µs without, 2 µs on noop.
+    /// Makes a result of 100 commits, half of them affecting observers. A commit takes 90 µs with observers, 40 µs
+    /// without, and 2 µs on noop.
     private func costs(_ spec: TrialSpec) -> TrialResult {
         var result = TrialResult(fate: .completed)
         let perCommitNs: Int64 = spec.driver == "noop" ? 2_000 : spec.observers.count > 0 ? 90_000 : 40_000
@@ -176,7 +177,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
                     spec([.upkeepCost, .upkeepExponent], trial: trial, variant: "dataset.items=\(items)", items: items))
             }
         }
-        // The cost is the square root of the number of items. One trial in three is spoilt.
+        // The cost is proportional to the square root of the number of items. One trial in three is spoilt.
         let (_, _, told) = try run(trials) { spec in
             var result = TrialResult(fate: .completed)
             let costNs = spec.trial == 1 ? 9e9 : Double(spec.dataset.items).squareRoot() * 1e5
@@ -188,7 +189,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         #expect(told.figures.filter { $0.spec.variant == "*" }.allSatisfy { $0.spec.trial == 0 })
     }
 
-    /// Counters of an engine have an exponent, and limits on them are judged, also for an engine without limits of its own.
+    /// Counters of an engine have an exponent, and limits on both are judged, also for an unjudged driver.
     @Test func aCounterOfAnEngineHasAnExponentAndItsLimits() throws {
         let rows = Metric.engine(counter: "rows_read")
         let exponent = Metric.engineExponent(counter: "rows_read")

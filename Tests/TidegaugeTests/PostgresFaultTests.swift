@@ -15,7 +15,7 @@ import TidegaugeTrial
 struct PostgresFaultTests {
     private static let ways: [PostgresDriver.Way] = [.poll, .notify, .batch(everyMs: 10), .wal]
 
-    /// Makes a spec in which each commit changes one row, so that the fate of a commit can be determined.
+    /// Makes a spec in which each commit updates rows, which have its stamp then, so that its fate can be determined.
     private static func spec(_ driver: PostgresDriver, _ kind: FaultSpec.Kind) throws -> TrialSpec {
         var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
         spec.writers.changes = ["update-score": 1]
@@ -115,7 +115,8 @@ struct PostgresFaultTests {
         #expect(result.notes.contains { $0.contains("not every observer was called") }, "\(result.notes)")
     }
 
-    /// After a cut this driver queries, delivers, and only then listens. It misses a commit made in between.
+    /// After a cut `lateListen` queries, delivers, and only then listens. It misses a commit made in between. The
+    /// others miss none.
     @Test(
         arguments: cases(
             [(PostgresDriver.Way.lateListen, true), (.notify, false), (.wal, false)],

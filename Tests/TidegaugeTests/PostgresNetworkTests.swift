@@ -15,8 +15,8 @@ import TidegaugeTrial
 struct PostgresNetworkTests {
     private static let delayNs: Int64 = 2_000_000
 
-    /// Interrupted commits are made once, and observers recover what they have missed. No latency is below the
-    /// round-trip time.
+    /// Interrupted commits are made once, and observers recover what they have missed. The median latency is not below
+    /// the round-trip time.
     @Test(arguments: cases([PostgresDriver.Way.notify, .wal], atEveryCommit: [.wal]))
     func connectionsAreResetInTheMiddle(_ way: PostgresDriver.Way) throws {
         try withPostgres(over: .tcp, settings: ["wal_level=logical"]) { server in
@@ -26,7 +26,7 @@ struct PostgresNetworkTests {
             let driver = RelayedDriver(base: PostgresDriver(way), relay: relay)
             var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
             spec.serverURL = "postgresql://tidegauge@127.0.0.1:\(relay.port)/postgres"
-            // Each commit changes one row, so that the fate of a commit can be determined.
+            // Each commit updates rows, which have its stamp then, so that its fate can be determined.
             spec.writers.changes = ["update-score": 1]
             (spec.writers.rateHz, spec.durationNs) = (100, 1_000_000_000)
             (spec.fault.kind, spec.fault.atNs) = (.serverRestarted, 300_000_000)

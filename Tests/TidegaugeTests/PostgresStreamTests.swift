@@ -162,7 +162,7 @@ import TidegaugeDriver
             for _ in 0..<random.below(12 * scale) {
                 let key = Int64(random.below(80 * scale))
                 nextScore += 1
-                // Scores are distinct and unordered.
+                // Scores are below 1,000, and some rows have equal ones.
                 let item = Item(
                     key: key, group: key % 2, score: nextScore * 7_919 % 1_000 * 1_000 + nextScore, stamp: nextScore)
                 let score = random.below(2) == 0 ? rows[key]?.item.score ?? item.score : item.score

@@ -73,8 +73,8 @@ struct PostgresTests {
         #expect((result.counts["commits"] ?? 0) > 1, "\(result.counts)")
     }
 
-    /// Over TCP, with a password made for one trial, of which the server keeps a hash. What another process writes
-    /// is in the store, and remains when that process closes it.
+    /// Over TCP, with a password made for one trial, of which the server keeps a hash. What a store opened by the
+    /// address writes is in the first store, and remains when the second one is closed.
     @Test func aStoreIsOpenedByItsAddress() throws {
         let folder = try PrivateFolder()
         defer { folder.remove() }

@@ -1,5 +1,5 @@
-// Tests of engines in processes of their own: engines that are right, and one that is wrong in each way that an engine
-// can be. None of them leaves a process behind.
+// Tests of engines in processes of their own: engines that are right, and one that is wrong in many ways. None of them
+// leaves a process behind.
 import Foundation
 import StillingWellTestThreads
 import Synchronization
@@ -94,7 +94,7 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         #expect(subject.family.members().isEmpty)
     }
 
-    /// Each fault ends the trial as a row of its own, and the engine's last output is reported.
+    /// Each fault ends the trial with the reason of its kind, and a note says what was wrong.
     @Test(arguments: [
         ("die", "engine_died", "a last word"), ("killed", "engine_died", "signal 9"),
         ("fork-dies", "engine_died", "exit status 3"),

@@ -15,7 +15,7 @@ import TidegaugeSpec
         for sort in [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending] {
             var spec = TrialSpec.tiny(driver: Fault.versionAhead.rawValue)
             spec.observers.sort = sort
-            // On a busy machine there may be few callbacks, and none of the wrong ones is sampled.
+            // On a busy machine there may be few callbacks, and perhaps none of the wrong ones is sampled.
             let result = try runTrial(spec, on: FaultyDriver(.versionAhead)) { $0.fate != .completed }
             #expect(result.fate == .oracleViolation, "\(sort): \(result.notes)")
             #expect(result.violations.contains { $0.contains("shown rows: callback ") }, "\(result.violations)")
@@ -76,7 +76,7 @@ import TidegaugeSpec
         #expect(try RowSampler(0, .none, spec, capabilities) == nil)
     }
 
-    /// Their rows are there already, and reading them delays nobody.
+    /// Rows of engines in other processes are there already, and reading them delays nobody.
     @Test func allRowsOfEnginesInOtherProcessesAreRead() throws {
         let sampler = try #require(try RowSampler(0, .scoreDescending, .tiny(), ModelDriver().capabilities))
         let rows = CountedRows()
@@ -114,7 +114,7 @@ import TidegaugeSpec
         for number in 0..<64 {
             sampler.look(Delivery(version: 1, isInitial: false, count: 100_000), callback: number, rows)
         }
-        // Two observers share a million samples.
+        // The observers of a trial share a budget of 2^20 rows, and each gets half of it here.
         #expect(sampler.samples.count == 5)
     }
 }

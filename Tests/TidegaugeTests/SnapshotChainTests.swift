@@ -93,7 +93,7 @@ import Testing
         let order = try here.order(ofCommits: [10, 11, 12], alsoShown: [try there.shown()])
         #expect(order.versions == [12: 1, 10: 2, 11: 3] && order.problem == nil)
         #expect(order.standing(late) == 3 && order.standingElsewhere.map { $0(early) } == [1])
-        // Taken after the order was determined.
+        // A snapshot taken after the order was determined.
         #expect(order.standing(here.add(try #require(PostgresSnapshot("11:13:11")))) == 2)
     }
 

@@ -55,8 +55,8 @@ func runTrial(_ spec: TrialSpec, on driver: any StoreDriver) throws -> TrialResu
     return Trial.run(spec, on: driver, storeDirectory: directory.path)
 }
 
-/// Runs a trial, and repeats it with twice the duration while a busy machine has left it too few samples. Ends after a
-/// trial of more than a minute.
+/// Runs a trial, and repeats it with twice the duration until `isEnough` returns true, because a busy machine may leave
+/// it too few samples. Ends after a trial of more than a minute.
 func runTrial(
     _ spec: TrialSpec, on driver: any StoreDriver, until isEnough: (TrialResult) -> Bool
 ) throws -> TrialResult {

@@ -119,7 +119,7 @@ import TidegaugeStillingWellDriver
         }
     }
 
-    /// A writer that is late by the length of its window gives up. All due commits count, made or not.
+    /// A writer that is still late a second after the window gives up. All due commits count, made or not.
     @Test func aWriterThatIsLateWithoutEndGivesUpAndHidesNothing() throws {
         var spec = TrialSpec.tiny()
         // Each writer has 120 due commits, and makes about half of them in 1.1 s.
@@ -282,7 +282,7 @@ import TidegaugeStillingWellDriver
         spec.writers.load = .closed
         spec.writers.rowsPerCommit = 5
         spec.durationNs = 30_000_000
-        // On a busy machine, no commit may begin and return within the window.
+        // On a busy machine it can happen that no commit begins and returns within the window.
         let result = try runTrial(spec, on: NoopDriver()) {
             $0.value(.writeServiceTime, "mean") != nil && $0.value(.writerShareMin) != nil
         }

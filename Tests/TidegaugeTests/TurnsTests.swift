@@ -1,5 +1,5 @@
-// Tests of two processes in turns: which one works at a time, the work in a window, and that writers pause outside of
-// their slices.
+// Tests of two processes that run in alternating slices: which one works at a time, the work in a window, and that
+// writers pause outside of their slices.
 import StillingWellSeededRandom
 import StillingWellSync
 import Synchronization
@@ -60,11 +60,12 @@ import TidegaugeTrial
                 #expect(startNs >= readyNs && startNs - readyNs < 100_000_000 + 2 * lengthNs, "seed \(seed)")
                 #expect(
                     side.nextNs(after: startNs) == nil && side.nextNs(after: startNs - 1) == startNs, "seed \(seed)")
-                // A writer that wakes after the end of the load waits for no further turn.
+                // A writer that wakes after the end of the load waits for no further slice.
                 #expect(side.nextNs(after: startNs - 1, before: startNs - 1) == nil, "seed \(seed)")
                 #expect(side.nextNs(after: startNs - 1, before: startNs) == startNs, "seed \(seed)")
             }
-            // The starts are a turn apart. If a mark is between them, they are one mark nearer.
+            // The second start is one slice after the first. If the first missed its mark, a multiple of `everyNs`, and
+            // waits for the next, it is one mark later.
             let cycleNs = 2 * lengthNs
             let everyNs = (100_000_000 + cycleNs - 1) / cycleNs * cycleNs
             #expect([lengthNs, lengthNs - everyNs].contains(starts[1] - starts[0]), "seed \(seed)")
@@ -86,7 +87,7 @@ import TidegaugeTrial
         spec.traceEvents = 100_000
         let cycleNs = 2 * spec.turns!.lengthNs
         func made(_ result: TrialResult) -> [TraceSpan] { result.recordings.trace.filter { $0.name == "commit" } }
-        /// Number of cycles with commits. The window begins with a turn.
+        /// Number of cycles with commits. The window begins with a slice of this side.
         func cycles(_ result: TrialResult) -> Int { Set(made(result).map { $0.startNs / cycleNs }).count }
         let result = try runTrial(spec, on: ModelDriver()) { $0.fate != .completed || cycles($0) > 6 }
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")

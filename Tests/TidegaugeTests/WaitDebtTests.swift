@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Commits that wait for a share of their time")
 struct WaitDebtTests {
-    /// Returns how long each of `lengthsNs` sleeps.
+    /// Returns how long the commits of these lengths sleep.
     private func slept(_ lengthsNs: [Int64], share: Double, late: (Int) -> Int64) -> [Int64] {
         var debt = WaitDebt(share: share)
         return lengthsNs.enumerated().map { index, lengthNs in

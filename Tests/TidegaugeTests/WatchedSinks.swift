@@ -1,4 +1,4 @@
-// A correct store that keeps weak references to the sinks it delivered to.
+// A driver of a correct store that keeps weak references to the sinks of its subscriptions.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeHarnessFixtures

@@ -170,7 +170,7 @@ private final class Card: StoredObject {
         let result = try runTrial(spec, on: engine)
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         let count = try #require(result.value(.endToEndLatency, "count"))
-        // Each query lives for 24 commits. Those due before its first delivery are not counted.
+        // Each query lives for 25 commits. Those due before its first delivery are not counted.
         #expect(count > 0 && count <= 3 * 25, "\(count)")
         #expect(try #require(result.value(.deliveryLatency, "max")) > 0)
     }
@@ -230,7 +230,7 @@ private final class Card: StoredObject {
                 #expect(table.scores!.contains(change.item.score), "a row leaves its table")
             }
         }
-        // As many rows as the recorded query found.
+        // About as many rows as the recorded query found.
         let watched = plan.queries[0]
         let found = (0..<dataset.items).count { watched.scores!.contains(dataset.item(at: $0).score) }
         // All passing queries are the same.

@@ -1,4 +1,4 @@
-// Tests of limits in multiples of a yardstick. They are unknown, with the reason, unless it was steady.
+// Tests of limits in multiples of a yardstick. They are unknown, with the reason, unless the yardstick was steady.
 import Testing
 import TidegaugeHarnessFixtures
 import TidegaugeMeasure
@@ -105,7 +105,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(unknown.text.hasSuffix("could not be taken: trials were kept from an earlier part of the run"))
     }
 
-    /// The exponent is 0.5. Each yardstick is read before and after each point with its companion trials.
+    /// The exponent is 0.5. Each yardstick is read before the first point and after each one with its companion trials.
     private func judgeSweep(
         _ limits: [Limit], _ readings: [Yardstick: [Double?]], kept: KnownTrial? = nil
     ) throws -> (outcome: Outcome, judgements: [Judgement], taken: Int) {

@@ -1,5 +1,5 @@
-// Tests of the abilities of the shipped drivers, by the protocols of their stores. Without them, a lost ability would
-// only cause skipped scenarios.
+// Tests of the abilities of the shipped drivers, by the protocols of their stores. Without these tests, a lost ability
+// would only cause skipped scenarios.
 import Foundation
 import Testing
 import TidegaugeDriver
@@ -50,7 +50,7 @@ import TidegaugeTemplateDriver
         #expect(obstacle == "it has no counted form, because the work of another process is not counted")
     }
 
-    /// Such a trial is skipped with a reason, and does not fail halfway. The same holds inside a callback.
+    /// A trial with a step that the store cannot do is skipped with a reason. The steps here are inside a callback.
     @Test(arguments: [
         (InterleavingSpec.Step.read([]), "it cannot read in steps of an interleaving test"),
         (.writeLater([.commit(1)]), "it has no asynchronous writes"),

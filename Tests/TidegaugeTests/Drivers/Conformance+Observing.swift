@@ -137,7 +137,7 @@ extension Conformance {
             let complaints = try withStore { store, _ in
                 listeners = try [Self.upper, Self.all].map { try watch($0, site, store) }
                 let writer = try store.makeWriter()
-                // These deliveries are pending when the store closes.
+                // These deliveries may be pending when the store closes.
                 for step in 0..<20 { _ = try writer.commit([Self.change(step)]) }
                 try store.close()
                 before = listeners.map(\.count)

@@ -7,7 +7,8 @@ import TidegaugeMeasure
 @testable import TidegaugeSpec
 
 extension Conformance {
-    /// Four writers and two delivery contexts. Versions must be unique, and every observer must reach the last one.
+    /// Four writers and two delivery contexts. Versions must be unique, and observers of the written rows must reach
+    /// the last one.
     func manyThreads(_ place: ObserversSpec.Deliver) throws -> [String] {
         let commits = 25
         return try withStore { store, loaded in
@@ -68,7 +69,7 @@ extension Conformance {
         }
     }
 
-    /// A change of a missing row is refused as a whole, and the store remains usable.
+    /// A commit that changes a missing row is refused as a whole, and the store remains usable.
     func aCommitThatFails(_ place: ObserversSpec.Deliver) throws -> [String] {
         guard capabilities.hasContents else { return [] }
         return try withStore { store, loaded in
@@ -119,7 +120,7 @@ extension Conformance {
         return try specs.flatMap { spec -> [String] in
             let result = try runTrial(spec, on: driver)
             var complaints = result.violations
-            // A completed trial has notes too, such as writers that were late on a busy machine.
+            // A completed trial may have notes too, such as writers that were late on a busy machine.
             if result.fate != .completed { complaints += result.notes + ["ended with \(result.fate)"] }
             if result.value(.missedFinal) != 0 { complaints.append("missed_final") }
             return complaints

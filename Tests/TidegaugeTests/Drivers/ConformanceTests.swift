@@ -1,4 +1,4 @@
-// Tests that every shipped driver, the fixture and the template pass one suite, and that every faulty driver fails it.
+// Tests that shipped drivers, the fixture and the template pass one suite, and that faulty drivers fail it.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -8,14 +8,14 @@ import TidegaugeNotificationQueueDriver
 import TidegaugeTemplateDriver
 
 @Suite(.serialized, .onThreads) struct ConformanceTests {
-    /// All drivers, except those that hang on purpose and those whose rows are on a server or nowhere.
+    /// All drivers, except those that hang on purpose and those that need a server.
     private static let drivers: [any StoreDriver] =
         [ModelDriver(), TemplateDriver()]
         + linkedDrivers.filter { driver in
             !["flawed-", "fetched-results-legacy", "null-server", "postgres-"].contains(where: driver.name.hasPrefix)
         }
 
-    /// Drivers that share the engine of another one. They are checked in the nightly run only.
+    /// The no-op driver, and drivers that share the engine of another one. They are checked in the nightly run only.
     private static let variants = ["noop", GRDBDriver(.memory).name, NotificationQueueDriver(.typed).name]
 
     private static func every(_ drivers: [String]) -> [(String, String)] {

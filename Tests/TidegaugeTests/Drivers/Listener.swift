@@ -1,6 +1,6 @@
-// A subscription of a conformance check. It records its deliveries, and on which thread or queue they came.
+// A subscription of a conformance check. It records its deliveries, and whether they came on the right thread or queue.
 //
-// `lock` guards `heard` and `problems`. Waits are for a change of them.
+// `lock` guards all mutable properties. `changed` is signalled after a delivery or an error.
 import Dispatch
 import Foundation
 import Glibc
@@ -72,7 +72,7 @@ final class Listener: DeliverySink, @unchecked Sendable {
 
     deinit { subscription?.cancel() }
 
-    /// To a listener, which holds what holds this.
+    /// Passes deliveries to a listener without retaining it: the listener holds the subscription, which holds this.
     private final class Way: DeliverySink, @unchecked Sendable {
         private weak var listener: Listener?
 

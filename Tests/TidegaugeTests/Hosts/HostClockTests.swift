@@ -75,7 +75,7 @@ import TidegaugeSpec
         for (record, shown) in zip(records, station.shownRecords[0]) {
             for time in CommitRecord.times {
                 let errorNs = record[keyPath: time] - own(shown[keyPath: time])
-                // Reading back a faster clock loses a nanosecond.
+                // Reading back a faster clock may lose a nanosecond.
                 #expect(abs(errorNs) <= account.halfWidthNs + 1, "\(comment): \(errorNs), \(account)")
             }
         }
@@ -119,7 +119,7 @@ import TidegaugeSpec
         try check(drifting, own: { clock.own($0) - Self.ahead }, widestNs: 50_000_000, "round \(round)")
     }
 
-    /// If the connection is lost, the agent ends by itself, with every process that it has started.
+    /// If the trial sends nothing for too long, the agent ends by itself.
     @Test func anAgentThatHearsNothingEndsByItself() throws {
         let fixture = try #require(Self.fixture)
         var spec = spec()
@@ -135,7 +135,7 @@ import TidegaugeSpec
         #expect(error?.description.contains("the trial has sent nothing for 6000 ms") == true, "\(error as Any)")
     }
 
-    /// Sending takes CPU time and bandwidth, so nothing is sent during the measurement.
+    /// Sending takes CPU time and bandwidth, so only progress is sent during the measurement.
     @Test func recordsComeWhenTheWindowIsOver() throws {
         let fixture = try #require(Self.fixture)
         var spec = spec()

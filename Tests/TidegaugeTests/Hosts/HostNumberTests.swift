@@ -16,7 +16,7 @@ import TidegaugeSpec
         return HostStation(try HostLink(host), writers: 0..<2, observes: true, .tiny(driver: "noop"))
     }
 
-    /// Takes frames and reads everything that a trial derives from them.
+    /// Takes frames, and derives records and an echo from them, like a trial. Returns the fault, or nil.
     private func refusal(_ frames: [HostFrame]) throws -> String? {
         let station = try station()
         defer { station.link.end() }
