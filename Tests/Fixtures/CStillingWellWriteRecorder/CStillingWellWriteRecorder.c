@@ -1,6 +1,6 @@
-// Functions of the C library that change files. Each one records what it has done. The journal is in memory shared with
-// forked children. Its mutex is held during a write, so that the journal has the order of the writes. It is not held
-// during a flush, so that other threads can write meanwhile.
+// Functions of the C library that open, change or flush files. They record what they have done to files of the folder.
+// The journal is in memory shared with forked children. Its mutex is held during a write, so that the journal has the
+// order of the writes. It is not held during a flush, so that other threads can write meanwhile.
 #define _GNU_SOURCE
 #include "CStillingWellWriteRecorder.h"
 
@@ -35,7 +35,7 @@ struct journal {
 };
 
 static struct journal *journal;
-/// Steps after which this process ends. 0: no limit.
+/// Further steps after which this process ends. 0: no limit.
 static uint64_t steps_left;
 /// The kind and offset of this process's last step, and the number of such steps until then. A count of 0: no limit.
 static struct { uint32_t kind; uint64_t offset, count; } last;
@@ -138,7 +138,8 @@ void wr_note(const char *text) {
 
 void wr_write_beside_flushes(uint64_t steps) { steps_beside_flush = steps; }
 
-/// Returns the name of a file in the folder, or NULL for others. A relative path is below the store's folder.
+/// Returns the name of a file in the folder, "" for the folder itself, or NULL for other paths. A relative path without
+/// a slash counts as a name in the folder.
 static const char *name_of(const char *path) {
     size_t length = strlen(journal->folder);
     if (path[0] != '/') return strchr(path, '/') ? NULL : path;
@@ -215,7 +216,7 @@ int close(int file) {
     return (int)syscall(SYS_close, file);
 }
 
-/// Returns the entry of a descriptor of a file in the folder, or NULL for other descriptors.
+/// Returns the entry of a descriptor of the folder or of a file in it, or NULL for other descriptors.
 static const struct descriptor *known(int file) {
     if (!is_on() || !is_descriptor(file) || !descriptors[file].is_known) return NULL;
     return &descriptors[file];

@@ -24,7 +24,7 @@ def write(text):
 
 
 def send(message):
-    """Splits long lists into lines of 20, if asked to."""
+    """Sends a message. With the fault `split`, more than 20 rows are sent in several lines."""
     part = 20
     if fault == "split" and len(message.get("rows", [])) > part:
         for start in range(0, len(message["rows"]) - part, part):
@@ -133,7 +133,7 @@ def commit(request):
 
 
 def misbehave(request):
-    """At the third commit."""
+    """Commits the fault, at the third commit. Returns a reply that replaces that of the commit, or None."""
     if fault in ("die", "fork-dies"):
         sys.stderr.write("a last word\n")
         sys.exit(3)
@@ -167,7 +167,7 @@ def misbehave(request):
 
 
 def leave_a_process_behind():
-    # It leaves the session and the process group, and holds all three pipes.
+    # The process leaves the session and the process group, and holds all three pipes.
     code = "import os, time\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(3600)"
     subprocess.run([sys.executable, "-c", code])
 
@@ -191,7 +191,7 @@ if fault == "unknown-word":
 
 
 def handle(request):
-    """Returns whether another request may follow."""
+    """Answers a request. Returns whether another request may follow."""
     global commits, is_open, rows
     op, reply = request["op"], {}
     if op == "hello":

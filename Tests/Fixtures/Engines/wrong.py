@@ -7,7 +7,7 @@ import dictionary as engine
 
 mistake = sys.argv[1]
 right = {name: getattr(engine, name) for name in ("changes", "commit", "deliver", "evaluate", "handle", "send")}
-# Those that the dictionary has itself.
+# Some mistakes are faults that the dictionary engine has itself.
 engine.fault = mistake
 
 
@@ -75,7 +75,7 @@ def deliver(sub, initial=False, late=False):
         return
     if mistake == "skips-a-commit" and not initial and engine.version % 3 == 0:
         return
-    # Of several commits in a row only the first is delivered.
+    # Only the first of several commits in a row is delivered.
     if mistake == "forgets-the-final-state" and not initial and memory.last_operation == "commit":
         return
     if mistake == "delivers-unchanged":

@@ -3,7 +3,7 @@ import Dispatch
 import StillingWell
 import StillingWellSync
 
-/// Delivers when `turn()` is called, on the one thread that uses the connection.
+/// Delivers when `turn()` or `turnNow()` is called, on the one thread that uses the connection.
 public final class ManualScheduler: Scheduler, @unchecked Sendable {
     public struct Stuck: Error {}
 

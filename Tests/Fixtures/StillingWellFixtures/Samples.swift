@@ -1,8 +1,8 @@
-// A small store with everything that a file can contain: all column types, keys, indexes, links and lists.
+// A small store with all column types, keys, indexes, links and lists.
 import Foundation
 import StillingWell
 
-/// All column types, with and without values.
+/// A class with columns of all types, two of them optional.
 public final class Sample: StoredObject {
     @Stored(.primaryKey) public var name = ""
     @Stored(.indexed) public var number = 0
@@ -77,7 +77,7 @@ public enum Samples {
         if number % 4 == 3 { changed.words.move(from: 2, to: 0) }
     }
 
-    /// Returns one line for each thing that can be read: rows, keys, indexes, linking objects and lists.
+    /// Returns lines of what is read: rows with their links and lists, rows by key, and rows by index.
     public static func lines(_ connection: Connection) throws -> [String] {
         var lines: [String] = []
         for sample in try connection.objects(Sample.self).sorted(by: \.name) {

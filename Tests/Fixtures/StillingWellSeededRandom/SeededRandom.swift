@@ -34,7 +34,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     public mutating func from(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
     public mutating func one<Element>(of elements: [Element]) -> Element { elements[below(elements.count)] }
 
-    /// True once in `n` times.
+    /// True once in `n` times on average.
     public mutating func oneIn(_ n: Int) -> Bool { below(n) == 0 }
 
     /// TIDEGAUGE_SEED, or a new seed. Printed, so that a failing test can be run again.

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension Trait where Self == OnThreads {
-    /// Runs the tests on their own threads, a few at a time, instead of the concurrency pool.
+    /// Runs the tests on four threads for such tests, instead of the concurrency pool.
     public static var onThreads: Self { OnThreads() }
 }
 

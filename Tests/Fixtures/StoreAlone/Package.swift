@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// An application that needs only the store. Without traits, swift-log is its only further dependency. Its targets have
+// An application that needs only the store. Without traits, swift-log is its only further package. Its targets have
 // names that targets of this package must not have, because SwiftPM refuses two targets of one name in a graph.
 let plainNames = [
     "Basis", "CLMDB", "CSQLite", "CZlib", "Comparison", "Measure", "Profiles", "Report", "Runs",

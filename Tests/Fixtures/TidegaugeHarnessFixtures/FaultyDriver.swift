@@ -33,15 +33,15 @@ public enum Fault: String, Sendable, CaseIterable {
     case lostCommit = "lost-commit"
     /// A read shows the first of the audited rows with its previous stamp.
     case tornRead = "torn-read"
-    /// Delivers whole values. Half of its callbacks claim the version after that of their rows.
+    /// Delivers whole values. From the sixth callback on, every second one claims the version after that of its rows.
     case versionAhead = "version-ahead"
-    /// Inside a callback, one of the rows it names still has its old value. After the callback it has the new one.
+    /// Inside a callback, one of the rows that it names has a stamp that is one less. After the callback it is right.
     case halfApplied = "half-applied"
     /// Outside of callbacks, a changed row shows a fixed wrong text.
     case staleText = "stale-text"
     /// Each row of a query has the bytes of the row before it.
     case swappedBytes = "swapped-bytes"
-    /// In a callback, a row's counterpart has the values of the previous commit.
+    /// In a callback, a row's counterpart has a stamp that is one less.
     case tornCounterpart = "torn-counterpart"
     /// Every fifth answer is the previous one.
     case staleAnswer = "stale-answer"
@@ -52,11 +52,11 @@ public enum Fault: String, Sendable, CaseIterable {
     // Faults that limits must detect.
     /// Leaks a kilobyte per commit.
     case leakedBytes = "leaked-bytes"
-    /// Leaks a descriptor per observing thread.
+    /// Leaks a descriptor per delivery context.
     case leakedFile = "leaked-file"
     /// Its file takes new pages for every commit and reuses none.
     case growingFile = "growing-file"
-    // Faults that the parent process must detect.
+    // Faults that end a trial, which the trial or its parent process must detect.
     case crash
     case killed
     case hang

@@ -1,7 +1,7 @@
 // The smallest correct store. It keeps all rows in a dictionary, evaluates every query from scratch for every delivery,
 // and compares whole arrays for change sets. It is slow and obvious, as a reference for tests of the harness.
 //
-// `lock` guards the rows and the version. Nothing is called while it is held.
+// `lock` guards the rows and the version. Only `locked` is called while it is held.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -10,7 +10,7 @@ import TidegaugeDriver
 public final class ModelStore: SiteForgetting, WholeRowStore, AnsweringStore, @unchecked Sendable {
     private let lock = TracedMutex("model store")
     private var version: Int64 = 1
-    /// A row with its order of insertion.
+    /// A row with its order of insertion and its position in a list of all rows.
     private struct Row {
         var item: Item
         var age: Int
@@ -101,7 +101,7 @@ public final class ModelStore: SiteForgetting, WholeRowStore, AnsweringStore, @u
         return (head, ordered.map { $0.item })
     }
 
-    /// Returns the rows of at least one query, all at one version.
+    /// Returns the rows of all queries at one version. There must be at least one query.
     func snapshots(_ queries: [Query]) -> (version: Int64, items: [[Item]]) {
         while true {
             let taken = queries.map { snapshot($0) }

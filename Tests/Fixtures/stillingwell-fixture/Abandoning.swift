@@ -4,7 +4,7 @@ import StillingWell
 import StillingWellFixtures
 import StillingWellSync
 
-/// Abandons a write in each possible way, and makes a write after each.
+/// Abandons a write in four ways, and makes a write after each.
 func abandonWrites(_ store: Store) throws {
     dup2(1, 2)
     func expectFree(_ what: String) {

@@ -1,4 +1,5 @@
-// Programs of a process that forks with an open store, and of one that may not start further threads.
+// Programs of a process that forks with an open store, of one that may not start further threads, and of one that may
+// not open further files.
 import Foundation
 import StillingWell
 import StillingWellFixtures

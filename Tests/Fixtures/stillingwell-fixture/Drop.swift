@@ -3,8 +3,8 @@ import Foundation
 import StillingWell
 import StillingWellFixtures
 
-/// Observes in every possible way, drops the tokens without invalidation before any delivery, drops one more after a
-/// delivery, and commits again.
+/// Observes results, a filter, the store and an object, drops the tokens without invalidation before any delivery,
+/// drops one more after a delivery, and commits again.
 func dropTokens(_ store: Store) throws {
     dup2(1, 2)
     try store.write { try Batches.insert($0) }

@@ -88,7 +88,7 @@ private actor ThreadGuest {
 }
 
 extension Ending {
-    /// Blocks a thread until a task has ended.
+    /// Blocks the calling thread until a task has ended.
     private static func waitFor(_ body: @escaping @Sendable () async throws -> Void) {
         let done = DispatchSemaphore(value: 0)
         Task {
@@ -128,7 +128,7 @@ private func descriptors() -> Int {
     ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).count
 }
 
-/// Ends things in every way, many times, and reports resources that remain.
+/// Runs all cases once, and then `count` more, and reports resources that remain.
 func endInEveryState(_ store: Store, count: Int) throws {
     // The first round creates resources that the process keeps, such as threads of the concurrency pool.
     var all = Ending.all.map { $0.run(store) }

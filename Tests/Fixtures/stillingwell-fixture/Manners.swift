@@ -15,7 +15,7 @@ struct Even: MappedValue {
     var stored: Int { number }
 }
 
-/// A class with every kind of property.
+/// A class with properties of many kinds, some of them not stored.
 final class Shelf: StoredObject {
     @Stored(.primaryKey) var key = 0
     @Stored var size = Even(0)
@@ -60,7 +60,8 @@ func observeUnserved(_ path: String, _ durability: Durability) throws {
     say("a minute has passed")
 }
 
-/// Observes on a queue while the system starts no threads, and on a run loop. Prints the log lines about the queue.
+/// Observes on a queue while the system starts no threads, and on a run loop. Prints the first log line about the
+/// queue.
 func observeWithoutWorkers(_ path: String, _ durability: Durability) throws {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0, let log = fdopen(ends[0], "r") else { refuse("no pipe") }
@@ -76,7 +77,7 @@ func observeWithoutWorkers(_ path: String, _ durability: Durability) throws {
     }
     let store = try Store(configuration)
     var told = 0
-    // All threads of the store have started by now.
+    // The observer and a commit let the store start all of its threads.
     let token = try store.connect(on: .runLoop).objects(Shelf.self).observe { _ in told += 1 }
     func turn(until count: Int) { while told < count { RunLoop.main.run(mode: .default, before: .distantFuture) } }
     turn(until: 1)

@@ -3,7 +3,7 @@ import Foundation
 import StillingWell
 import StillingWellFixtures
 
-/// Reports how the handler was called, with calls that are allowed in a handler only.
+/// Reports how the handler was called.
 private func report(_ number: Int32, _ code: Int32) {
     var mask = sigset_t()
     pthread_sigmask(SIG_SETMASK, nil, &mask)

@@ -1,6 +1,6 @@
-// A process with an open store, for tests of several processes. It prints `ready`, waits for a line on standard input,
-// executes its command, and prints a line for each acknowledged action without buffering. It ends at the end of
-// standard input.
+// A process with an open store, for tests of several processes. Most commands print `ready` and wait for a line on
+// standard input, and end at the end of standard input. A command prints a line for each acknowledged action, without
+// buffering.
 import Foundation
 import StillingWell
 import StillingWellFixtures

@@ -1,5 +1,5 @@
 // A relay between a trial and an agent that simulates a bad connection. It delays bytes in both directions, and fails
-// some time after the agent was started. Single-threaded.
+// some time after the trial has sent the agent the order to start. Single-threaded.
 import ArgumentParser
 import Foundation
 
@@ -18,21 +18,21 @@ struct RelayCommand: ParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "relay", abstract: "Start a command, and be a bad way to it.", shouldDisplay: false)
+        commandName: "relay", abstract: "Start a command behind a bad connection.", shouldDisplay: false)
 
-    @Option(help: "How long everything takes there.")
+    @Option(help: "Delay in ms of bytes to the command.")
     var thereMs = 0.0
 
-    @Option(help: "How long everything takes back.")
+    @Option(help: "Delay in ms of bytes from the command.")
     var backMs = 0.0
 
-    @Option(help: "How long after the agent's start it goes down.")
+    @Option(help: "Time in ms from the agent's start order to the failure.")
     var afterMs = 0.0
 
-    @Option(help: "How it goes down: kill, cut, silence or garble; or run.")
+    @Option(help: "Kind of failure: kill, cut, silence or garble, or run, which keeps the connection.")
     var then: End?
 
-    @Option(name: .customLong("run"), help: "What is run then, by a shell.")
+    @Option(name: .customLong("run"), help: "Shell command for the failure `run`.")
     var words = ""
 
     @Argument(parsing: .captureForPassthrough, help: "The command.")

@@ -1,6 +1,6 @@
 // Records what the processes of a store do to the files of its folder, in order: writes with their bytes, changes of
 // the folder, and flushes. It is linked only into one program. Its definitions precede those of the C library, so LMDB
-// calls them. Writes through memory maps are not recorded. Only lock files are written that way.
+// calls them. Writes through memory maps are not recorded. Only `lock.mdb` and `shared` are written that way.
 #ifndef CWRITERECORDER_H
 #define CWRITERECORDER_H
 
@@ -10,7 +10,7 @@
 /// One step of the journal, followed by its payload. The next step begins at the next multiple of 8 bytes.
 typedef struct {
     uint32_t kind;
-    /// Number of the file, unique for every file that ever existed, or 0 for the folder.
+    /// Number of the file, unique in the journal for up to 4,095 files, or 0 for the folder.
     uint32_t file;
     /// Offset of a write, or the new length of a file.
     uint64_t offset;
@@ -42,10 +42,11 @@ void wr_end(void);
 void wr_note(const char *text);
 /// Must be called before a process exits while its threads still write. Completes the journal and stops further writes.
 void wr_leave(void);
-/// Ends this process, as if it was killed, after this many further steps. Must be called before it has other threads.
+/// Ends this process, as if it was killed, after it recorded this many further steps. Must be called before it has
+/// other threads.
 void wr_end_process_after(uint64_t steps);
 static const uint64_t WR_ANYWHERE = UINT64_MAX;
-/// Ends this process after this many steps of a kind at this offset of a file.
+/// Ends this process after it recorded this many steps of a kind at this offset of any file.
 void wr_end_process_at(uint32_t kind, uint64_t offset, uint64_t count);
 /// Lets each flush of this process end only after this many further steps.
 void wr_write_beside_flushes(uint64_t steps);

@@ -18,7 +18,7 @@ public struct TemplateDriver: StoreDriver {
     public func open(_ configuration: StoreConfiguration) -> TemplateStore { TemplateStore() }
 }
 
-/// 2. One open store. Your engine goes here. What else it can do are protocols to conform to: `CallableOnSite`, `Pinning`
+/// 2. One open store. Your engine goes here. Further abilities are protocols to conform to: `CallableOnSite`, `Pinning`
 /// and the others of Sources/TidegaugeDriver/Abilities.swift.
 public final class TemplateStore: DrivenStore, @unchecked Sendable {
     private let lock = NSLock()
@@ -103,7 +103,7 @@ final class TemplateWriter: StoreWriter {
     }
 }
 
-/// 4. What keeps a sink attached. `CancellableSink` makes asking and calling one step.
+/// 4. A subscription of a sink. `CancellableSink` makes the check for cancellation and the call one step.
 final class TemplateSubscription: PullingSubscription, @unchecked Sendable {
     let query: Query
     private let sink: CancellableSink
