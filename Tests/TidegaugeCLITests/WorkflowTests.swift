@@ -1,4 +1,5 @@
-// Tests of the parts of the CI set-up that can run here: the comment under a pull request, and the workflow of Docs/ci.md.
+// Tests of the parts of the CI set-up that can run here: the comment under a pull request, and the workflow of
+// Docs/ci.md.
 import Foundation
 import Testing
 

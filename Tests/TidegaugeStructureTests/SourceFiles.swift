@@ -1,4 +1,4 @@
-// The sources as text, and what a regular expression finds in them: no compiler is asked.
+// The sources as text. Types, words and switches are found by text searches, without a compiler.
 import Foundation
 
 /// One file: its lines, and what its code names.
@@ -6,7 +6,7 @@ struct SourceFile {
     /// Path from the root of the repository.
     let path: String
     let lines: [Substring]
-    /// The text without what stands behind `//`, with as many lines.
+    /// Each line up to its first `//`, even if that is in a string.
     let code: String
     /// Types at the top level that other files can name.
     let types: Set<String>
@@ -42,7 +42,7 @@ struct SourceFile {
         return lines.indices.filter { Self.withoutComment(lines[$0]).contains(text) }.map { (self, $0) }
     }
 
-    /// The comment that ends on the line before, in one line; empty where there is none.
+    /// The comment that ends on the line before, in one line, or an empty text if there is none.
     func comment(before line: Int) -> String {
         let comment = lines[..<line].reversed().prefix { $0.drop { $0 == " " }.hasPrefix("//") }.reversed()
         return comment.map { $0.drop { $0 == " " || $0 == "/" } }.joined(separator: " ")
@@ -157,7 +157,7 @@ struct Module {
     }
 }
 
-/// A `switch` and what stands in it, by braces.
+/// A `switch`, found by its braces.
 struct SwitchStatement {
     let path: String
     /// The names behind the dots of its cases.
@@ -181,7 +181,7 @@ struct SwitchStatement {
         }
     }
 
-    /// Returns the code up to the brace that closes the one before `start`, without what stands in braces within.
+    /// Returns the code up to the brace that closes the one before `start`, without the content of inner braces.
     private static func braced(_ code: String, from start: String.Index) -> String {
         var depth = 1
         var body: [UInt8] = []
@@ -196,7 +196,7 @@ struct SwitchStatement {
 }
 
 extension SourceFile {
-    /// The names of the cases of an enum; nil if it is not declared in this file.
+    /// The names of the cases of an enum, or nil if it is not declared in this file.
     func cases(of name: String) -> Set<String>? {
         guard let declared = try? Regex("\\benum \(name)\\b[^{]*\\{").firstMatch(in: code) else { return nil }
         var depth = 1

@@ -1,5 +1,5 @@
-// Tests of structure that keep a change small: no large circles of files, no switch that a new case can slip through,
-// one meaning for a name. The bounds may only be lowered.
+// Tests of structure that keep a change small: no large cycles of files, few switches with a default over enums that
+// grow, one meaning for a name. The bounds may only be lowered.
 import Foundation
 import Testing
 
@@ -36,7 +36,7 @@ import Testing
         #expect(mutual.count <= 1, "\(mutual.count): \(mutual.joined(separator: ", "))")
     }
 
-    /// The engine gives the face handles and messages, and knows no connection.
+    /// The engine gives handles and messages to the rest of the module (the face), and names no type of it.
     @Test func theEngineNamesNoTypeOfTheFace() throws {
         let files = try #require(Module.all.first { $0.name == "StillingWell" }).files
         let isOfEngine = { (file: SourceFile) in file.path.hasPrefix("Sources/StillingWell/Engine/") }
@@ -89,7 +89,8 @@ import Testing
         }
     }
 
-    /// Each `nonisolated(unsafe)` has a comment before it, which is to say which thread or lock guards it.
+    /// Each `nonisolated(unsafe)` has a comment before it, which must state the thread or lock that guards it. That the
+    /// comment states it is not checked.
     @Test func unsafeStateSaysWhoseItIs() {
         for (file, line) in Module.all.flatMap(\.files).flatMap({ $0.places(of: "nonisolated(unsafe)") }) {
             // One comment may also explain the lines that follow it.
@@ -149,7 +150,7 @@ import Testing
         }
     }
 
-    /// `Trial.measure` is short and names no fault: everything beside the load is a `Companion`.
+    /// `Trial.measure` is short and names no fault, because everything beside the load is a `Companion`.
     @Test func aTrialIsAStory() throws {
         let file = try #require(
             Module.all.flatMap(\.files).first { $0.path == "Sources/TidegaugeTrialRunner/Conduct/Trial.swift" })

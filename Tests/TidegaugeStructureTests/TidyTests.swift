@@ -9,7 +9,7 @@ import Testing
     /// Folders with comments.
     private static let commented = ["Sources", "Tests", "Tools", "Examples"]
 
-    /// Folders that name types of each other and stay so: an object belongs to a connection, and a connection makes objects.
+    /// Folders that may name types of each other: an object belongs to a connection, and a connection makes objects.
     private static let mutual = [["Sources/StillingWell/Model", "Sources/StillingWell/Connections"]]
 
     @Test func theFloorPlanIsWhole() {

@@ -1,4 +1,5 @@
-// Tests of the earliest times at which deliveries of an engine can show commits, with replies and deliveries in any order.
+// Tests of the earliest times at which deliveries of an engine can show commits, with replies and deliveries in any
+// order.
 import Testing
 
 @testable import TidegaugeProcessDriver

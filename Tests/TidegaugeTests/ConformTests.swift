@@ -1,4 +1,5 @@
-// Tests of `tidegauge conform`: right drivers keep every promise, and each of the wrong engines breaks the expected one.
+// Tests of `tidegauge conform`: correct drivers keep every promise, and each of the wrong engines breaks the expected
+// one.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -14,7 +15,7 @@ import TidegaugeStillingWellDriver
     private static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL.path
     /// Longer than a delivery takes on a busy machine.
     private static let patienceNs: Int64 = 60_000_000_000
-    /// Limit for wrong engines. What they leave out is waited for to the end, and a breach that is found needs no patience.
+    /// Limit for wrong engines. A delivery that they leave out is waited for until the limit, so it is short.
     private static let shortNs: Int64 = 4_000_000_000
 
     private func engine(_ arguments: String) throws -> any StoreDriver {

@@ -145,7 +145,8 @@ import TidegaugeDriver
         Query(keys: 10..<60), Query(group: 1, order: .scoreDescending), Query(group: 0), Query(),
     ]
 
-    /// The view equals a fresh query, and each change set leads from the previous rows. A scale of 40 fills several chunks.
+    /// The view equals a fresh query, and each change set leads from the previous rows to it. A scale of 40 fills
+    /// several chunks.
     @Test(arguments: seeds(20), queries.indices) func aViewIsWhatWouldBeFound(seed: UInt64, query: Int) {
         check(seed: seed, query: query, scale: 1, rounds: 60)
         check(seed: seed, query: query, scale: 40, rounds: 10)

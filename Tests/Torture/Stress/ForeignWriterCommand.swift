@@ -48,8 +48,8 @@ struct ForeignWriterCommand: ParsableCommand {
     }
 }
 
-/// A connection in a process that will be killed. Other processes must then release the version that it holds. It usually
-/// observes a query, so upkeep advances it, and upkeep's own version is the same or newer.
+/// A connection in a process that will be killed. Other processes must then release the version that it holds. It
+/// usually observes a query, so upkeep advances it, and upkeep's own version is the same or newer.
 private final class Bystander: @unchecked Sendable {
     private let place = ThreadPlace("bystander")
     // Used on the delivery context only.

@@ -27,8 +27,8 @@ final class Forker: @unchecked Sendable {
         }
     }
 
-    /// False under ThreadSanitizer, which supports no threads in the child of a fork. A child there blocks for ever, with the
-    /// descriptors and locks that it has inherited.
+    /// False under ThreadSanitizer, which supports no threads in the child of a fork. A child there blocks for ever,
+    /// with the descriptors and locks that it has inherited.
     static let isPossible = dlsym(nil, "__tsan_init") == nil
 
     private static let patienceNs: Int64 = 2_000_000_000
