@@ -79,7 +79,7 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
         }
     }
 
-    /// Returns the modified rows' old indices, limited to the present count, so that only the rows are wrong.
+    /// Returns the modified rows' old indices, each limited to the last present index, so that it names a row.
     private static func oldIndices(_ delivery: Delivery) -> [Int] {
         let inserted = Set(delivery.insertions)
         let deleted = Set(delivery.deletions)

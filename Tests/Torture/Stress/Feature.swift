@@ -68,7 +68,7 @@ enum Feature: Int, CaseIterable, Sendable {
         case .forks: "forked children"
         case .neighbours: "damaged neighbours"
         case .kills: "processes killed"
-        case .strictKills: "killed in silence"
+        case .strictKills: "killed while other writers were paused"
         }
     }
 
