@@ -170,12 +170,12 @@ public enum ChangeSetReplay {
                 guard let before = places[row.id] else { continue }
                 let path = RowPath(section: section, row: index)
                 if deleted.contains(before.path) != inserted.contains(path) {
-                    return "row \(path) is told in half: \(what())"
+                    return "row \(path) is only deleted or only inserted: \(what())"
                 }
                 if inserted.contains(path) {
                     moves.append((before.path, path))
                     guard mayMove?(row.id) ?? (before.stamp != row.stamp) else {
-                        return "row \(path), which nobody wrote, is told as moved: \(what())"
+                        return "row \(path) is reported as moved, but may not move: \(what())"
                     }
                 } else if before.stamp != row.stamp {
                     modified.append((before.path, path))

@@ -6,7 +6,7 @@ import StillingWellTortureSupport
 public struct Damage: ParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "damage",
-        abstract: "Damages copies of store files and looks what a process that opens one makes of it.",
+        abstract: "Damages copies of store files and checks how a process that opens one behaves.",
         subcommands: [RunCommand.self, AskCommand.self], defaultSubcommand: RunCommand.self)
 
     public init() {}
@@ -22,7 +22,7 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var seed: SeedOption
 
-    @Option(help: "The first copy, to do one again.")
+    @Option(help: "Number of the first copy, to repeat a certain one.")
     var first = 0
 
     @Option(help: "Folder that receives copies with a bad outcome, and those that only `verify` noticed.")

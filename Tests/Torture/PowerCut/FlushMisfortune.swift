@@ -12,7 +12,7 @@ struct FailedFlushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "failed-flush", abstract: "Lets the disk refuse a flush that several commits wait for.")
 
-    @Option(help: "What commits are to survive: full or relaxed.")
+    @Option(help: "Durability of commits: full or relaxed.")
     var durability = Durability.full
 
     func run() throws {

@@ -21,7 +21,7 @@ public struct PowerCut: ParsableCommand {
 struct ImagesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "images",
-        abstract: "Opens what a power cut may leave of a store: everything flushed, and of what came later any part.",
+        abstract: "Opens stores as a power cut may leave them: with all flushed writes and any part of the later ones.",
         discussion: "Exits with 1 when an image is not whole, or lacks a commit that had to survive.")
 
     @Option(help: "How many images to open.")
@@ -29,7 +29,7 @@ struct ImagesCommand: ParsableCommand {
 
     @OptionGroup var seed: SeedOption
 
-    @Option(help: "What commits are to survive: full or relaxed.")
+    @Option(help: "Durability of commits: full or relaxed.")
     var durability = Durability.full
 
     @Option(help: "Commits of each writer of a recording.")

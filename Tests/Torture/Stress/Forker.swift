@@ -21,7 +21,7 @@ final class Forker: @unchecked Sendable {
             switch self {
             case .fine: "it was fine"
             case .inheritedIsRead: "it could read the store that it has inherited"
-            case .refusedOtherwise: "what it has inherited is refused with another error than openedBeforeFork"
+            case .refusedOtherwise: "the store that it has inherited refuses with another error than openedBeforeFork"
             case .cannotOpen: "it could not open the store and commit"
             }
         }

@@ -35,7 +35,7 @@ enum Invariant: Int, CaseIterable, Sendable {
         case .i3: "the versions an observer is called at strictly increase"
         case .i4: "nothing is called after invalidate() has returned"
         case .i5: "callbacks of a connection neither overlap nor recurse, and run on its scheduler"
-        case .i6: "after quiescence every observer stands at the last version"
+        case .i6: "once all writers are at rest, every observer is at the last version"
         case .i7: "a suppressing commit never reaches the token it skips, and always reaches the others"
         case .i8:
             """
@@ -47,7 +47,7 @@ enum Invariant: Int, CaseIterable, Sendable {
         case .holdings:
             "no descriptor of a run stays open, and a commit adds at most \(Limits.heapBytesPerCommit) bytes of heap"
         case .forks:
-            "a forked child is refused what it has inherited, opens the store again, and takes nothing of its parent's"
+            "a forked child cannot read the inherited store, can open it again, and does not release its parent's lock"
         case .stall: "everyone shows signs of life, every \(Int(Limits.stallS)) s at least"
         case .noError: "the store throws only what its documentation says"
         case .pause: "with autorefresh off a connection stays at its version until refresh()"
