@@ -1,5 +1,5 @@
 // Optional abilities of engines: one protocol each, to which a driver's store conforms if its engine has the ability.
-// The type of the store is the only declaration.
+// `drivers.txt` of each driver repeats the conformances.
 import Foundation
 
 /// Observing threads can call the store.
@@ -65,8 +65,8 @@ public protocol WholeRowSubscription: DriverSubscription {
     func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws
 }
 
-/// Observers can read more than a delivery contains (`observers.reads`). Subscriptions are `AnsweringSubscription`s,
-/// except those of lists and of rows behind links.
+/// Observers can read more than a delivery contains (`observers.reads`). Subscriptions are `AnsweringSubscription`s;
+/// those of lists and of rows behind links need not answer.
 public protocol AnsweringStore: DrivenStore {}
 
 /// A subscription of an `AnsweringStore`.
@@ -81,7 +81,7 @@ public protocol AnsweringSubscription: DriverSubscription {
 /// number for them. Until then commits and deliveries carry tokens, of two kinds.
 public protocol LateVersions: DrivenStore {
     /// Returns the order of commits, as far as the deliveries so far show it. All `commits` have returned. Any
-    /// thread. O(commits log commits + deliveries).
+    /// thread.
     /// - Parameters:
     ///   - commits: tokens returned to the writers of all processes.
     ///   - others: results of `shown` in processes that opened the store by its address.
@@ -141,7 +141,7 @@ package protocol RenumberedStore: DrivenStore {
 
 /// Processes on other hosts, which share no file system, can open the store.
 public protocol ReachableStore: DrivenStore {
-    /// Value of `StoreConfiguration.address` with which another process opens this store. Without a password.
+    /// Value of `StoreConfiguration.address` with which another process opens this store. Without `secret`.
     var address: String { get }
     /// Value of `StoreConfiguration.secret` for the other process; nil: none is needed, or the process has it already.
     var secret: String? { get }
@@ -158,7 +158,8 @@ public enum ProcessPlace: Sendable, CaseIterable {
     case otherMachine
 }
 
-/// Has its own server, into which faults can be injected. On the thread that opened the store, unless noted otherwise.
+/// The store has its own server, into which faults can be injected. Methods are called on the thread that opened the
+/// store, unless noted otherwise.
 public protocol HarmableServer: DrivenStore {
     /// Shuts the server down and starts it again with its data. Returns when the server accepts connections.
     func restartServer() throws
@@ -170,7 +171,7 @@ public protocol HarmableServer: DrivenStore {
     func commitLarge(rows: Int) throws
 }
 
-/// Keeps no rows, so only versions are checked. Only for drivers without a real store.
+/// The store keeps no rows, so the harness checks no rows. Only for drivers without a real store.
 public protocol RowlessStore: DrivenStore {}
 
 extension RowlessStore {
@@ -183,7 +184,7 @@ public struct StoreHasNoRows: Error, CustomStringConvertible {
     public var description: String { "the store keeps no rows: ask for versions only" }
 }
 
-/// The ability protocols of this file.
+/// The public ability protocols of this file.
 public enum Ability: CaseIterable, Sendable {
     case callableOnSite
     case transactionalReading
@@ -223,8 +224,7 @@ public enum Ability: CaseIterable, Sendable {
 
 extension DrivenStore {
     /// Returns the store as a type with an ability: `try store.conforming(to: (any Pinning).self)`.
-    /// - Throws: `DriverUnavailable` if it does not conform. Scenarios that need the ability are skipped before
-    ///   (`Capabilities`).
+    /// - Throws: `DriverUnavailable` if it does not conform.
     public func conforming<Able>(to ability: Able.Type) throws -> Able {
         guard let able = self as? Able else { throw DriverUnavailable("the driver's store is no '\(ability)'") }
         return able

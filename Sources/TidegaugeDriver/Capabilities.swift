@@ -87,7 +87,7 @@ public struct Capabilities: Sendable {
 
     public func can(_ ability: Ability) -> Bool { abilities.contains(ability) }
 
-    /// Whether rows can be read back. Otherwise only versions are checked.
+    /// Whether rows can be read back.
     public var hasContents: Bool { !can(.rowless) }
 
     public subscript<Value>(dynamicMember fact: WritableKeyPath<EngineFacts, Value>) -> Value {

@@ -1,5 +1,5 @@
-// A store that wraps another store and its writers and sinks. It conforms to each of the wrapped store's ability
-// protocols.
+// A store that wraps another store and its writers and sinks. It conforms to each of the wrapped store's abilities
+// (`Ability`), but not to `RenumberedStore`.
 import Foundation
 
 public final class ForwardingStore<Base: DrivenStore>: DrivenStore {

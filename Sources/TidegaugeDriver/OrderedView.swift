@@ -71,7 +71,7 @@ public struct OrderedView: Sendable {
 
     // MARK: Changing
 
-    /// Applies the changes of a commit. O(steps (log n + chunk size) + n / chunk size).
+    /// Applies the changes of a commit. O(steps (log steps + chunk size) + chunks log steps).
     /// - Parameter steps: rows that match the query before or after; each row once.
     public mutating func apply(_ steps: [Step]) {
         var edits: [Place: Item?] = [:]
@@ -115,7 +115,8 @@ public struct OrderedView: Sendable {
         return result + rows[index...]
     }
 
-    /// Adds rows as chunks of equal size; merges them with the previous chunk if both are small.
+    /// Adds rows as chunks of about equal size; first merges them with the previous chunk if together they fill at
+    /// most half a chunk.
     private static func add(_ rows: [Row], to chunks: inout [Chunk]) {
         if rows.isEmpty { return }
         var rows = rows

@@ -51,7 +51,8 @@ public struct PredicateIndex: Sendable {
         }
     }
 
-    /// Calls `body` once per query that the row matches. O(log q + matches + queries with a range of keys).
+    /// Calls `body` once per query that the row matches. O(log q + matches + queries of the group + queries with a
+    /// range of keys).
     public func forEachMatch(key: Int64, group: Int64, score: Int64, _ body: (Int) -> Void) {
         for index in everywhere { body(Int(index)) }
         let interval = upperBound(score) - 1

@@ -1,8 +1,8 @@
 // A folder for data that must not outlive this process, on a file system shared with other users (/tmp, /dev/shm).
 // Its name is random, only this user can enter it, and its owner holds a lock on it. Folders of killed processes are
-// recognised by the missing lock and removed by the next process.
+// recognised by the missing lock and removed by the next process that makes a folder in the same place.
 //
-// `swept` has its own lock; everything else is set once. Any thread may remove a folder.
+// `swept` has its own lock and `descriptor` is an atomic. Any thread may remove a folder.
 import Foundation
 import Synchronization
 
@@ -34,10 +34,10 @@ public final class PrivateFolder: Sendable {
     /// Standard mount point on Linux.
     public static let memoryFileSystem = "/dev/shm"
 
-    /// Prefix before six random characters. All paths have one length, so that two compared processes get arguments
-    /// of equal length.
+    /// Prefix before six random characters. All paths in one place have one length, so that two compared processes get
+    /// arguments of equal length.
     private static let prefix = "tidegauge-"
-    /// Folders that this process has already swept.
+    /// Places that this process has already swept.
     private static let swept = Mutex<Set<String>>([])
 
     /// Path of the folder, locked by `flock`; folders inside are not locked.
@@ -82,8 +82,8 @@ public final class PrivateFolder: Sendable {
 
     // MARK: Leftovers of killed processes
 
-    /// Removes folders of this kind in `place` that belong to this user, are closed to others and not locked: their
-    /// owner is dead. Links and folders of other users are left alone.
+    /// Removes folders of this kind in `place` that belong to this user, are closed to others and not locked. Links and
+    /// folders of other users are left alone.
     static func sweep(_ place: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? [] where name.hasPrefix(prefix) {
             let path = "\(place)/\(name)"

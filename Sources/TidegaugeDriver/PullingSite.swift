@@ -18,8 +18,8 @@ public final class PullingSite<Observer: PullingSubscription>: Sendable {
     /// Creates the object on the delivery context.
     /// - Parameters:
     ///   - name: name of the signal in reports of waits.
-    ///   - pull: delivers the newest version to all given observers, on the delivery context. It is retained until the
-    ///     context ends, so it should hold the store weakly.
+    ///   - pull: delivers the newest version to all given observers, on the delivery context. It is retained as long as
+    ///     this object, so it should hold the store weakly.
     public init(_ site: DeliverySite, _ name: String, pull: @escaping @Sendable ([Observer]) -> Void) {
         signal.set(SiteSignal(site, name) { [weak self] in self.map { pull($0.living()) } })
     }

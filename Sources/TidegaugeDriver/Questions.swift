@@ -36,20 +36,20 @@ public struct ReadAnswer: Sendable, Equatable {
 }
 
 extension Query {
-    /// Returns the answer to a lookup that found a row.
+    /// Returns the answer to a lookup that found a row of the query's group.
     public func looked(_ key: Int64, score: Int64, stamp: Int64) -> Int64 {
         matches(key: key, group: group ?? 0, score: score) ? stamp : ReadAnswer.noRow
     }
 }
 
-/// SQL statements for the questions about a query. Texts are cached, like constant statements of an application.
+/// SQL statements for the questions about a query. The last text is cached, because an application's is constant.
 public struct QuestionStatements {
     private let query: Query
     private var last: (question: ReadQuestion, sql: String)?
 
     public init(_ query: Query) { self.query = query }
 
-    /// Returns a statement whose result rows are passed to `AnswerFold`.
+    /// Returns a statement with its bound values. Its result rows are passed to `AnswerFold`.
     public mutating func statement(_ question: ReadQuestion) -> (sql: String, values: [Int64]) {
         if let last, last.question == question { return (last.sql, []) }
         var unordered = query

@@ -61,7 +61,7 @@ public struct RowShape: Sendable, Equatable {
         return words.withUnsafeBytes { Data($0.prefix(payloadBytes)) }
     }
 
-    /// 32 letters, each drawn with five bits.
+    /// 32 characters, each drawn with five bits. The space occurs twice.
     private static let alphabet = Array("etaoinshrdlu cmfwyp vbgkjqxz.äöé").map { Array($0.utf8) }
 
     private func source(_ key: Int64, _ stamp: Int64, stream: UInt64) -> SplitMix64 {

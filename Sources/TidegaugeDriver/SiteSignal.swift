@@ -1,7 +1,7 @@
 // Signals a delivery context from any thread, for drivers whose engine has no such signal. The handler runs on the
 // context soon after a request, once for all requests made before it starts.
 //
-// `isRaised` is an atomic. The signal retains the handler, which runs only on the delivery context.
+// `isRaised` and `isOver` are atomics. The signal retains the handler, which runs only on the delivery context.
 import StillingWellSync
 import Synchronization
 

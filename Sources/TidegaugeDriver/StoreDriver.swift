@@ -10,21 +10,21 @@ public protocol StoreDriver: Sendable {
     var name: String { get }
     /// Facts about the engine besides the conformances of its store.
     var facts: EngineFacts { get }
-    /// Opens a store in `configuration.directory`, which exists and is empty. If `EngineFacts.isShared`, another
+    /// Opens a store in `configuration.directory`, which exists and is empty. Only if `EngineFacts.isShared`, another
     /// process may already have created a store there with the same configuration.
     /// - Throws: the engine's error.
     func open(_ configuration: StoreConfiguration) throws -> Opened
 }
 
-/// An open store. Each method says which thread the harness calls it on.
+/// An open store.
 public protocol DrivenStore: AnyObject, Sendable {
-    /// Loads `count` items in as few transactions as suits the engine. Called once, before anything else. `item(i)`
-    /// for i in 0 ..< count returns ascending keys.
+    /// Loads `count` items in as few transactions as suits the engine. Called at most once, before anything else.
+    /// `item(i)` for i in 0 ..< count returns ascending keys.
     func load(count: Int, item: (Int) -> Item) throws
     /// Creates a writer for the calling thread, which is the only one that uses it.
     func makeWriter() throws -> any StoreWriter
     /// Starts observing `query`. Called on the thread or queue of `site`, where every delivery must run. The first
-    /// delivery is the initial one. The sink is retained until `cancel()`.
+    /// delivery is the initial one. The sink is retained at least until `cancel()`.
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any DriverSubscription
     /// Evaluates `query` from scratch on the latest committed state. Any thread. The oracle compares results with it.
     func contents(of query: Query) throws -> [Item]
@@ -37,10 +37,12 @@ public protocol DrivenStore: AnyObject, Sendable {
 /// Commits transactions; used by one thread.
 public protocol StoreWriter: AnyObject {
     /// Applies `changes`, which may be empty, in one transaction. `locked()` is called as soon as the transaction
-    /// holds the engine's write lock. It may block: subscriptions and deliveries on other threads continue meanwhile.
+    /// holds the engine's write lock, or has begun if the engine has none; a `SelfTimedWriter` may call it later.
+    /// `locked()` may block: unless `EngineFacts.readsBesideWriter` is false, subscriptions and deliveries on other
+    /// threads continue meanwhile.
     /// - Returns: the version after the commit, strictly increasing over all commits that change something; `nil` if
-    ///   the engine has no versions; a token if the store conforms to `LateVersions`.
-    /// - Throws: `MissingItem` for a change of a missing row, or the engine's error. The store is then unchanged.
+    ///   the engine has no versions; a token if the store conforms to `LateVersions`, or `nil` without changes.
+    /// - Throws: `MissingItem` for a change of a missing row, which leaves the store unchanged, or the engine's error.
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64?
 }
 
@@ -107,7 +109,7 @@ extension DriverSubscription {
 /// Receives the deliveries of a subscription on its delivery context, one at a time.
 public protocol DeliverySink: AnyObject, Sendable {
     func deliver(_ delivery: borrowing Delivery)
-    /// Called when the engine ended this subscription with an error.
+    /// Called on any thread when the engine reports an error of this subscription.
     func fail(_ error: any Error)
 }
 
@@ -141,14 +143,14 @@ public struct Delivery: Sendable {
     }
 }
 
-/// Threads of drivers whose work belongs to the harness, by name. Their CPU time is in no figure.
+/// Threads of drivers whose work belongs to the harness, by name. Their CPU time is in no figure of the engine.
 public enum HarnessThread {
     /// Reads what an engine in another process writes.
     public static let engineReader = "engine-reader"
 }
 
-/// Thrown by `StoreDriver.open` if the engine cannot run on this machine: a missing library, kernel feature or
-/// permission. The scenario is then reported as unavailable, not as failed.
+/// Error: the engine cannot run on this machine, such as for a missing library, kernel feature or permission, or cannot
+/// do what was asked of it. The trial is then reported as unavailable, not as failed.
 public struct DriverUnavailable: Error, CustomStringConvertible, Sendable {
     /// Missing requirement and its remedy.
     public var description: String

@@ -91,7 +91,7 @@ public enum DurabilityLevel: String, Sendable, Codable, CaseIterable {
 public enum KeyKind: String, Sendable, CaseIterable {
     /// The number itself.
     case ascending
-    /// 16 bytes that look random and are derived from the number.
+    /// 16 bytes that are derived from the number and whose order looks random.
     case uuid
 }
 
@@ -133,7 +133,8 @@ public struct ServerConfiguration: Sendable, Equatable {
 }
 
 public struct StoreConfiguration: Sendable {
-    /// An existing, empty folder for this trial alone. For `.memory` stores it is on a memory file system.
+    /// An existing, empty folder for this trial alone. For `.memory` stores it is on a memory file system if one is
+    /// writable.
     public var directory: String
     public var durability: DurabilityLevel
     public var keys: KeyKind
@@ -152,8 +153,8 @@ public struct StoreConfiguration: Sendable {
     public var mapBytes: Int?
     /// Server settings, for drivers with a server.
     public var server = ServerConfiguration()
-    /// Address of a store that a process on another host created, as in `ReachableStore`; nil: this process creates
-    /// the store. A store opened by its address is neither loaded nor deleted at close.
+    /// Address of a store that another process created, as in `ReachableStore`; nil: the store is found in `directory`
+    /// or created. A store opened by its address is neither loaded nor deleted at close.
     public var address: String?
     /// Secret needed to open the store by its address.
     public var secret: String?
