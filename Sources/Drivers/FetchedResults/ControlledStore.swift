@@ -1,7 +1,7 @@
-// A store with a log of all commits and one connection per delivery context. Its opener selects how subscriptions learn
-// of them.
+// A store whose writers' commits are logged, with one connection per delivery context. Its opener selects how
+// subscriptions learn of the commits.
 //
-// Members of `subscriptions` are used on their delivery contexts only.
+// Members of `subscriptions` are used on their delivery contexts only, except for `isOf` and `cancel`.
 import FetchedResults
 import StillingWell
 import StillingWellSync

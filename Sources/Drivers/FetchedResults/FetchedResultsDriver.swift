@@ -1,5 +1,5 @@
 // Driver of fetched-results controllers: one store, one connection per delivery context, one controller per
-// subscription, and a change logger that records every commit.
+// subscription, and a change logger that records the commits of writers.
 import FetchedResults
 import StillingWell
 import TidegaugeDriver

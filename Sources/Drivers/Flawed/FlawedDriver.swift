@@ -29,15 +29,15 @@ public struct FlawedDriver: StoreDriver {
 
 /// The flaw of a flawed store.
 public enum Flaw: String, Sendable, CaseIterable {
-    /// Observers are called on the committing thread, under the write lock; the initial call too.
+    /// Observers are called on the committing thread, or initially on the subscribing one, under the write lock.
     case callbackUnderLock = "callback-under-lock"
     /// A commit holds the write lock until every observer has been called.
     case waitsForObservers = "waits-for-observers"
-    /// A refresh waits until the delivery context runs its next block.
+    /// A refresh waits until the delivery context has run a block.
     case refreshWaitsForTurn = "refresh-waits-for-turn"
     /// Cancelling a subscription waits for its running callback.
     case cancelWaits = "cancel-waits"
-    /// Observers are called under the lock of their registry.
+    /// Observers are called for commits under the lock of their registry.
     case calledUnderRegistry = "called-under-registry"
     /// The store has a pool of two readers. A read inside a read takes another one.
     case readerPool = "reader-pool"

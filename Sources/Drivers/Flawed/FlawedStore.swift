@@ -1,7 +1,7 @@
 // A flawed store: a version, a write lock, a registry of observers, and its one flaw at the place where it occurs.
 //
 // `writeLock` is held by one commit at a time. `registry` guards `subscriptions` and `sites`. The lock of `counters`
-// is a leaf. Only the flaw calls out under the first two.
+// is a leaf. Only a flaw calls observers, or waits for another thread, under the first two.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -22,7 +22,7 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
     private let answered: TracedCondition
     private let readerPool = PermitPool("reader pool", FlawedStore.readers)
     private let workerPool = PermitPool("worker pool", FlawedStore.workers)
-    // Guarded by `registry`, which may be a lock that owns nothing.
+    // Guarded by `registry`, which may be a `ForeignLock`, so that no lock can own them.
     nonisolated(unsafe) private var subscriptions: [FlawedSubscription] = []
     nonisolated(unsafe) private var sites: [ObjectIdentifier: FlawedSite] = [:]
 
@@ -154,7 +154,7 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
     }
 
     /// Waits for one answer from a separate thread per subscription. A subscription does not answer if it was
-    /// dropped, or, for that flaw, if the store was closed.
+    /// dropped, or, for `closeForgetsRefresh`, if the store was closed.
     private func awaitAnswers() {
         let asked = registered
         counters.withLock { $0.answers = 0 }

@@ -1,9 +1,8 @@
 // Delivers like RBQFetchedResultsController: on the committing thread, under one lock, waiting for the delegate on
-// another thread. The lock is held while user code runs and while a thread waits for another. Every deadlock in the
-// history of such controllers was of this kind:
+// another thread. The lock is held while user code runs and while a thread waits for another. The deadlock:
 //
-// a background thread commits, takes `serial`, waits for the delegate's thread the delegate's thread meanwhile commits,
-// fetches again, ends the controller or requests all deliveries, each of which waits for `serial`
+// A background thread commits, takes `serial` and waits for the delegate's thread. The delegate's thread meanwhile
+// commits, subscribes, cancels or refreshes, each of which waits for `serial`.
 //
 // `serial` guards `told` and `hasFailed` of all observers; `shown` belongs to the delivery context.
 import FetchedResults
@@ -18,8 +17,8 @@ private let serial = TracedMutex("fetched results serial section")
 
 /// Delivers commits to one observer.
 ///
-/// Unchecked because one section guards `told` and `hasFailed` of all observers, which is the flaw, and the rest is
-/// used on the delivery context only.
+/// Unchecked because `serial` guards `told` and `hasFailed` of all observers, which is the flaw, and the rest is set
+/// once or used on the delivery context only.
 final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
     /// The rows of a query and their version.
     private struct Rows {
@@ -66,7 +65,7 @@ final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
 
     func isOf(_ connection: Connection) -> Bool { self.connection === connection }
 
-    /// Returns once everything committed so far has been delivered.
+    /// Waits for running deliveries, then refreshes the connection.
     func refresh() throws {
         serial.withLock {}
         _ = try connection.refresh()

@@ -3,7 +3,7 @@
 import TidegaugeDriver
 import TidegaugeFetchedResultsDriver
 
-/// Opens stores that deadlock if threads commit by turns.
+/// Opens stores that deadlock if the delegate's thread commits while a commit of another thread is delivered.
 public struct LegacyDriver: StoreDriver {
     public let name = "fetched-results-legacy"
 

@@ -1,5 +1,5 @@
-// One open database: a table of items and one row with the version. Every transaction increments the version, and
-// every observation reads it in the transaction of its fetch, so the version of a delivery is exact.
+// One open database: a table of items and one row with the version. Every commit increments the version, and every
+// observation reads it in the transaction of its fetch, so the version of a delivery is exact.
 import Foundation
 import GRDB
 import StillingWellSync

@@ -1,12 +1,13 @@
-// Pending deliveries for one delivery context, and the signal that wakes it. It is raised once until the context has
-// taken them.
+// Pending deliveries for one delivery context, and the signal that wakes it. Commits raise the signal at most once
+// until the context has taken the deliveries.
 //
 // The store's lock guards the inbox. `subscribers` and all other delivery state belong to the delivery context.
 import TidegaugeDriver
 
 /// The delivering side of a no-op store for one delivery context.
 ///
-/// Unchecked because the store's lock guards the inbox, and all other state is used on the delivery context only.
+/// Unchecked because the store's lock guards the inbox, and all other state is set once or used on the delivery context
+/// only.
 final class NoopConnection: @unchecked Sendable {
     var inbox = NoopInbox()
     // Weak, like the signal's reference to the connection, as another thread may close the store meanwhile.

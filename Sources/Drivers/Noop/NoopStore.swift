@@ -2,7 +2,7 @@
 // would. It has no order, no contents and no change sets.
 //
 // `writeLock` is held by one commit at a time; the writer's `locked` hook is called under it. The lock of `state`
-// also guards the inboxes of the connections; nothing is called under it.
+// also guards the inboxes of the connections; no callback runs under it.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -19,7 +19,7 @@ public final class NoopStore: RowlessStore, CallableOnSite {
         state.withLock { $0.load(items) }
     }
 
-    /// Returns a writer that does not allocate once its array of woken connections has reached its largest size.
+    /// Returns a writer that reuses its array of woken connections.
     public func makeWriter() -> any StoreWriter {
         var woken: [NoopConnection] = []
         return CommittingWriter { [self] in commit($0, &woken, locked: $1) }

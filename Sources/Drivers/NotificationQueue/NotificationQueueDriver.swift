@@ -1,8 +1,8 @@
 // Foundation's NotificationQueue, and the typed one. Rows are in a dictionary. Each commit enqueues a notification for
 // each affected query on the queue of the observing thread, which coalesces those with one name and sender.
 //
-// Foundation's limits apply to this driver. A queue needs a thread with a run loop, so dispatch queues cannot observe.
-// A notification has no data, so data is read when it arrives. Taking a notification scans all pending ones.
+// A queue needs a thread with a run loop, so dispatch queues cannot observe. A notification has no data, so data is
+// read when it arrives. With Foundation's queue, taking a notification scans all pending ones.
 import TidegaugeDriver
 
 /// The drivers of this module. `drivers.txt` names them.

@@ -12,7 +12,7 @@ final class ObservingThread: Sendable {
     /// Call it on the thread.
     init(_ site: DeliverySite, _ announcer: any Announcer) {
         self.announcer = DeliveryBound(here: announcer)
-        // The queue calls the observers, so the delivery context's list of them is ignored.
+        // The notification queue calls the observers, so the list that the site passes is ignored.
         observers.set(PullingSite(site, "notification queue") { [weak self] _ in self?.drain() })
     }
 

@@ -100,14 +100,14 @@ private struct NullClients {
 
     init(_ door: Socket) { self.door = door }
 
-    /// - Returns: false after the listening socket has been shut down.
+    /// - Returns: false if no connection can be accepted, as after the listening socket has been shut down.
     mutating func serve() -> Bool {
         var places = clients.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0) }
         places.append(pollfd(fd: door.descriptor, events: Int16(POLLIN), revents: 0))
         _ = poll(&places, nfds_t(places.count), -1)
         var gone: [Int] = []
         for index in clients.indices where places[index].revents != 0 {
-            // A client whose connection fails is removed.
+            // A client whose stream has ended or failed is removed.
             if (try? serve(index)) != true { gone.append(index) }
         }
         for index in gone.reversed() { clients.remove(at: index) }

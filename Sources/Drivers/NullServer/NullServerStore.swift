@@ -55,7 +55,7 @@ public final class NullServerStore: RowlessStore, ServedStore {
         }
     }
 
-    /// Version of the no-op store before the first commit: made, then loaded.
+    /// Version of the no-op store before the first commit: 1 when it is made, and one more after `load`.
     private static let firstVersion: Int64 = 2
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {

@@ -1,4 +1,4 @@
-// The order of commits as the deliveries of a process show it. Each has a snapshot or a stream position.
+// The order of commits as the deliveries of a process show it. Each delivery has a snapshot or a stream position.
 import Foundation
 import StillingWellBasis
 import StillingWellSync
@@ -42,7 +42,7 @@ extension ShownSnapshots: DeliveryOrder {
     }
 }
 
-/// Commits in the order of the server's log, as its stream sent them. A restart of the stream also has a position,
+/// Commits in the order of the server's log, as its stream sent them. Each start of the stream also has a position,
 /// which stands for everything committed until then. A delivery's token is its last position, counted from 1.
 final class ShownStream: DeliveryOrder, Sendable {
     private struct State: Codable {
@@ -80,6 +80,7 @@ final class ShownStream: DeliveryOrder, Sendable {
     /// - Parameters:
     ///   - transaction: the lower 32 bits of its number.
     ///   - end: its position in the log.
+    /// - Returns: the token of deliveries at its position.
     func add(_ transaction: UInt32, end: LogPosition) -> Int64 {
         state.withLock { state in
             state.places += 1

@@ -26,7 +26,7 @@ enum StreamedChange: Equatable {
 }
 
 extension ReplicationMessage {
-    /// - Throws: `PostgresError` if a message is truncated or of an unknown kind.
+    /// - Throws: `PostgresError` if a message is truncated, of an unknown kind, or has no valid row.
     init(_ bytes: UnsafeRawBufferPointer) throws {
         var reader = MessageReader(bytes)
         switch try reader.byte() {
@@ -124,7 +124,7 @@ private struct MessageReader {
         guard found == UInt8(ascii: mark) else { throw Self.unknown(found) }
     }
 
-    /// Calls `body` for each column of a row, with nil if its value was not sent.
+    /// Calls `body` for each column of a row, with nil if its value is null or was not sent.
     private mutating func columns(_ body: (_ column: Int, _ value: Int64?) -> Void) throws {
         for column in 0..<Int(try integer(Int16.self)) {
             switch try byte() {
@@ -138,7 +138,7 @@ private struct MessageReader {
         }
     }
 
-    /// Reads a whole row of `bigint` columns; all of them must have been sent.
+    /// Reads a whole row of `bigint` columns. All of them must have been sent, and none may be null.
     mutating func item() throws -> Item {
         var item = Item(key: 0, group: 0, score: 0, stamp: 0)
         var found = 0
@@ -159,7 +159,7 @@ private struct MessageReader {
         return item
     }
 
-    /// Reads the key of a row and ignores the other columns, which the server sends as null.
+    /// Reads the key of a row and ignores the other columns, which the server usually sends as null.
     mutating func key() throws -> Int64 {
         var key: Int64?
         try columns { column, value in if column == 0 { key = value } }

@@ -6,7 +6,7 @@ import TidegaugeDriver
 
 /// An error of the server or of libpq.
 public struct PostgresError: Error, CustomStringConvertible, Sendable {
-    /// SQLSTATE, such as `40001`; empty if the server did not answer.
+    /// SQLSTATE of the server's error, such as `40001`; empty for other errors.
     public let sqlState: String
     /// Whether the connection was lost or could not be made. A later attempt may succeed.
     public let isConnectionLost: Bool
@@ -76,7 +76,8 @@ final class PostgresConnection {
         }
     }
 
-    /// Runs statements in one round trip. After a failure the following ones are not run.
+    /// Runs statements in one round trip, and prepares each the first time in one more. After a failure the following
+    /// ones are not run.
     func pipeline(_ statements: [(sql: String, values: [Int64])]) throws -> [PostgresRows] {
         let names = try statements.map { try prepared($0.sql) }
         guard PQenterPipelineMode(handle) == 1 else { throw failure("pipeline mode") }
@@ -96,7 +97,7 @@ final class PostgresConnection {
             } catch let error as PostgresError {
                 fault = fault ?? error
             }
-            // Null between statements.
+            // A null result separates statements.
             while let more = PQgetResult(handle) { PQclear(more) }
         }
         PQclear(PQgetResult(handle))
@@ -192,7 +193,7 @@ final class PostgresConnection {
     /// Reads the available input.
     func takeIn() throws { guard PQconsumeInput(handle) == 1 else { throw failure("replication") } }
 
-    /// Returns the result of `body` for the next received message, or nil if it is incomplete.
+    /// Returns the result of `body` for the next message, or nil if none has been received completely.
     func takeCopied<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         var message: UnsafeMutablePointer<CChar>?
         let length = PQgetCopyData(handle, &message, 1)
@@ -229,7 +230,8 @@ final class PostgresConnection {
         }
     }
 
-    /// Whether the server has ended or refused the connection: shut down, by an administrator, starting up, full.
+    /// Whether the server has ended or refused the connection: shut down, by an administrator, starting up, or with a
+    /// connection exception (class 08).
     private static func isEnd(_ state: String) -> Bool { state.hasPrefix("57P0") || state.hasPrefix("08") }
 
     private var isLost: Bool { PQstatus(handle) != CONNECTION_OK }
@@ -239,7 +241,7 @@ final class PostgresConnection {
     }
 }
 
-/// A binary result. Used by one thread.
+/// The result of a statement. Used by one thread.
 final class PostgresRows {
     private let result: OpaquePointer
 
@@ -252,7 +254,7 @@ final class PostgresRows {
     /// Number of rows that the statement has changed.
     var changed: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
-    /// Returns the value of a `bigint`, which has 8 bytes.
+    /// Returns the value of a `bigint` in a binary result, which has 8 bytes.
     func integer(_ row: Int, _ column: Int) -> Int64 {
         UnsafeRawPointer(PQgetvalue(result, Int32(row), Int32(column)))
             .loadUnaligned(as: Int64.self).bigEndian

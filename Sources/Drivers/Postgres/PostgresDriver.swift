@@ -1,5 +1,5 @@
-// Driver of PostgreSQL as an application with live queries uses it (PostgresWay.swift). It queries again every 100
-// ms, or after the notification of a trigger, or receives every commit from the server's log.
+// Driver of PostgreSQL as an application with live queries uses it (PostgresWay.swift). It queries again at intervals
+// or after signals, or receives every commit from the server's log.
 import TidegaugeDriver
 
 /// The drivers of this module. `drivers.txt` names them.

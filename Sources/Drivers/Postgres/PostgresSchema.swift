@@ -1,4 +1,4 @@
-// The driver's schema, which contains all its tables, so the rest of the database is not changed.
+// The driver's schema, which contains everything that the driver makes in the database except a publication.
 import Foundation
 import TidegaugeDriver
 
@@ -16,7 +16,7 @@ struct PostgresSchema: Sendable {
         (self.options, self.words) = (options, words)
     }
 
-    /// Everything that a process on another host needs, except the password.
+    /// Everything that a process on another host needs, except the password of the trial's own server.
     private struct Address: Codable {
         var schema: String
         /// libpq options, alternating keyword and value.
@@ -66,7 +66,8 @@ struct PostgresSchema: Sendable {
             ])
     }
 
-    /// - Throws: `DriverUnavailable` if the server does not support this strategy.
+    /// Creates the schema with the table, and the publication that a stream needs.
+    /// - Throws: `DriverUnavailable` if the server does not support this strategy, or `PostgresError`.
     func create(_ way: PostgresWay) throws {
         let connection = try connect()
         if let obstacle = way.obstacle(connection.serverVersion) { throw DriverUnavailable(obstacle) }

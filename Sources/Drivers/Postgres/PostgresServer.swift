@@ -1,5 +1,5 @@
-// A server of the trial's own: a cluster in the trial's folder, reached by a socket there. It ends with the trial,
-// however the trial ends. It needs no root. PostgreSQL refuses root, so under root it runs as user `postgres`.
+// A server of the trial's own: a cluster in the trial's folder, reached by a Unix socket or by TCP. It ends with the
+// trial, however the trial ends. It needs no root. PostgreSQL refuses root, so under root it runs as user `postgres`.
 import CTidegaugePostgres
 import Foundation
 import StillingWellBasis
@@ -29,7 +29,7 @@ final class PostgresServer {
 
     /// Makes a cluster in `directory`, and starts its server.
     /// - Parameters:
-    ///   - reachedAt: address at which the server also accepts TCP connections from other hosts.
+    ///   - reachedAt: address at which a server over TCP also accepts connections from other hosts.
     ///   - settings: more settings of the server, as `name=value`.
     /// - Throws: `DriverUnavailable` if this machine has no server, or if it cannot be started.
     init(
@@ -106,7 +106,7 @@ final class PostgresServer {
         try awaitReady()
     }
 
-    /// `full` survives a power cut, `relaxed` loses the last commits, `memory` loses everything.
+    /// Returns settings with which a power cut loses no commit (`full`), the last ones (`relaxed`), or possibly all.
     private static func words(_ durability: DurabilityLevel) -> [String] {
         switch durability {
         case .full: ["fsync=on", "synchronous_commit=on"]
@@ -223,7 +223,7 @@ final class PostgresServer {
 /// Access for other hosts: a password that is made for one trial and appears in no report.
 private struct Guests {
     let password: String
-    /// File from which the server reads the password once.
+    /// File from which `initdb` reads the password; removed afterwards.
     let file: String
 
     init(_ directory: String, _ account: ServerAccount?) throws {
@@ -272,7 +272,8 @@ private struct ServerAccount {
         }
     }
 
-    /// Gives the server's user execute permission on the private folders above its own; it still cannot list them.
+    /// Gives all users execute permission on the folder and its parent, if this process's user owns them, so that the
+    /// server's user can enter them. It gives no read permission.
     func open(wayTo directory: String) throws {
         for path in [directory, (directory as NSString).deletingLastPathComponent] {
             var status = stat()

@@ -7,7 +7,7 @@ import TidegaugeDriver
 final class PostgresSite: Sendable {
     private struct Mail {
         var rows: QueryRows
-        /// Token of the snapshot of the rows.
+        /// Token of the state of the rows.
         var token: Int64
     }
 
@@ -66,8 +66,8 @@ enum QueryRows: Sendable {
     }
 }
 
-/// Caches change sets during one delivery of a delivery context. Queries with the same old and new rows share one. Used
-/// on the context.
+/// Caches change sets during one delivery of a delivery context. Subscriptions whose rows have the same old and new
+/// state share one. Used on the context.
 struct ViewDifferences {
     private var made: [ObjectIdentifier: (old: OrderedView, new: OrderedView, changes: OrderedView.Changes)] = [:]
 
@@ -92,7 +92,7 @@ final class WatchedQuery: PullingSubscription {
         site.add(self)
     }
 
-    /// Maintained rows have a change set; the sink is not called if it is empty.
+    /// Maintained rows have a change set after the first delivery; the sink is not called if it is empty.
     fileprivate func show(_ rows: QueryRows, _ token: Int64, _ differences: inout ViewDifferences) {
         var delivery = Delivery(version: token, isInitial: shown.value == nil, count: rows.count)
         if case .kept(let old) = shown.value, case .kept(let new) = rows {

@@ -17,7 +17,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
     private let batcher: NotifyBatcher?
     /// Lock for queries of the harness.
     private let questions = TracedMutex("postgres questions")
-    /// Guarded by `questions`. Nil once the connection was lost.
+    /// Guarded by `questions`. Nil once the connection was lost, until the next query.
     nonisolated(unsafe) private var asking: PostgresConnection?
     /// Made when the rows are loaded.
     private let company = SetOnce<ServerCompany>()

@@ -16,7 +16,7 @@ final class PostgresWatcher: Sendable {
     private let bell: Bell
     private let thread: TracedThread
 
-    /// - Parameter rounds: already connected, so that later commits are noticed. The thread owns it from here on.
+    /// - Parameter rounds: used by the watcher's thread from here on.
     init(_ rounds: sending any WatcherRounds, _ bell: Bell) {
         let orders = Guarded("postgres watcher", Orders())
         (self.orders, self.bell) = (orders, bell)

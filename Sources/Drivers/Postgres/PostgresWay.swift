@@ -58,7 +58,7 @@ public enum PostgresWay: Sendable, Hashable {
         }
     }
 
-    /// Interval between polls in ms; nil if the watcher waits for notifications.
+    /// Interval between polls in ms; nil if the watcher waits for signals.
     var pollMs: Int32? {
         switch self {
         case .poll: 100

@@ -1,5 +1,5 @@
-// Load of a server beside a trial's store, if a scenario asks for it: connections that listen to silent channels,
-// slots whose changes are discarded, a standby that every commit waits for.
+// Load of a server beside a trial's store, if a scenario asks for it: connections that listen on unused channels,
+// slots whose changes are discarded, a standby that every synchronous commit waits for.
 import Glibc
 import StillingWellBasis
 import StillingWellSync
@@ -45,7 +45,7 @@ final class ServerCompany: Sendable {
         threads.value.append(
             TracedThread("pg-slots") { [self] in
                 while !isOver.load(ordering: .acquiring) {
-                    // A feed whose connection is cut stays unread; trials that cut connections have no such load.
+                    // A feed whose connection has been cut stays unread.
                     for feed in feeds.value {
                         _ = try? feed.take { _ in }
                         try? feed.answer(MonotonicClock.nowNs())
@@ -55,7 +55,8 @@ final class ServerCompany: Sendable {
             })
     }
 
-    /// Starts the standby. From here on commits return, and become visible, only after its acknowledgement.
+    /// Starts the standby. From here on commits with `synchronous_commit=on` return, and become visible, only after its
+    /// acknowledgement.
     private func makeStandby(_ delayNs: Int64, _ schema: PostgresSchema) throws {
         let standby = DeliveryBound(try Standby(schema, delayNs))
         threads.value.append(
@@ -86,7 +87,7 @@ private final class Standby {
 
     var socket: Int32 { connection.socket }
 
-    /// - Returns: the time in ms until the next acknowledgement is due.
+    /// - Returns: the time in ms until the next acknowledgement is due; 1,000 if none is.
     func answer(_ nowNs: Int64) throws -> Int32 {
         try connection.takeIn()
         while let position = try connection.takeCopied({ try Self.end(of: $0) }) {

@@ -41,7 +41,7 @@ final class ServerProcesses: Sendable {
     }
 
     /// Adds processes that serve writers on hosts. Their ends are not observed here, so the time of all processes
-    /// that end from here on counts as theirs.
+    /// that end from here on without a call of `end` counts as theirs.
     func addGuests(_ processes: [Int32]) {
         let server = state.withLock { $0.server }
         let endedNs = Self.endedNs(of: server)
@@ -54,7 +54,8 @@ final class ServerProcesses: Sendable {
         }
     }
 
-    /// Returns CPU times by kind. Ended processes are a separate kind, with the kernel's resolution of 10 ms.
+    /// Returns CPU times in ns by kind, or nil if the main process cannot be read. Ended processes are a separate kind,
+    /// with the resolution of a kernel tick, usually 10 ms.
     func cpu() -> [String: Int64]? {
         let (server, known, done, guests, endedBeforeNs) = state.withLock {
             ($0.server, $0.known, $0.done, $0.guests, $0.endedBeforeNs)
@@ -92,7 +93,8 @@ final class ServerProcesses: Sendable {
         return (user + system) * (1_000_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK))))
     }
 
-    /// For example `postgres: walwriter `; a client's title is `postgres: user database [local] idle`.
+    /// Returns the kind that a process's title names, such as `walwriter` for `postgres: walwriter `. A client's title
+    /// is `postgres: user database [local] idle`.
     private static func kind(of process: Int32) -> String {
         let text = (try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)) ?? ""
         let title = text.prefix { $0 != "\0" }

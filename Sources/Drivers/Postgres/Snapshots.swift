@@ -11,7 +11,7 @@ struct PostgresSnapshot: Sendable, Equatable, Codable {
     /// Transactions in between that are not seen, ascending.
     var running: [Int64]
 
-    /// Parses text like `10:20:10,14,15`; nil if it has another form.
+    /// Parses text like `10:20:10,14,15`; nil unless it has three parts, of which the first two are numbers.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, let lowest = Int64(parts[0]), let end = Int64(parts[1]) else { return nil }
@@ -69,7 +69,8 @@ final class ShownSnapshots: Sendable {
 
     var list: [PostgresSnapshot] { all.withLock { $0 } }
 
-    /// Returns the place of a snapshot that was added after the order was computed: before the first unseen commit.
+    /// Returns the place of a snapshot that was added after the order was computed: before the first unseen commit; 0
+    /// for an unknown token.
     func standing(_ token: Int64, behind commits: [Int64]) -> Int64 {
         let list = list
         guard list.indices.contains(Int(token) - 1) else { return 0 }
@@ -80,13 +81,13 @@ final class ShownSnapshots: Sendable {
 
 /// Commits in the order in which snapshots see them.
 struct SnapshotChain {
-    /// By place.
+    /// Ordered by the first snapshot that sees them, then by number.
     let commits: [Int64]
     /// Number of commits that each snapshot sees, in the given order of snapshots.
     let seen: [Int]
     let problem: String?
 
-    /// O((commits + snapshots) log of both + running transactions).
+    /// O((commits + snapshots + their running transactions) · log of the largest) for snapshots that form a chain.
     init(_ commits: [Int64], _ snapshots: [PostgresSnapshot]) {
         let ascending = commits.sorted()
         let seen = snapshots.map { $0.seen(of: ascending) }

@@ -125,7 +125,7 @@ final class StreamRounds: WatcherRounds {
 
     // MARK: Queries
 
-    /// Shows queries for the first time. O(rows) for those that are new.
+    /// Posts the rows of queries for the first time. New queries are evaluated over all rows.
     private func begin() {
         guard !waiting.isEmpty else { return }
         forgetUnwatched()
@@ -161,8 +161,7 @@ final class StreamRounds: WatcherRounds {
         index = PredicateIndex(live.map(\.view.query))
     }
 
-    /// Updates the queries from the changed rows, and posts the changed ones to their delivery contexts. O(changed rows
-    /// log n).
+    /// Updates the queries from the changed rows, and posts the affected ones to their delivery contexts.
     private func post() {
         guard !before.isEmpty else { return }
         var steps: [Int: [OrderedView.Step]] = [:]

@@ -1,5 +1,6 @@
-// The work of a watcher that runs all queries of the process again, every 100 ms or after each signal of a change.
-// After a lost connection it first listens on a new one and then runs the queries, so no change is missed in between.
+// The work of a watcher that runs all queries of the process again, at intervals or after signals of changes; `outbox`
+// fetches only the numbered rows. After a lost connection it first listens on a new one and then runs the queries, so
+// no change is missed in between, except by `lateListen`.
 import Glibc
 import StillingWellBasis
 import TidegaugeDriver
@@ -24,7 +25,7 @@ final class WatchRounds: WatcherRounds {
     private let snapshots: ShownSnapshots
     private let processes: ServerProcesses
     private let bell: Bell
-    /// Nil after it was lost.
+    /// Nil before the first connection, and after it was lost.
     private var asking: PostgresConnection?
     private var ear = Ear.nobody
     private var patience = Patience()
@@ -46,7 +47,7 @@ final class WatchRounds: WatcherRounds {
         if connects { try connect() }
     }
 
-    /// Connects. If the strategy has notifications, all later commits are noticed.
+    /// Connects. If the strategy has notifications or a stream from the start, all later commits are noticed.
     private func connect() throws {
         let connection = try schema.connect()
         processes.add(connection.serverProcess, .watcher)
@@ -219,7 +220,7 @@ final class WatchRounds: WatcherRounds {
 
     private static let snapshot = "SELECT pg_current_snapshot()::text"
 
-    /// Reads one state in a transaction with two round trips; the first statement takes its snapshot.
+    /// Reads one state in a transaction in one pipeline; the first statement after `BEGIN` takes its snapshot.
     private func transaction(_ queries: [Query], _ connection: PostgresConnection) throws -> Answer {
         let statements: [(sql: String, values: [Int64])] =
             [("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", []), (Self.snapshot, [])]

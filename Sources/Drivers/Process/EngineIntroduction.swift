@@ -110,7 +110,7 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
     }
 
     /// The engine's facts as the harness's type. A missing fact counts as an ability that the engine lacks, except
-    /// `versions`, which counts as `number`.
+    /// `versions`, which counts as `number`, and `contents`, which counts as true.
     var engineFacts: EngineFacts {
         EngineFacts(
             durabilities: Set(facts.durabilities.compactMap(DurabilityLevel.init)), persists: facts.persists ?? false,
@@ -132,7 +132,8 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
         }
     }
 
-    /// A phrase that names what the oracle cannot check because of the facts; nil if it checks everything.
+    /// A phrase that names the rows and change sets that the oracle cannot check because of the facts; nil if it checks
+    /// them all.
     var unchecked: String? {
         var parts: [String] = []
         if facts.contents == false {

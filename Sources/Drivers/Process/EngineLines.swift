@@ -4,7 +4,7 @@
 final class EngineLines {
     /// Greatest length of a line in bytes, without its end.
     static let longest = 8 << 20
-    /// Number of characters of a line that messages show.
+    /// Number of bytes of a line that messages show.
     private static let shown = 200
 
     private var pending: [UInt8] = []

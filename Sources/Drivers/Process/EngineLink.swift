@@ -2,8 +2,8 @@
 // when its output is not read.
 //
 // `state` owns the requests that wait, the subscriptions and the failure; `replied` is its condition. `input` owns the
-// descriptor of the engine's standard input and is held while a line is written, so that lines do not mix. `lines` belongs to
-// the reading thread. The lock of `state` is the innermost; no subscriber is called under a lock.
+// descriptor of the engine's standard input and is held while a line is written, so that lines do not mix. The lock of
+// `state` is the innermost; no subscriber is called under a lock.
 import CStillingWellPlatform
 import Foundation
 import Glibc
@@ -57,7 +57,7 @@ final class EngineLink: Sendable {
         var cancelled: Set<Int> = []
         var bounds = CommitBounds()
         var failure: ProcessFailure?
-        /// Whether the process has been asked to end.
+        /// Whether the process has been asked to end, or is about to be.
         var isClosing = false
         var exit: Subprocess.Exit?
 
@@ -65,7 +65,7 @@ final class EngineLink: Sendable {
             waiting.values.contains { !$0.isComplete && $0.operation == "commit" }
         }
 
-        /// Notes when an answered commit began. Its writer reports times that are out of order.
+        /// Notes when an answered commit began. Times that are out of order are left to the writer, which reports them.
         mutating func note(_ answered: Waiting, _ receivedNs: Int64) -> ProcessFailure? {
             guard answered.isComplete, answered.operation == "commit", let reply = answered.message,
                 let version = reply.version, let begunNs = reply.begunNs,
@@ -91,7 +91,7 @@ final class EngineLink: Sendable {
     /// Beginning of a line that has not ended.
     private let half = Guarded("engine line", "")
 
-    /// Number of engines that this process has started.
+    /// Number of engines that this process has started or tried to start.
     private static let started = Atomic<Int>(0)
 
     /// Starts the program.
@@ -104,7 +104,7 @@ final class EngineLink: Sendable {
         let environment = program.environment.merging(family.environment) { _, mark in mark }
         let process: Subprocess
         do {
-            // Most shells replace themselves by the last program of the command. One that stays belongs to the family.
+            // Many shells replace themselves by the program of a simple command. One that stays belongs to the family.
             process = try Subprocess(
                 "/bin/sh", ["-c", program.command], in: program.folder, environment: environment, keepsInputOpen: true)
         } catch let error as Subprocess.CannotStart {
@@ -365,7 +365,8 @@ final class EngineLink: Sendable {
 
     /// Asks the engine to end, waits for that, and kills what is left of its family. Any thread. A second call does
     /// nothing.
-    /// - Throws: the failure of the engine, if it has had one or does not end.
+    /// - Throws: the failure of the engine, if it has had one, does not end, or ends with a failure; `EngineRefusal` if
+    ///   it refuses to close.
     func close() throws {
         // Set before the request, because the engine may end before its reply has been read.
         let isFirst = state.withLock { state in

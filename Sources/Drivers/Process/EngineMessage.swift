@@ -1,7 +1,7 @@
 // A line that an engine has written: a reply or a delivery, as fields. Names and meanings: Docs/engines.md.
 import TidegaugeDriver
 
-/// Fields of a reply or a delivery. Fields that the line lacks are nil, empty or false.
+/// Fields of a reply or a delivery. Fields that the line lacks are nil, empty, 0 or false.
 struct EngineMessage: Sendable {
     /// An error in a reply.
     struct Refusal: Sendable {
@@ -145,7 +145,7 @@ struct EngineMessage: Sendable {
 
 /// Receives the deliveries of a subscription on the thread that reads from the engine.
 protocol EngineSubscriber: AnyObject, Sendable {
-    /// - Parameter receivedNs: the time when the line was read.
+    /// - Parameter receivedNs: the time when the last line of the delivery was read.
     /// - Returns: what is wrong with the delivery, or nil.
     func receive(_ delivery: EngineMessage, receivedNs: Int64) -> ProcessFailure?
     /// Any thread.

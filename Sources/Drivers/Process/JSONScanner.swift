@@ -1,5 +1,5 @@
-// Reads JSON from bytes without a general decoder: lists of numbers are read straight into arrays. A message with 5,000
-// indices would take a decoder longer than the engine's own work.
+// Reads JSON from bytes without a general decoder: lists of numbers are read straight into arrays, because a general
+// decoder is slow for messages with thousands of indices.
 import Foundation
 
 /// A position in a JSON text. Reads whole numbers, texts, truth values, lists and maps, or skips a value.
@@ -12,7 +12,7 @@ struct JSONScanner {
         let place: Int
     }
 
-    /// Greatest depth of lists and maps.
+    /// Greatest depth of lists and maps in a skipped value.
     private static let deepest = 64
 
     private let bytes: UnsafeBufferPointer<UInt8>
@@ -100,7 +100,7 @@ struct JSONScanner {
         place < bytes.count && bytes[place] == UInt8(ascii: character)
     }
 
-    /// Consumes a digit, if there is one next.
+    /// Consumes the next byte and returns its value if it is a digit.
     private mutating func digit() -> UInt8? {
         guard place < bytes.count, case let digit = bytes[place] &- UInt8(ascii: "0"), digit < 10 else { return nil }
         place += 1

@@ -10,7 +10,7 @@ public struct KnownEngine: Codable, Sendable {
     let program: EngineProgram
     let introduction: EngineIntroduction
 
-    /// Time limit in ns for the first answer.
+    /// Time limit in ns for the answers to `hello` and `close`.
     private static let introductionLimitNs: Int64 = 20_000_000_000
     private static let longestName = 40
 
@@ -23,7 +23,7 @@ public struct KnownEngine: Codable, Sendable {
             try link.close()
             (self.program, self.introduction) = (program, introduction)
         } catch {
-            // Kills it. It is this error that counts.
+            // Ends or kills the engine. The first error counts.
             try? link.close()
             throw error
         }
@@ -48,7 +48,7 @@ public struct KnownEngine: Codable, Sendable {
     /// Remarks for people: versions of the engine and its runtime, its own remarks, and `unchecked`.
     public var remarks: [String] { introduction.engineFacts.remarks }
 
-    /// A phrase that names what the oracle cannot check; nil if it checks everything.
+    /// A phrase that names the rows and change sets that the oracle cannot check; nil if it checks them all.
     public var unchecked: String? { introduction.unchecked }
 
     public var driver: any StoreDriver {

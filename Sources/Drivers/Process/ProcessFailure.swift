@@ -1,4 +1,4 @@
-// Errors of engines in other processes. Each ends the trial as a row with a name of its own.
+// Errors of engines in other processes. A trial that one of them ends has the error's name in its row of the results.
 import TidegaugeDriver
 import TidegaugeMeasure
 
@@ -10,7 +10,7 @@ struct ProcessFailure: NamedEngineError {
         case silent = "engine_silent"
         case garbage = "engine_garbage"
         case lineTooLong = "engine_line_too_long"
-        /// A time that cannot be.
+        /// Times that are out of order.
         case time = "engine_time"
         /// A message that is not allowed in the current state, or lacks a field.
         case order = "engine_order"
@@ -18,7 +18,7 @@ struct ProcessFailure: NamedEngineError {
         case early = "engine_early_delivery"
         /// A delivery after the reply to `cancel`.
         case late = "engine_late_delivery"
-        /// Facts that contradict what the engine does or has said before.
+        /// Facts that are invalid, or contradict what the engine does or has said before.
         case facts = "engine_facts"
         /// The process does not end after `close`.
         case stays = "engine_stays"
@@ -36,7 +36,8 @@ struct ProcessFailure: NamedEngineError {
 
     var reportName: String { kind.rawValue }
 
-    /// Describes the end of an engine. A shell between ends with 128 plus the number of the signal that ended its program.
+    /// Describes the end of an engine. A shell that has started the engine ends with 128 plus the number of the signal
+    /// that ended the engine.
     static func words(_ exit: Subprocess.Exit) -> String {
         guard case .status(let status) = exit, (129...192).contains(status) else { return "\(exit)" }
         return "\(exit), as of a shell whose program ended by signal \(status - 128)"
@@ -65,7 +66,7 @@ struct EngineRefusal: NamedEngineError {
     }
 }
 
-/// The last lines of a stream.
+/// The last 20 lines of a stream, each cut to 500 bytes.
 struct LastLines: Sendable {
     private static let most = 20
     private static let longest = 500

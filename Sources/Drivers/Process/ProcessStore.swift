@@ -1,6 +1,6 @@
 // A store in another process, one process for each. Requests are in RequestText.swift, replies in EngineMessage.swift.
 //
-// `lastNumber` numbers writers and subscriptions; everything else is set once.
+// `lastNumber` numbers writers and subscriptions together. It is an atomic.
 import Foundation
 import StillingWellSync
 import Synchronization
@@ -14,7 +14,7 @@ final class ProcessStore: ServedStore, WorkCounting, RenumberedStore {
     private let facts: EngineIntroduction.Facts
     private let sites = SiteMap<ProcessSite>("engine sites")
     private let lastNumber = Atomic<Int>(0)
-    /// Number of rows in one request.
+    /// Maximum number of rows in one request.
     private static let rowsPerRequest = 10_000
 
     /// Starts the engine and opens its store.
@@ -86,7 +86,7 @@ final class ProcessStore: ServedStore, WorkCounting, RenumberedStore {
         }
     }
 
-    /// Returns what a delivery lacks of the engine's facts, or nil.
+    /// Returns how a delivery contradicts the engine's facts or its own count, or nil.
     func contradiction(in delivery: EngineMessage) -> String? {
         if delivery.version == nil, facts.versions != EngineIntroduction.Versions.none {
             return "a delivery has no 'version': state \"versions\": \"none\", or add it"

@@ -3,7 +3,7 @@
 import StillingWellBasis
 import TidegaugeDriver
 
-/// The JSON of a request without its beginning, `{"id":n`, which is known when it is sent.
+/// The JSON of a request without its beginning `{"id":n` and its end `}`. The number is known when it is sent.
 struct RequestText {
     private(set) var bytes: [UInt8] = []
     /// Name of the operation.

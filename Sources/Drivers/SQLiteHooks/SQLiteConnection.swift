@@ -46,7 +46,7 @@ final class SQLiteConnection {
         try finish(statement, sql, row)
     }
 
-    /// The same with values of any type.
+    /// Runs one statement with values of any type, prepared the first time, and ignores its rows.
     func run(_ sql: String, binding values: [SQLValue]) throws {
         let statement = try statement(sql)
         defer { sqlite3_reset(statement) }

@@ -1,5 +1,5 @@
 // SQLite used directly, as by applications without an observation library. Hooks record the rows that a transaction
-// touches; after the commit every delivery context queries with its own connection.
+// touches; after the commit every delivery context runs its affected queries on its own connection.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver

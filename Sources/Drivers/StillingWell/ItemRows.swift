@@ -1,4 +1,5 @@
-// The rows that scenarios write and observe, as StillingWell models: one class per kind of primary key.
+// The rows that scenarios write and observe, as StillingWell models: one class per kind of primary key. Rows with text
+// and bytes are in ShapedRows.swift.
 import Foundation
 import StillingWell
 import TidegaugeDriver

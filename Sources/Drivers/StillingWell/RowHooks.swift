@@ -68,7 +68,7 @@ final class RowList: StoredObject {
 
 /// The row that queries find if rows are behind links. Its own columns are copies of the row's when it was inserted.
 final class HeadRow: StoredObject, DrivenRow {
-    /// The number of links that a store follows for changes by default.
+    /// The number of links that a store follows for changes.
     static let deepest = 3
 
     @Stored(.primaryKey) var key = 0

@@ -31,7 +31,7 @@ final class ShapedRow: StoredObject, DrivenRow {
 
 /// The rows of one store if they have text, bytes or counterparts (`RowShape.isPlain` is false).
 struct ShapedRows: DrivenRows {
-    /// Maximum number of bytes in a transaction of the load.
+    /// Approximate maximum number of bytes in a transaction of the load.
     private static let loadBytes = 32 << 20
 
     private let shape: RowShape

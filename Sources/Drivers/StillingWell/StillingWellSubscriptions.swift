@@ -35,7 +35,7 @@ where Rows.Element: DrivenRow, Rows.Index == Int {
 extension Results where Object: DrivenRow {
     /// - Parameters:
     ///   - query: the query of these results.
-    ///   - operators: number of type-erased reactive operators that a change passes through.
+    ///   - operators: number of type-erased `map` operators that a change passes through.
     func subscribe(_ sink: any DeliverySink, to query: Query, operators: Int) throws -> any AnsweringSubscription {
         guard operators > 0 else {
             let token = try observe { sink.take($0) }
