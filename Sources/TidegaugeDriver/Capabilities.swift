@@ -36,7 +36,7 @@ public struct EngineFacts: Sendable {
     /// Whether deliveries carry index lists. Without them, as in engines that deliver whole values, only the data is
     /// checked.
     public var hasChangeSets: Bool
-    /// Whether commits and deliveries carry versions. Without them, coverage is derived from the rows' stamps.
+    /// Whether commits and deliveries carry versions. Without them, trials with a load are skipped.
     public var hasVersions = true
     /// Data that the oracle may read inside callbacks (`DriverSubscription.forEachShown`) and compare with the
     /// claimed version.

@@ -62,7 +62,8 @@ public enum CapabilityCheck {
         return nil
     }
 
-    /// Obstacle in the contents of rows, the server, the processes or the fault, or nil.
+    /// Returns the obstacle in settings that no other function here checks, such as rows, server, hosts or fault, or
+    /// nil.
     private static func shape(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
         if spec.observers.sort == .list, !capabilities.hasLists { return "it has no lists" }
         if spec.dataset.links > capabilities.deepestLinks {
@@ -125,7 +126,7 @@ extension RowShape {
 }
 
 extension TrialSpec {
-    /// Whether the spec has settings that apply only to stores kept by a server.
+    /// Whether the spec has settings of a server, apart from its URL.
     fileprivate var asksForServer: Bool {
         serverTransport != nil || serverListeners != nil || serverSlots != nil || serverStandbyNs != nil
     }

@@ -1,5 +1,5 @@
-// Reads a result that another commit's binary wrote. Metrics that only the other binary knows are kept by name.
-// Fields that it did not write have the values of an empty result.
+// Reads a result that another commit's binary wrote. Figures of metrics that only the other binary knows are kept by
+// name, and their recordings are dropped. Fields that it did not write have the values of an empty result.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -13,7 +13,7 @@ public struct ForeignFigure: Codable, Sendable, Equatable {
 
 extension TrialResult {
     /// Reads a result of any version whose fields have the same meaning.
-    /// - Throws: the decoder's error if they have not.
+    /// - Throws: the decoder's error if the fields have other types, or `TrialFault` if it is no JSON object.
     package static func readForeign(_ data: Data) throws -> TrialResult {
         let empty = try JSONSerialization.jsonObject(with: try JSONEncoder().encode(TrialResult(fate: .completed)))
         let written = try JSONSerialization.jsonObject(with: data)

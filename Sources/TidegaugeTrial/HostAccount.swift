@@ -11,7 +11,7 @@ public struct HostAccount: Codable, Sendable, Equatable {
         /// Bounds of the host clock's lead at the start of the window, in ns.
         public var aheadAtLeastNs: Int64
         public var aheadAtMostNs: Int64
-        /// Maximum error of the host's times on the trial's clock, ± ns, over all commits.
+        /// Maximum error of the host's times on the trial's clock, ± ns, over all converted times.
         public var halfWidthNs: Int64
 
         package init(isSame: Bool, exchanges: Int, aheadNs: ClosedRange<Int64>, halfWidthNs: Int64) {
@@ -27,10 +27,10 @@ public struct HostAccount: Codable, Sendable, Equatable {
     /// Number of its commits, as far as known.
     public var commits: Int
     public var clock: Clock
-    /// CPU time within the measured window.
+    /// CPU time of its writing process; nil if it sent no report.
     public var cpu: CPUAccount?
     public var noise: NoiseAccount?
-    /// nil if the agent runs on this machine from the same binary.
+    /// nil if the agent was not asked for it, because it runs on this machine from the same binary, or sent no report.
     public var environment: EnvironmentReport?
 
     package init(

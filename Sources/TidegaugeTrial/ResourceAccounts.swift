@@ -1,19 +1,21 @@
-// Resources that a trial used within its measured window: CPU time, allocations, and instructions of a counted trial.
+// Resources that a trial used: CPU time and allocations from the start of its measured window on, and instructions of a
+// counted trial.
 import TidegaugeMeasure
 
-/// CPU time from the start of the measured window until every observer had covered its last commit. It excludes the
-/// harness's own work: the conducting thread, the hiccup probe and active waiting for due times.
+/// CPU time from the start of the measured window until the wait for the observers' last callbacks was over. It
+/// excludes the harness's own work: the conducting thread, the probes, the reader of an engine's output, and active
+/// waiting.
 public struct CPUAccount: Codable, Sendable, Equatable {
     public var processNs: Int64 = 0
     /// CPU time in ns by `ThreadRole`.
     public var roleNs: [String: Int64] = [:]
-    /// Subtracted CPU time of the conducting thread and the hiccup probe.
+    /// Subtracted CPU time of the harness's threads.
     public var harnessNs: Int64 = 0
     /// Active waiting, subtracted from the writers.
     public var spunNs: Int64 = 0
     /// Number of commits that returned in that time.
     public var commits = 0
-    /// Number of those commits that affect at least one observer.
+    /// Number of those commits that affect at least one measured observer.
     public var affectingCommits = 0
 
     package init() {}
@@ -30,7 +32,7 @@ public struct CPUAccount: Codable, Sendable, Equatable {
     public var perCommitNs: Double? { commits > 0 ? Double(processNs) / Double(commits) : nil }
 }
 
-/// Allocations from the start of the measured window until every observer had covered its last commit.
+/// Allocations from the start of the measured window until the wait for the observers' last callbacks was over.
 public struct AllocationAccount: Codable, Sendable, Equatable {
     /// Totals of the process, without the conducting thread's bytes.
     public var process: AllocationTotals
@@ -87,7 +89,7 @@ public struct CountAccount: Codable, Sendable, Equatable {
 
     public var counter: InstructionCounter
     public var commits: Int
-    /// Number of those commits that affect at least one observer.
+    /// Number of those commits that affect at least one measured observer.
     public var affectingCommits: Int
     /// Number of idle turns of all threads: turns without a commit.
     public var rests: Int
@@ -110,7 +112,7 @@ public struct CountAccount: Codable, Sendable, Equatable {
     }
 
     /// Amount of some roles per commit that affects an observer, or per commit if none does. The cost of idle turns
-    /// is subtracted. Nil if the counter does not provide it or no such thread was seen.
+    /// is subtracted. Nil if the counter does not provide it, no such thread was seen, or there were no idle turns.
     package func perCommit(_ roles: [ThreadRole], _ part: (Amounts) -> Int64?) -> Double? {
         let counted = affectingCommits > 0 ? affectingCommits : commits
         func sum(_ amounts: [String: Amounts]) -> Double? {

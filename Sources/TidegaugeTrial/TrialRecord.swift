@@ -89,7 +89,7 @@ public struct Judgement: Codable, Sendable, Equatable {
     public var scenario: String
     public var driver: String
     public var verdict: Verdict
-    /// `stillingwell dataset.items=1000: upkeep_cost.value <= 50000 ns/commit: 12345`.
+    /// `stillingwell dataset.items=1000: upkeep_cost.value <= 50.0 µs: 12.3 µs`.
     public var text: String
     /// nil in journals of older versions.
     public var held: Held?

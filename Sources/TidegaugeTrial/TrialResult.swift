@@ -17,7 +17,7 @@ public struct TrialResult: Codable, Sendable {
     /// The engine cannot run on this machine.
     public var isUnavailable = false
     public var figures: [Figure] = []
-    /// The first few violations found by the oracle, each a sentence with place, step and seed.
+    /// The first few violations, each a sentence with scenario, driver, sweep point, trial and seed.
     public var violations: [String] = []
     public var violationCount = 0
     public var cpu: CPUAccount?
@@ -28,7 +28,8 @@ public struct TrialResult: Codable, Sendable {
     public var count: CountAccount?
     /// Plain counts by name: commits, callbacks, pairs, …
     public var counts: [String: Int] = [:]
-    /// Commits per second that the engine reached; nil if it kept up with its schedule, or had none.
+    /// Commits per second that the engine reached; nil if it kept up with its schedule, had none, or a fault was
+    /// injected.
     public var saturationHz: Double?
     /// Distributions, series and spans.
     public var recordings = TrialRecordings()
@@ -60,7 +61,7 @@ public struct TrialResult: Codable, Sendable {
 
 extension Figure {
     /// A figure below this multiple of its floor is dominated by the harness. The floor is the same figure of the no-op
-    /// driver, or the cost of three clock reads.
+    /// driver, the cost of one clock read, or a percentile of late wake-ups.
     package static let floorFactor = 3.0
 }
 
@@ -71,7 +72,7 @@ public struct TrialProgress: Codable, Sendable {
     }
 
     public var phase: Phase
-    /// Share of the measured window, 0 … 1, or above 1 while writers are late.
+    /// Share of the measured window, 0 … 1; negative in the warm-up, above 1 while writers are late.
     public var fraction: Double
     public var commits: Int
     public var callbacks: Int

@@ -74,7 +74,7 @@ package enum HangReport {
         stake.place.isEmpty ? stake.resource.label : "\(stake.resource.label) at \(stake.place)"
     }
 
-    /// Waits and holds of each thread as spans on one time line that starts with the earliest one.
+    /// Waits, holds and hand-offs of each thread as spans on one time line that starts with the earliest event.
     static func lastEvents() -> [TraceSpan] {
         let all = Tracing.lastEvents().filter { !$0.moments.isEmpty }
         let startNs = all.compactMap { $0.moments.first?.atNs }.min() ?? 0

@@ -14,8 +14,8 @@ package enum LivenessProbe {
     private static let looks = 5
     private static let betweenLooksNs: Int64 = 20_000_000
 
-    /// Returns the names of the threads, except the caller, that were runnable in nearly all of five samples within
-    /// 100 ms.
+    /// Returns the names of the threads, except the caller and those that wake by the clock, that were runnable in at
+    /// least four of five samples, taken 20 ms apart.
     /// - Parameter pid: this process or a child.
     package static func threads(of pid: Int32 = getpid()) -> [String] {
         var seen: [Int32: (name: String, count: Int)] = [:]
@@ -55,7 +55,8 @@ package struct HangDeadline {
         extensions = 0
     }
 
-    /// Returns whether the time is over and no thread is runnable. Extends the deadline if one is.
+    /// Returns whether the time is over, and either no thread is runnable or no extension is left. Extends the deadline
+    /// if the time is over otherwise.
     package mutating func hasPassed() -> Bool {
         guard MonotonicClock.nowNs() > endNs else { return false }
         guard extensions < mostExtensions, !LivenessProbe.threads(of: child ?? getpid()).isEmpty else { return true }
