@@ -114,6 +114,6 @@ public enum ThreadRole: String, Codable, Sendable, CaseIterable {
     case upkeep
     /// Runs observers' callbacks.
     case observer
-    /// All other threads: the harness, and threads that started or ended within the window.
+    /// All other threads, such as the harness's and those that started or ended within the window.
     case other
 }

@@ -1,6 +1,6 @@
 // Records the callbacks of one observer. Index lists are copied to a second buffer, so that the oracle can replay them
 // after the load. One thread at a time records, because deliveries of a delivery context are serial. Reading starts
-// after the context has ended (see RecordBuffer for ownership instead of locks).
+// after the context has been waited for (see RecordBuffer for ownership instead of locks).
 import Synchronization
 
 /// Properties of a callback.
@@ -10,7 +10,7 @@ public struct CallbackFlags: OptionSet, BitwiseCopyable, Sendable, Hashable {
 
     /// The first delivery of a subscription, according to the engine.
     public static let initial = CallbackFlags(rawValue: 1)
-    /// The engine gave no version; `version` is 0 and undefined.
+    /// The engine gave no version; `version` is 0 and has no meaning.
     public static let noVersion = CallbackFlags(rawValue: 2)
     /// The index buffer was full: the counts are valid but the lists are missing.
     public static let indicesLost = CallbackFlags(rawValue: 4)

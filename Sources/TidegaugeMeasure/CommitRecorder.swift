@@ -11,7 +11,7 @@ public struct CommitRecord: BitwiseCopyable, Sendable, Equatable {
     public var lockedNs: Int64
     /// The commit returned.
     public var committedNs: Int64
-    /// Store version after the commit; the rows' stamp if the engine has no versions.
+    /// Store version after the commit; a token until the load has ended if the store conforms to `LateVersions`.
     public var version: Int64
 
     public init(dueNs: Int64, beginNs: Int64, lockedNs: Int64, committedNs: Int64, version: Int64) {

@@ -14,9 +14,9 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
     public var commit: String
     /// Whether the working tree differed from the commit.
     public var dirty: Bool
-    /// Compiler such as `Swift 6.1 or later`, as precise as a program can know at build time.
+    /// Compiler such as `Swift 6.3` or `Swift 6.4 or later`, as precise as a program can know at build time.
     public var compiler: String
-    /// `release` or `debug`, with `+sanitizer` if jemalloc is not linked because of one.
+    /// `release` or `debug`, with `+sanitizer` if jemalloc is not linked.
     public var buildConfiguration: String
     public var countsAllocations: Bool
 

@@ -1,7 +1,8 @@
 // A figure: one number of a report, without its run.
 import TidegaugeSpec
 
-/// A figure of one trial. `value` is nil if the samples do not suffice (an empty cell; `n/a` for people).
+/// A figure of a trial or a sweep. `value` is nil if there is none, for example with too few samples (an empty cell;
+/// `n/a` for people).
 public struct Figure: Codable, Sendable, Equatable {
     public var metric: Metric
     public var statistic: Statistic
@@ -19,6 +20,6 @@ public struct Figure: Codable, Sendable, Equatable {
         (self.n, self.censored, self.flags) = (n, censored, flags)
     }
 
-    /// Whether a value in a file is plausible. Ratios, squares and sums of such values are finite and have logarithms.
+    /// Whether a value in a file is plausible: 0, or of a magnitude whose squares, sums and ratios are finite.
     public static func isPlausible(_ value: Double) -> Bool { value == 0 || 1e-30...1e18 ~= abs(value) }
 }

@@ -99,8 +99,8 @@ extension FigureFlag.Word {
             "of `recording_cost`: cost of the clock readings that it excludes, with their number per commit and "
                 + "callback, and the cost of one"
         case .atFloor:
-            "less than three times the resolution of the harness: the same figure on the no-op driver, three clock "
-                + "readings, and for times from a due time the same percentile of `harness_hiccup`; shown as `~`"
+            "less than three times the resolution of the harness: the same figure on the no-op driver, one clock "
+                + "reading, and for times from a due time the same percentile of `harness_hiccup`; shown as `~`"
         case .acrossHosts:
             "begins on the clock of one host and ends on that of another; the true value is within ± N ns; shown as "
                 + "`~` if it is less than that. A limit within that range is *unknown*; a faster connection between "

@@ -3,7 +3,7 @@ import Foundation
 
 /// Names of file systems.
 public enum FileSystem {
-    /// Returns a type such as `ext4`, `xfs`, `overlay` or `tmpfs`; `unknown` if the folder does not exist.
+    /// Returns a type such as `ext4`, `xfs`, `overlay` or `tmpfs`; `unknown` if it cannot be found out.
     public static func name(of folder: String) -> String {
         guard let resolved = realpath(folder, nil) else { return "unknown" }
         defer { free(resolved) }

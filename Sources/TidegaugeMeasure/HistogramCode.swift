@@ -43,7 +43,7 @@ public enum HistogramCode {
     }
 
     /// Decodes the buckets of `text`.
-    /// - Throws: `Damage` if `encode` did not write it.
+    /// - Throws: `Damage` if it does not have the form that `encode` writes.
     static func decode(_ text: String) throws(Damage) -> [(index: Int, count: UInt64)] {
         guard let data = Data(base64Encoded: text) else { throw Damage(description: "no base64") }
         var outer = Bytes(data)

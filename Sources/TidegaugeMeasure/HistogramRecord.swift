@@ -48,7 +48,7 @@ extension LatencyHistogram {
     }
 }
 
-/// A decoded distribution, for plots of percentiles.
+/// A decoded distribution, for plots of percentiles and for limits.
 public struct ValueDistribution: Sendable, Equatable {
     /// Counts by bucket. A negative bucket has the index −1 − that of its magnitude, so that indices ascend with
     /// values.

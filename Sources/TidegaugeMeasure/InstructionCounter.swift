@@ -44,7 +44,7 @@ public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
 /// Conventions between a trial's process under callgrind and its parent.
 public enum Callgrind {
     public static let program = "valgrind"
-    /// File name in the folder of the trial's result. Each part of the trial has a file per thread.
+    /// Beginning of file names in the folder of the trial's result. Each part of the trial has a file per thread.
     public static let fileName = "callgrind.out"
 
     /// Label of a dump.

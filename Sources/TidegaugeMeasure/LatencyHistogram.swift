@@ -4,8 +4,8 @@
 import Histogram
 import TidegaugeSpec
 
-/// Counts samples in buckets of at most 0.1 % of their value. Recording is O(1), and allocates only for values beyond
-/// all others.
+/// Counts samples in buckets of at most 0.1 % of their value. Recording a value is O(1), and allocates only for values
+/// beyond all others. Recording one with its times may also allocate.
 public struct LatencyHistogram: Sendable {
     /// Samples with known values.
     private(set) var complete = SignedHistogram()
@@ -36,7 +36,7 @@ public struct LatencyHistogram: Sendable {
     }
 
     /// Adds a sample of which only a lower bound is known: a commit that was not covered when the run ended. Dropping
-    /// it would hide hangs. A bound below 0 (a callback that began while the end was recorded) counts as 0.
+    /// it would hide hangs. A bound below 0 counts as 0.
     public mutating func recordCensored(_ atLeastNs: Int64) {
         let value = Swift.max(atLeastNs, 0)
         guard admit(value, count: 1) else { return }
@@ -87,7 +87,7 @@ extension LatencyHistogram {
 
     /// A percentile and whether it is exact.
     public struct Percentile: Sendable, Equatable {
-        /// Highest value of its bucket.
+        /// Highest value of its bucket, but not more than the maximum.
         public var value: Int64
         /// Whether censored samples may raise it: then it is a lower bound, shown as `≥`.
         public var isLowerBound: Bool

@@ -1,4 +1,4 @@
-// Sources of EnvironmentReport. Each function reads one property and returns `unknown` on failure.
+// Sources of EnvironmentReport, one function for each property.
 import Foundation
 
 enum BuildFacts {
@@ -76,7 +76,8 @@ enum MachineFacts {
     }
 }
 
-/// Name shared by machines that can use one calibration: the same processor, number of cores and kernel series.
+/// Name shared by machines that can use one calibration: the same processor, number of cores, architecture and kernel
+/// version up to the first hyphen.
 public enum MachineKey {
     public static var current: String {
         let facts = [

@@ -1,7 +1,9 @@
 // Disturbances of a trial by its machine, and the rule by which they make the trial void: the same rule for the trials of a run and
-// the pairs of a comparison. The rule is fixed before anything is measured, and knows nothing of what was. Pure.
+// the pairs of a comparison. The rule is fixed before the measurement, and does not depend on the store's figures.
+// Pure.
 
-/// Disturbances from the start of the measured window to the end of the load.
+/// Disturbances from the start of the measured window to the end of the load. Hiccups also include the warm-up, and the
+/// time until everything was delivered.
 public struct NoiseAccount: Codable, Sendable, Equatable {
     /// Share of the time of all processors that the hypervisor gave to other machines. Nil if the kernel does not say.
     public var stealShare: Double?
@@ -30,7 +32,7 @@ public struct NoiseAccount: Codable, Sendable, Equatable {
         involuntarySwitches = pressure.involuntarySwitches
     }
 
-    /// An account with the larger share or time of each kind of disturbance, for a figure of both trials.
+    /// An account with the larger steal share, wait share and hiccup time of both, for a figure of both trials.
     package func worse(_ other: NoiseAccount) -> NoiseAccount {
         var worse = self
         worse.stealShare = [stealShare, other.stealShare].compactMap { $0 }.max()

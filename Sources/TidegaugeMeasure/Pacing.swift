@@ -13,7 +13,7 @@ public enum Pacing {
     static let preemptedGapNs: Int64 = 10_000
 
     /// Lets sleeps of the calling thread end as precisely as the timer allows (default slack: 50 µs). Called at the
-    /// start of every thread that paces.
+    /// start of writers and of the hiccup probe.
     public static func tightenTimerSlack() { cp_set_timer_slack_ns(1) }
 
     /// Sleeps until `deadlineNs` on the monotonic clock, also across signals.

@@ -25,7 +25,7 @@ public struct Pressure: Codable, Sendable, Equatable {
     public var majorFaults: Int64
 
     /// Lower bound of the stolen time. The kernel reports whole ticks, and one of the difference may be from before
-    /// the window, which would be 1 % or more of half a second.
+    /// the window.
     public var stealAtLeastNs: Int64? {
         let ticksPerSecond = Int64(sysconf(Int32(_SC_CLK_TCK)))
         return stealNs.map { max(0, $0 - (ticksPerSecond > 0 ? 1_000_000_000 / ticksPerSecond : 0)) }

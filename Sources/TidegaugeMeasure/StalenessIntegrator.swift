@@ -41,7 +41,7 @@ public struct StalenessIntegrator: Sendable {
         lagOverTime = overTime
     }
 
-    /// Adds one observer. O(n log n) for n commits.
+    /// Adds one observer. O(n log n) for n commits and callbacks.
     /// - Parameters:
     ///   - commits: commits that affect its query, with ascending versions, including those before the window, which
     ///     may not be covered yet.

@@ -7,7 +7,7 @@ public enum StandardStream: Int32, Sendable {
     case errors = 2
 
     /// Writes all bytes, and waits for room if the descriptor has none.
-    /// - Returns: false, with `errno`, if they cannot be written. On standard error only the exit code remains.
+    /// - Returns: false, with `errno`, if they cannot be written.
     @discardableResult
     public func write(_ bytes: some Collection<UInt8>) -> Bool {
         let whole = Array(bytes)

@@ -9,7 +9,7 @@ import StillingWellBasis
 
 /// Load of the processors before the first trial, in environment.json.
 public struct StartLoad: Codable, Sendable, Equatable {
-    /// Share of processor time from which the machine counts as busy.
+    /// Share of processor time above which the machine counts as busy.
     public static let mostBusyShare = 0.25
 
     /// Share of non-idle processor time at the start of the run, to three decimals; nil if it is unknown.

@@ -23,7 +23,7 @@ extension Subprocess {
 
     /// Runs the program at `path` and waits for its end. Any thread.
     /// - Parameters:
-    ///   - timeoutNs: time limit, after which it is killed with its descendants.
+    ///   - timeoutNs: time limit, after which it is killed with its process group.
     ///   - mostBytes: number of bytes kept of either stream. More is read, counted and dropped.
     /// - Throws: `CannotStart`.
     public static func run(

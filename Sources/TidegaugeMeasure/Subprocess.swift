@@ -1,7 +1,7 @@
 // A child process, started by `posix_spawn` in its own process group, which is signalled as a whole. Both pipes are
 // drained together, because a child blocks on a full pipe that is not read.
 //
-// All reading and writing happens in `advance` on the caller's thread, so no lock or queue is needed.
+// All reading and writing happens in calls on the caller's thread, so no lock or queue is needed.
 import CStillingWellPlatform
 import Foundation
 import Glibc
@@ -167,18 +167,18 @@ public final class Subprocess {
         return input
     }
 
-    /// Signals the child and its descendants.
+    /// Signals the child's process group, or the child alone if that fails.
     public func signal(_ number: Int32) {
         if exit == nil, Glibc.kill(-pid, number) != 0 { _ = Glibc.kill(pid, number) }
     }
 
-    /// Kills the child and its descendants, and waits for its end.
+    /// Kills the child's process group, and waits for the end of the child.
     public func kill() {
         signal(SIGKILL)
         while exit == nil { _ = advance { _, _ in } }
     }
 
-    /// Waits for output, for the end of the child, or until `untilNs` on the monotonic clock.
+    /// Waits for output, for the end of the child, or until `untilNs` on the monotonic clock, but at most 60 s.
     /// - Parameters:
     ///   - descriptor: another descriptor; the call also returns when it is readable.
     ///   - heard: receives output in pieces of any length.
