@@ -18,7 +18,8 @@ public struct DetectableEffect: Sendable, Equatable {
         pairs >= fewestPairs ? reach * sigma / (Self.efficiency * Double(pairs)).squareRoot() : nil
     }
 
-    /// Returns the number of pairs that detect `effect`, at least `fewestPairs`. Returns nil if no number does.
+    /// Returns the number of pairs that detect `effect`, at least `fewestPairs`. Returns nil if no number below 10⁹
+    /// does.
     public func pairs(sigma: Double, effect: Double) -> Int? {
         guard effect > 0, sigma.isFinite else { return nil }
         let needed = pow(reach * sigma / effect, 2) / Self.efficiency

@@ -11,8 +11,8 @@ public struct LogLogSlope: Sendable, Equatable {
     /// negative. Callers report the number with the figure.
     public var droppedPoints: Int
 
-    /// Fits by Theil–Sen on the logarithms. A sweep has four or five points, and a busy machine may spoil one. One
-    /// spoilt end point would determine a least-squares slope, but not the median of pairwise slopes.
+    /// Fits by Theil–Sen on the logarithms. A sweep has few points, and a busy machine may spoil one. One spoilt end
+    /// point would change a least-squares slope much more than the median of pairwise slopes.
     ///
     /// Valid if y is well above its noise at every point: a noise floor flattens the small end and lowers β.
     /// - Parameters: x and y of each point, in the same order.

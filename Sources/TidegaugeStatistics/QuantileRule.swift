@@ -1,5 +1,5 @@
 // Tests whether samples contradict a bound on a quantile. A percentile of few samples depends on each of them. The
-// number of samples beyond the bound is binomial for any distribution of the samples. Pure.
+// number of independent samples beyond the bound is binomial, whatever their distribution. Pure.
 import Glibc
 
 /// Number of samples, and of those beyond a bound on one of their quantiles.

@@ -72,7 +72,7 @@ public struct LocationInterval: Sendable, Equatable {
         return LocationInterval(low: averages[place], high: averages[averages.count - 1 - place])
     }
 
-    /// Returns an upper bound of the location with at least `confidence`.
+    /// Returns an upper bound of the location with at least `confidence`, `nil` for too few values.
     public static func upperBound(_ values: [Double], confidence: Double) -> Double? {
         twoSided(values, confidence: 2 * confidence - 1)?.high
     }
