@@ -1,5 +1,5 @@
 // The symbol table of the program's own file, which the dynamic linker does not load. Names the frames of a stack. Read
-// once, when the first stack is shown.
+// once, when it is first needed.
 import Foundation
 import StillingWellBasis
 
@@ -28,7 +28,7 @@ struct ELFSymbols: Sendable {
     private var symbols: [Symbol] = []
     private var strings = 0
 
-    /// Reads the symbols of a file. Has none if the file is not an ELF file or has none.
+    /// Reads the symbols of functions of a file. Has none if the file is not a 64-bit ELF file or has none.
     init(_ path: String) {
         bytes = (try? Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)) ?? Data()
         guard bytes.count > 64, bytes.starts(with: Layout.magic) else { return }

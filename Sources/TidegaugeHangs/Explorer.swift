@@ -66,7 +66,8 @@ public struct Explorer {
     }
 
     /// Tries the default schedule, then in turn random ones and ones by PCT of depth 2 and 3.
-    /// - Parameter progress: called after each schedule with the number tried.
+    /// - Parameter progress: called with the number tried after each schedule without a failure, except the default
+    ///   one.
     public mutating func search(schedules: Int, seed: UInt64, progress: (Int) -> Void = { _ in }) -> FoundSchedule? {
         if let found = run(ReplayedSchedule(Schedule()), "default") { return found }
         var random = SplitMix64(seed: seed)
@@ -84,8 +85,8 @@ public struct Explorer {
         return nil
     }
 
-    /// Removes switches from a schedule that the failure does not need: halves first, then single ones (delta
-    /// debugging, Zeller and Hildebrandt 2002). Stops after `maximumShrinks` runs.
+    /// Removes switches from a schedule that are not needed for a failure: halves first, then smaller parts down to
+    /// single ones (delta debugging, Zeller and Hildebrandt 2002). Stops after `maximumShrinks` runs.
     public mutating func shrink(_ found: FoundSchedule) -> FoundSchedule {
         var best = found
         var size = max(1, best.schedule.switches.count / 2)

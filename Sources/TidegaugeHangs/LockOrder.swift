@@ -15,7 +15,7 @@ public struct LockInversion: Sendable {
     /// Observed pairs. The lock taken in each is held in the next; that of the last is held in the first.
     public var witnesses: [LockOrderWitness]
 
-    /// Lock classes, as a cycle that starts with the first by name.
+    /// Lock classes, as a cycle.
     public var classes: [String] { witnesses.map(\.held) }
 
     public var sentence: String {
@@ -53,7 +53,8 @@ final class LockOrder: Sendable {
 
     func forget() { edges.with { $0 = [:] } }
 
-    /// Returns every shortest cycle, the shortest first. O(classes · edges).
+    /// Returns a shortest cycle through each class that is in one, without repetitions, the shortest first. O(classes ·
+    /// edges).
     func inversions() -> [LockInversion] {
         let edges = edges.with { $0 }
         var next: [String: [String]] = [:]

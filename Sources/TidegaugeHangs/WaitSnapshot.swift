@@ -57,7 +57,8 @@ public struct WaitSnapshot: Sendable {
         return WaitSnapshot(threads: threads.sorted { $0.tid < $1.tid }, atNs: nowNs)
     }
 
-    /// Returns this snapshot with the waits and holds that another view knows of threads that do not wait here.
+    /// Returns this snapshot with the threads and holds that only another view knows, and with its waits of threads
+    /// that do not wait here.
     public func completed(by other: WaitSnapshot) -> WaitSnapshot {
         var result = self
         for thread in other.threads {
