@@ -1,5 +1,5 @@
 // Runs each trial in a child process, so that a crash or a hang cannot affect other trials. A child that reports no
-// progress within its phase's time limit is killed together with its descendants.
+// progress within its phase's time limit is killed together with its process group.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeProfiles

@@ -42,7 +42,7 @@ public final class Crew<Result: Sendable> {
         return state.next
     }
 
-    /// Waits for a part and returns its result. Must not be called after `dismiss`.
+    /// Waits for a part and returns its result. Must be called at most once for each part, and not after `dismiss`.
     public func result(_ part: Int) -> Result {
         state.wait(for: changed) { $0.results[part] != nil }
         return state.withLock { $0.results.removeValue(forKey: part)! }

@@ -1,4 +1,5 @@
-// Checks a scenario's limits against its figures: one judgement per limit, driver and measured sweep point. Pure.
+// Checks a scenario's limits against its figures: one judgement per limit, driver and measured sweep point or family of
+// points. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -9,7 +10,7 @@ struct LimitCheck {
         var driver: String
         var variant: String
         var figure: Figure
-        /// Disturbance of the trial, from its flag; nil: none.
+        /// Disturbance of the trial, from its flag, or a change of the machine's speed between trials; nil: none.
         var noise: String?
         /// Samples of the figure's distribution, if this run measured them.
         var samples: HistogramRecord?

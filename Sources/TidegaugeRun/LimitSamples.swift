@@ -4,7 +4,8 @@ import TidegaugeSpec
 import TidegaugeStatistics
 
 extension Limit {
-    /// Share of samples that may lie on the wrong side of the bound: 0.01 for `p99 < 5 ms`. Nil without a percentile.
+    /// Share of samples that may lie on the wrong side of the bound: 0.01 for `p99 < 5 ms`. Nil without a percentile,
+    /// and for `==`.
     var allowedShare: Double? {
         guard let denominator = Statistic(rawValue: statistic)?.tailDenominator else { return nil }
         return switch comparison {
@@ -22,8 +23,8 @@ struct LimitSamples {
     let counts: SamplesBeyond
     let isBroken: Bool
 
-    /// Returns nil if the limit is not on a percentile, or if a trial has neither samples nor a minimum beyond the
-    /// bound.
+    /// Returns nil if the limit has no `allowedShare`, or if a trial has neither samples nor, for an upper limit, a
+    /// minimum beyond the bound.
     /// - Parameters:
     ///   - entries: figures of the judged trials.
     ///   - isBeyond: whether a sample is certainly on the wrong side.

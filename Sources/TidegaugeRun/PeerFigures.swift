@@ -1,5 +1,5 @@
 // Figures that compare drivers: each trial with the reference driver's trial of the same point and repetition, which
-// used the same seed and ran next to it. Pure.
+// used the same seed. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 
@@ -12,7 +12,7 @@ struct PeerFigures {
     let reference: String?
     let trials: [KnownTrial]
 
-    /// Returns the figures of all trials that request them, except the reference's.
+    /// Returns the figures of all trials with observers that request them, except the reference's.
     func figures() -> [(spec: TrialSpec, figure: Figure)] {
         trials.flatMap { trial -> [(spec: TrialSpec, figure: Figure)] in
             let spec = trial.spec

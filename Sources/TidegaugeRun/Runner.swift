@@ -36,13 +36,13 @@ public final class Runner {
         public var trials: [TrialSpec]
         /// Driver that others are compared with, or nil.
         public var reference: String?
-        /// Number of additional trials per driver that narrow the bracket of the sustainable rate.
+        /// Maximum number of additional trials per driver that narrow the bracket of the sustainable rate.
         public var searchSteps: Int
         /// Drivers that are run besides the scenario's own. Only limits on the engine's own counters apply to them.
         public var unjudged: Set<String>
         /// Drivers of the scenario that are not available, with the reason. Each is reported as skipped.
         public var leftOut: [(name: String, reason: String)]
-        /// Whether trials that the machine disturbed are repeated, at most one fifth of them.
+        /// Whether trials that the machine disturbed are repeated; at most a fifth of the job's trials, rounded up.
         public var repeatsVoid: Bool
 
         public init(
@@ -87,7 +87,7 @@ public final class Runner {
     }
 
     /// Runs all jobs, or stops at an interruption.
-    /// - Throws: only errors of the delegate when figures cannot be stored.
+    /// - Throws: only errors of the delegate.
     public func run(_ jobs: [Job]) throws -> Outcome {
         let jobs = jobs.map(feasible)
         total = jobs.reduce(0) { $0 + processes($1) }

@@ -10,7 +10,7 @@ public struct SideRun: Sendable {
     public var figures: [Figure]
     /// The worst noise of the trial and its companions.
     public var noise: NoiseAccount?
-    /// Number of voluntary context switches of its processes.
+    /// Number of voluntary context switches of this process and of its children that ended meanwhile.
     public var voluntarySwitches: Int64
 }
 

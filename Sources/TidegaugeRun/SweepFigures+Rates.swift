@@ -5,8 +5,8 @@ import TidegaugeSpec
 import TidegaugeStatistics
 
 extension KnownTrial {
-    /// Whether a trial kept up with its rate: it began nearly all commits in time, neither lag nor staleness grew,
-    /// and nothing failed. Nil if the trial was too short.
+    /// Whether a trial kept up with its rate: it began nearly all commits within the window, neither lag nor staleness
+    /// grew noticeably, and nothing failed. Nil if the trial was too short for these figures.
     var isSustained: Bool? {
         guard record.fate == .completed else { return false }
         guard let started = value(.scheduleStarted) else { return nil }

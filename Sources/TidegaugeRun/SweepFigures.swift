@@ -2,7 +2,7 @@
 // per observer. Points are medians over trials. Pure.
 //
 // A sweep may contain several families (same query, ranges, idle queries) of points that differ only in the swept
-// setting. Each family has its own figure. If there is more than one, a flag `at:…` names the family.
+// setting. Each family has its own figure. If the sweep has further keys, a flag `at:…` names the family.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -66,7 +66,7 @@ struct SweepFigures {
         .rate: { $0.spec.writers.rateHz },
     ]
 
-    /// Slope β of log(cost) over log(items).
+    /// Slope β of log(cost) over log(x).
     private func exponent(
         _ metric: Metric, of cost: Metric
     ) -> (_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {

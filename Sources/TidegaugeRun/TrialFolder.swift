@@ -1,6 +1,6 @@
 // The two folders of a trial: one for its result and log below the run's folder, and one for the store, on a memory
-// file system for `memory` stores. The parent creates and removes them, because a killed child cannot. Leftovers of a
-// killed parent are removed by the next run.
+// file system, if there is one, for `memory` stores. The parent creates and removes them, because a killed child
+// cannot. Store folders of a killed parent are removed by the next process that makes one in the same place.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure

@@ -1,5 +1,5 @@
-// A measured trial and the companions that its figures need: the same trial without observers (cost of subscriptions)
-// and on the no-op driver (cost of the harness). The order alternates, so that drift cancels over trials.
+// A measured trial and the companions that its figures need: the same trial without observers (cost of subscriptions),
+// on the no-op driver (cost of the harness), and counted. The order alternates, so that drift cancels over trials.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -172,8 +172,9 @@ struct GroupFigures {
         return Figure(metric, .value, extra / Double(with.affectingCommits), n: with.affectingCommits)
     }
 
-    /// A quantity of a role per commit of a counted trial. Nil for later repetitions, which have the same counts. The
-    /// first repetition always has a figure, flagged if uncounted, so that limits on it are reported.
+    /// A quantity of a role per commit of a counted trial. Nil for later repetitions of a timed trial, which have no
+    /// counted trial. The first repetition always has a figure, flagged if uncounted, so that limits on it are
+    /// reported.
     private func counted(_ metric: Metric) -> Figure? {
         guard let (quantity, role) = metric.counted else { return nil }
         guard let count = counted?.count else {
