@@ -22,7 +22,7 @@ final class Audit: Companion {
         }
     }
 
-    /// Ends the auditors. Reports the number of audits, and one violation for each auditor that saw a torn transaction.
+    /// Ends the auditors. Reports the number of audits, and the first violation of each auditor.
     func end(into findings: inout Findings) throws {
         var audits = 0
         for auditor in auditors {
@@ -38,9 +38,9 @@ final class Audit: Companion {
     }
 }
 
-/// Sums the audited rows in each callback.
+/// Sums the audited rows in each callback until the first violation.
 ///
-/// Unchecked because all mutable state is used on the delivery context, and read after a hop to it.
+/// Unchecked because all mutable state is changed on the delivery context, and read elsewhere only after a hop to it.
 private final class Auditor: DeliverySink, @unchecked Sendable {
     let site: DeliveryContext
     var subscription: (any DriverSubscription)?

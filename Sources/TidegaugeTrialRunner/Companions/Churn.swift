@@ -15,9 +15,9 @@ import TidegaugeTrial
 ///
 /// Unchecked because two threads use it, one after the other.
 final class Churn: Companion, @unchecked Sendable {
-    /// Mean time in ns between two replacements, independent of the number of observers.
+    /// Mean pause in ns between two replacements, independent of the number of observers.
     private static let pauseNs = 4_000_000
-    /// Number of observers that a thread serves before it is replaced.
+    /// Number of observers that a delivery context serves before it is replaced.
     private static let livesOfASite = 8
 
     private final class Slot {

@@ -1,4 +1,5 @@
-// Costs of the harness: reading the clock, measured in the warm-up, and recording, measured at the end.
+// Costs of the harness: reading the clock, measured in the warm-up, and recording, measured at the end if a metric
+// needs it.
 import TidegaugeMeasure
 import TidegaugeSpec
 

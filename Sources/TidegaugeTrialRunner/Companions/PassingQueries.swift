@@ -1,6 +1,6 @@
 // The queries of a recorded workload that are observed for a part of it, like those of screens. Each is subscribed
 // and cancelled at its recorded times. Its latencies are those of the commits due between its first delivery and its
-// end. Checks that each has an initial delivery and no call after its cancellation.
+// end. `ChurnedObserver` checks its deliveries.
 //
 // A leaf lock guards the state.
 import StillingWellSync

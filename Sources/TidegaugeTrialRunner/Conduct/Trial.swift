@@ -90,7 +90,7 @@ extension TrialResult {
 }
 
 extension TrialSpec {
-    /// Returns the violation with everything needed to reproduce it.
+    /// Returns the violation with the scenario, driver, sweep point, trial and seed.
     func located(_ violation: String) -> String {
         let place = [scenario, driver, variant].filter { !$0.isEmpty }.joined(separator: ", ")
         return "\(violation) [\(place), trial \(trial), seed \(seed)]"

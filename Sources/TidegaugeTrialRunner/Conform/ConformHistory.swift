@@ -55,7 +55,7 @@ package struct ConformHistory: Sendable, Equatable {
 
     // MARK: Shortening
 
-    /// Shorter histories, those without a whole part first. None has a failing commit that this one lacks.
+    /// Shorter histories, those without a whole part first. None has more failing commits than this one.
     var shorter: [ConformHistory] {
         var found: [ConformHistory] = []
         func add(_ change: (inout ConformHistory) -> Void) {
@@ -111,7 +111,7 @@ package struct ConformHistory: Sendable, Equatable {
 
     // MARK: Text
 
-    /// The steps, one per line, in the vocabulary of Docs/engines.md.
+    /// The opening of the store and the steps, one per line, in the vocabulary of Docs/engines.md.
     package var lines: [String] {
         let loaded = rows.map { "[\($0.key),\($0.group),\($0.score),\($0.stamp)]" }.joined(separator: ",")
         return ["open \(durability.rawValue) and load [\(loaded)] (key, group, score, stamp)"] + steps.map(\.text)

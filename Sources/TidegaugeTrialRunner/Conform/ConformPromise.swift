@@ -24,7 +24,7 @@ package enum ConformPromise: String, CaseIterable, Sendable {
     case close = "the store closes cleanly, and delivers nothing afterwards"
 }
 
-/// The first thing that a history showed against a promise.
+/// The first breach of a promise in a history.
 struct ConformBreach: Sendable {
     var sentence: String
     /// Whether something did not come within the time limit.
@@ -40,7 +40,8 @@ struct ConformBreaches: Sendable {
     }
 
     /// Adds an error of the engine.
-    /// - Parameter promise: the promise that other errors than the named failures of the process door break.
+    /// - Parameter promise: the promise that the error breaks, unless it is a `ProcessFailure` that stands for another
+    ///   one.
     mutating func add(_ error: any Error, in action: String, breaks promise: ConformPromise = .requests) {
         let name = (error as? any NamedEngineError)?.reportName
         let broken: ConformPromise =

@@ -1,6 +1,6 @@
 // Records the deliveries of all subscriptions of a history, in the order in which they came.
 //
-// The lock of `state` guards everything that deliveries write. A sink's `subscription` is set on its delivery context.
+// The lock of `state` guards everything that deliveries write. A sink's `subscription` has a lock of its own.
 import Dispatch
 import Glibc
 import StillingWellSync

@@ -16,9 +16,10 @@ package enum ConformVerdict: Sendable {
 package struct Conformer {
     /// Most runs that shorten one history.
     package static let mostShorteningRuns = 100
-    /// Runs of a history whose threads race, until one shows the breach.
+    /// Most runs of a history whose threads race, until one shows the breach.
     private static let repetitions = 3
-    /// Divisor of the time limit while a history is shortened; the result is checked with the whole limit.
+    /// Divisor of the time limit after a first time-out, while further histories are run and that one is shortened. New
+    /// breaches by a time-out are checked with the whole limit.
     private static let haste: Int64 = 10
     /// Histories whose commits are made by killed processes.
     private static let killedHistories = 2
@@ -47,7 +48,7 @@ package struct Conformer {
 
     /// Runs the histories of some seeds, and returns the verdicts in the order of the promises.
     /// - Parameter isEnough: ends the test early if it returns true for the promises broken so far.
-    /// - Throws: `DriverUnavailable`.
+    /// - Throws: `DriverUnavailable`, or the error of a temporary folder.
     package func verdicts(
         seeds: [UInt64], until isEnough: (Set<ConformPromise>) -> Bool = { _ in false }
     ) throws -> [(promise: ConformPromise, verdict: ConformVerdict)] {
@@ -196,12 +197,12 @@ package struct Conformer {
     private var durabilityObstacle: String? {
         if !capabilities.hasContents { return "it keeps no rows" }
         if !capabilities.persists { return "it keeps nothing on a disk" }
-        // A server has files of its own, and the process door opens empty folders only.
+        // A server has files of its own, and an engine in another process opens empty folders only.
         if capabilities.can(.served) { return "its rows are in another process, whose store cannot be opened again" }
         return killing == nil ? "there is no other process to be killed" : nil
     }
 
-    /// Finds the least number of commits of which one is lost with the process.
+    /// Finds the least number of commits of a history of which one is lost with the process.
     private func lostCommits(
         _ seeds: some Collection<UInt64>, _ killing: Killing
     ) throws -> (ConformHistory, ConformBreach)? {

@@ -20,7 +20,7 @@ struct HistoryGenerator {
     private var nextSubscription = 1
     private var live: [Int] = []
 
-    /// Every second history is one of concurrent writers, if commits have versions to order them by.
+    /// Returns a history: for even seeds one of concurrent writers, if commits have versions to order them by.
     static func history(seed: UInt64, _ capabilities: Capabilities) -> ConformHistory {
         var generator = HistoryGenerator(seed, capabilities)
         if seed % 2 == 0, capabilities.hasVersions {
@@ -85,7 +85,7 @@ struct HistoryGenerator {
         addFence()
     }
 
-    /// A last commit that every context is told of, after everything that came before.
+    /// Adds a subscription in each context, and a last commit that all of them are told of.
     private mutating func addFence() {
         history.steps.append(.settle)
         for context in 0..<Self.contexts { addSubscription(Query(order: .scoreAscending), in: context) }
@@ -174,8 +174,8 @@ struct HistoryGenerator {
         history.steps.append(.commit(changes))
     }
 
-    /// Draws a commit of one of several writers. It inserts rows, changes rows that the writer has inserted, and changes
-    /// shared rows without deleting them.
+    /// Draws a commit of one of several writers. It inserts a row, may delete one that the writer has inserted, and may
+    /// change a shared one.
     private mutating func concurrentCommit(_ shared: [Int64], _ owned: inout [Item]) -> [Change] {
         stamp += 1
         var changes = [insertion()]

@@ -1,5 +1,5 @@
-// Runs one history on a store of its own, and checks what follows from replies. HistoryCheck.swift checks the deliveries
-// afterwards. Everything waits for deliveries and replies, up to a time limit.
+// Runs one history on a store of its own, and checks what follows from replies. HistoryCheck.swift checks the
+// deliveries afterwards. Waits for deliveries have a time limit; `Conformer` limits the time of a whole step.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver
@@ -167,7 +167,7 @@ struct HistoryRun {
 
     // MARK: Commits
 
-    /// A commit that has returned.
+    /// A commit that has returned or failed.
     private struct Made: Sendable {
         let changes: [Change]
         var version: Int64?
@@ -295,7 +295,7 @@ struct HistoryRun {
                 breaches.add(.lastState, "subscription \(number) shows in the end: \(problem)")
             }
         }
-        // Deliveries that came before the replies above have now been made.
+        // Deliveries that came before the replies above have been made after this.
         for context in contexts { try context.run(timeoutNs: limitNs) {} }
     }
 

@@ -1,5 +1,5 @@
 // Runs one counted trial: the same store, rows, observers and oracle as a timed trial, but a number of commits
-// instead of a duration. Each commit is made while every thread sleeps, and then each thread has its turn (`Turns`).
+// instead of a duration. Each commit begins when every thread sleeps, and then the other threads have turns (`Turns`).
 // So the same commits are the same work in the same order, whatever else runs on the machine.
 import CStillingWellPlatform
 import Glibc

@@ -73,7 +73,7 @@ final class Turns {
     }
 
     /// Waits until two consecutive checks see the same total CPU time of all other threads, all of them asleep, and
-    /// no writer within a task. Then no thread has run in between or is about to run.
+    /// no writer within a task. Then no thread has run in between.
     /// - Parameter withEngine: whether the engine's other processes must sleep too. They work only after commits.
     private func awaitSleep(withEngine: Bool = false) throws {
         var deadline = HangDeadline(timeoutNs: hangTimeoutNs)

@@ -1,5 +1,5 @@
-// Everything beside the writers and observers of a trial: probes, injected faults, a co-tenant, late subscribers,
-// snapshots. All get the same calls, in the order below. `Companions` selects and orders them.
+// Everything beside the observers of a trial: the writers (`WritingSide`), probes, injected faults, a co-tenant,
+// churned observers, snapshots. All get the same calls, in the order below. `Companions` selects and orders them.
 
 /// A companion of one trial's load. All calls come on the conducting thread.
 protocol Companion: AnyObject {
@@ -7,7 +7,8 @@ protocol Companion: AnyObject {
     func warmUp(_ window: Window) throws
     /// The measured window begins.
     func begin(_ window: Window) throws
-    /// Called every 10 ms during the load with the time in ns since the start of the window.
+    /// Called about every 10 ms from the start of the window to the end of the load, with the time in ns since the
+    /// former.
     func look(_ sinceNs: Int64) throws
     /// The last commit has been made; deliveries may still be under way.
     func loadEnded()

@@ -1,4 +1,5 @@
-// Counts of an engine's own work, and their growth. Both are checked, because the engine may be anybody's.
+// Counts of an engine's own work, and their growth. Both are checked, because the engine need not be one of this
+// project.
 import TidegaugeDriver
 import TidegaugeSpec
 import TidegaugeTrial

@@ -1,5 +1,5 @@
-// Computes all figures of one trial from its records: the metrics that the spec asks for, and those of every trial
-// (outcome, violations, missed commits). Each metric's provider states its source. Runs outside the measurement.
+// Computes the figures of one trial from its records: the metrics that the spec asks for, those that they are made of,
+// and those of every trial, such as violations. Each metric's provider states its source. Runs outside the measurement.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics

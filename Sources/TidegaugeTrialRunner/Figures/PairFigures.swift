@@ -17,7 +17,7 @@ struct PairFigures {
     private(set) var coveredPairs = 0
     private(set) var callbacks = 0
 
-    /// The largest lead of a callback over its commit's beginning, beyond the clocks' uncertainty; or nil.
+    /// The largest lead of a callback over its commit's beginning, if it exceeds the clocks' uncertainty; or nil.
     private(set) var impossible: (earlierNs: Int64, version: Int64)?
     /// Uncertainty (±) of times on another host; nil if all times are on one clock.
     let uncertaintyNs: Int64?
@@ -198,7 +198,7 @@ struct PairFigures {
         return latencies
     }
 
-    /// Over commits that affect more than one observer.
+    /// Time from the first observer's callback to the last one's, over commits that affect more than one observer.
     var fanoutSpan: LatencyHistogram {
         var spans = LatencyHistogram()
         for told in told where told.observers + told.missing > 1 {

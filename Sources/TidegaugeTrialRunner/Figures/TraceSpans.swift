@@ -3,7 +3,7 @@ import TidegaugeMeasure
 import TidegaugeSpec
 
 enum TraceSpans {
-    /// Returns at most `most` commits and `most` callbacks, earliest first.
+    /// Returns the spans of at most `most` early commits, two for each, and of at most `most` early callbacks.
     static func spans(_ history: History, _ logs: [ObserverLog], _ window: Window, most: Int) -> [TraceSpan] {
         let commits = history.commits.filter { window.contains($0.record.dueNs) }.prefix(most)
         /// Makes a span relative to the start of the window.

@@ -48,7 +48,8 @@ extension FigureSheet {
         return Double(returned) * 1e9 / Double(spec.durationNs)
     }
 
-    /// Objects written per second of commit time. Generating changes and recording are excluded.
+    /// Objects that all writers would write per second if they did nothing but commit. Generating changes and recording
+    /// are excluded.
     fileprivate var objectRate: Double? {
         let records = measured
         let writingNs = records.reduce(0.0) { $0 + Double($1.committedNs - $1.beginNs) }
@@ -65,7 +66,7 @@ extension FigureSheet {
         return total > 0 ? Double(commits.min()! * commits.count) / Double(total) : nil
     }
 
-    /// One sample, for faults with a recovery.
+    /// At most one sample, for faults with a recovery.
     fileprivate var recovery: LatencyHistogram? {
         guard spec.fault.kind.isRecoveredFrom else { return nil }
         var histogram = LatencyHistogram()
@@ -73,7 +74,7 @@ extension FigureSheet {
         return histogram
     }
 
-    /// Returns when the last observer was called for a commit that affects it and began after `momentNs`.
+    /// Returns when the last observer was called for a commit that affects it and began at `momentNs` or later.
     /// - Returns: nil if an observer never was, or if there is no such commit.
     static func heardAgainNs(after momentNs: Int64, _ history: History, _ logs: some Sequence<ObserverLog>) -> Int64? {
         var lastNs: Int64?

@@ -46,13 +46,13 @@ enum TrialProvider: Sendable {
         case atEnds
     }
 
-    /// All providers by metric. A metric in two tables is an error and traps in the first trial.
+    /// All providers by metric. A metric in two tables is an error and traps at the first use.
     static let all: [Metric: TrialProvider] = Dictionary(
         uniqueKeysWithValues: [writing, delivery, resources, harness].joined().map { ($0.key, $0.value) })
 
     typealias Holding = (looks: Looks, amount: @Sendable (any DrivenStore) throws -> Int?)
 
-    /// Amounts that are read while the load runs.
+    /// Amounts that `HoldingsMeter` reads.
     static let holdings = all.compactMapValues { provider -> Holding? in
         if case .held(let looks, let amount) = provider { (looks, amount) } else { nil }
     }

@@ -8,7 +8,7 @@ import TidegaugeTrial
 struct Watchdog {
     static let confirmNs: Int64 = 100_000_000
     static let lookEveryNs: Int64 = 20_000_000
-    /// Number of looks between two kernel snapshots, each of which reads one file per thread.
+    /// Number of looks between two kernel snapshots, each of which reads files of every thread.
     private static let kernelEvery = 5
 
     private let subject: String

@@ -45,7 +45,8 @@ public final class Agent {
     }
 
     /// Runs until the end of standard input.
-    /// - Throws: if the input contains an invalid frame, or if the output is closed.
+    /// - Throws: if the input contains an invalid frame, if the output is closed, or if the trial sends nothing for too
+    ///   long.
     public func run() throws {
         defer { worker?.process.kill() }
         let hello = HostHello(

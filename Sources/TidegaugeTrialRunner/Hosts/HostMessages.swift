@@ -123,7 +123,7 @@ extension StoreConfiguration {
             readsFirst: spec.observers.subscribe == .readFirst,
             mapBytes: spec.count == nil ? nil : Self.countedMapBytes, isCounted: spec.count != nil)
         server = ServerConfiguration(spec)
-        // The engine is named before the trial itself counts as hung.
+        // Half of the trial's limit, so that a silent engine is reported before the trial counts as hung.
         silenceLimitNs = min(silenceLimitNs, spec.hangTimeoutNs / 2)
     }
 }

@@ -7,7 +7,7 @@ import TidegaugeTrial
 
 /// The goal that the observers of a host wait for.
 struct HostGoal: Codable, Sendable {
-    /// For each query, the version that its observers must cover; nil if no commit changed its rows.
+    /// For each query, the version that its observers must cover; nil if its last commits had no net effect.
     var versions: [Int64?]
     /// The same if versions are known only after the trial: tokens of commits that the last delivery must include.
     var tokens: [[Int64]]?

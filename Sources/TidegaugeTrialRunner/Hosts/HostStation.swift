@@ -9,12 +9,12 @@ final class HostStation {
     /// Numbers of its writers over all hosts; empty if it only observes.
     let writers: Range<Int>
     let observes: Bool
-    /// Number of returned commits in the host's last progress message.
+    /// Number of returned commits in the host's last progress message, or of its records after its report.
     private(set) var commits = 0
     private(set) var report: HostReport?
     /// The reason why the trial no longer waits for it.
     private(set) var loss: String?
-    /// Whether its agent has ended.
+    /// Whether its agent counts as lost: it has ended, is silent, or has sent an invalid message.
     private(set) var isGone = false
     /// Commit records of each writer, on the host's clock.
     private(set) var shownRecords: [[CommitRecord]]
@@ -31,7 +31,7 @@ final class HostStation {
     let most: HostObservation.Most
 
     private static let firstExchanges = 32
-    /// Maximum bytes of one incomplete observation: as much as an observer may record.
+    /// Maximum bytes of one incomplete observation.
     private static let mostObservedBytes = 1 << 30
     private static let pingsNs: Int64 = 4_000_000_000
 
@@ -55,13 +55,13 @@ final class HostStation {
         }
     }
 
-    /// Stops waiting for the host, because its agent has ended or the agent's process has failed.
+    /// Stops waiting for the host, because its agent is lost or the agent's process has failed.
     func lose(_ fault: TrialFault) {
         loss = loss ?? fault.description
         if case .host = fault { isGone = true }
     }
 
-    /// Exchanges pings; only three to confirm it if both processes read the same clock.
+    /// Exchanges pings; only three if both processes report the same clock and no ping contradicts that.
     func learnClock() throws {
         try link.learnClock(exchanges: link.clock.isSame ? 3 : Self.firstExchanges, withinNs: Self.pingsNs)
         if !link.clock.isSame, link.clock.exchanges < Self.firstExchanges {

@@ -159,7 +159,7 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Records in the station any error that `body` throws.
+    /// Records in the station any `TrialFault` that `body` throws.
     private func losing(_ station: HostStation, _ body: () throws -> Void) throws {
         do {
             try body()

@@ -1,5 +1,6 @@
-// Faults that begin at a given time of the window and end at the latest when everything has been delivered: slow
-// flushes, steps of the wall clock, a full disk, a killed observer. CTidegaugeFaults intercepts the C library for them.
+// Faults of the process's surroundings: slow flushes from the beginning on, and, at a given time of the window, steps
+// of the wall clock, a full disk, or a killed observer. They end at the latest when everything has been delivered.
+// CTidegaugeFaults intercepts the C library for flushes and the clock.
 import CTidegaugeFaults
 import Foundation
 import TidegaugeSpec
@@ -25,7 +26,7 @@ final class TimedFault: Companion {
         return TimedFault { cf_set_flush_delay_ns(0) }
     }
 
-    /// Sets the wall clock one hour ahead for 0.1 s, then one hour behind for the rest of the trial.
+    /// Sets the wall clock one hour ahead for 0.1 s, then one hour behind until everything has been delivered.
     static func clockStep(atNs: Int64) -> TimedFault {
         let hourNs: Int64 = 3_600_000_000_000
         return TimedFault([

@@ -46,7 +46,7 @@ struct ActorScript: Sendable {
         case .read(let inner): try test.store.conforming(to: (any TransactionalReading).self).read { run(inner, site) }
         case .writeLater(let inner):
             let store = try test.store.conforming(to: (any AsynchronousWriting).self)
-            // The actor counts as active until the write has completed.
+            // The actor counts as active until the inner steps have run in the write.
             test.begin(actor)
             try store.writeLater([test.nextChange()], at: try here(site)) { [self] in
                 run(inner, site)

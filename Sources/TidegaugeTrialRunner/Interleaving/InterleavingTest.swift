@@ -32,11 +32,11 @@ final class InterleavingTest: Sendable {
     private let state = Guarded("interleaving test", State())
     private let changed: TracedCondition
     private let sites: [String: DeliveryContext]
-    /// Number of scripts, callbacks and blocks of each actor that run now.
+    /// Number of scripts, callbacks and blocks of each actor that run now or have been handed over.
     private let active: [String: ActiveCount]
     private let steps = Atomic<Int>(0)
 
-    /// Whether all subscriptions of a delivery context show one version.
+    /// Whether all subscriptions of a delivery context must show one version, and can be checked for that.
     let advancesTogether: Bool
 
     init(_ store: any DrivenStore, _ play: InterleavingSpec, _ capabilities: Capabilities) {
@@ -58,7 +58,7 @@ final class InterleavingTest: Sendable {
 
     // MARK: For the watchdog; any thread
 
-    /// Number of steps and callbacks so far.
+    /// Count that grows with each step, callback, and end of a script or block.
     var progress: Int { steps.load(ordering: .relaxed) }
     func didStep() { steps.add(1, ordering: .relaxed) }
 

@@ -34,8 +34,8 @@ enum InterleavingTrial {
         return Verdict(spec: spec, play: play).result(hang, run.fault, inversions, elapsedNs: elapsedNs)
     }
 
-    /// The store, the test and the actors. The conducting thread writes them and the watching thread reads them. The
-    /// watching thread must not block, so they are guarded by atomics instead of a lock.
+    /// The test and its outcome. The conducting thread writes them and the watching thread reads them. The watching
+    /// thread must not block, so they are guarded by atomics instead of a lock.
     private final class InterleavingRun: Sendable {
         private let test = SetOnce<InterleavingTest>()
         private let outcome = SetOnce<TrialFault?>()

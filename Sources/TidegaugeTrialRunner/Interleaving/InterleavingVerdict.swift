@@ -29,7 +29,8 @@ extension InterleavingTrial {
             return result
         }
 
-        /// Times in ns. A provider returns nil if the test did not hang (detection time) or did hang (completion time).
+        /// Times in ns. A provider returns nil if the test did not deadlock (detection time) or did hang (completion
+        /// time).
         static let providers: KeyValuePairs<Metric, @Sendable (_ hang: HangRecord?, _ elapsedNs: Int64) -> Int64?> = [
             .hangDetectionTime: { hang, _ in hang?.kind == .deadlock ? hang?.afterNs : nil },
             .interleavingTestTime: { hang, elapsedNs in hang == nil ? elapsedNs : nil },

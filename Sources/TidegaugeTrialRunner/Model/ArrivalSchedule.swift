@@ -5,7 +5,7 @@ import TidegaugeSpec
 /// The due times of one writer, ascending, in ns from the start of the measured window (negative: warm-up).
 struct ArrivalSchedule: Sendable {
     private let arrivals: WritersSpec.Arrivals
-    /// Mean gap between this writer's commits.
+    /// Mean gap in ns between this writer's commits.
     private let gapNs: Double
     private let burst: Int
     /// Due time of the first commit at or after the window's start. Writers are spread evenly over a gap.

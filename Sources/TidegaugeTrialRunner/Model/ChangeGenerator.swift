@@ -165,7 +165,7 @@ struct ChangeGenerator {
             let key = drawKey()
             if movesInList { return change(.moveToFront, key) }
             defer { serial += 1 }
-            // Higher than all other scores, because serial numbers only rise.
+            // Higher than all earlier scores of this writer, because serial numbers only rise.
             return change(.updateScore, key, score: Score.make(upper: 1 << 31 - 1, serial: serial * lanes + writer + 1))
         }
     }

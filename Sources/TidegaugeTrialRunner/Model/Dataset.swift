@@ -1,8 +1,8 @@
 // The initial rows of a trial as a function of its seed, and scores that are unique over all rows.
 //
-// The score of a writable row consists of 31 random bits above a 32-bit serial number. So it is uniform for queries
-// over a range of scores, and unique for the oracle, which needs an unambiguous order. Rows of idle queries have
-// negative scores, so no main query matches them.
+// The score of a writable row consists of 31 bits above a 32-bit serial number. The upper bits of the initial rows are
+// evenly spaced, in random order. So scores are uniform for queries over a range of scores, and unique for the oracle,
+// which needs an unambiguous order. Rows of idle queries have negative scores, so no main query matches them.
 import TidegaugeDriver
 import TidegaugeSpec
 

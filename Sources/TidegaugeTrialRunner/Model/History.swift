@@ -71,7 +71,7 @@ struct History: Sendable {
     let table: TableModel
     /// Missed commits. Their effects are computed as if they had come after all commits.
     let missed: [MissedCommit]
-    /// A version that two commits have, or that decreased within a writer; nil if there is none.
+    /// A sentence about a version that two commits have, or that decreased within a writer; nil if there is none.
     let disorder: String?
 
     /// - Parameters:

@@ -3,7 +3,7 @@
 import Glibc
 import TidegaugeSpec
 
-/// Draws positions among rows in their order of insertion.
+/// Draws positions in a writer's list of rows.
 struct KeyChoice: Sendable {
     private enum Distribution {
         case uniform
@@ -51,8 +51,8 @@ struct KeyChoice: Sendable {
     }
 }
 
-/// Draws ranks 0 ..< n with probabilities proportional to 1 / (rank + 1)^exponent, in constant time for any n. It
-/// uses rejection from the integral of that density (Hörmann & Derflinger, "Rejection-inversion to generate variates
+/// Draws ranks 0 ..< n with probabilities proportional to 1 / (rank + 1)^exponent, in constant expected time for any n.
+/// It uses rejection from the integral of that density (Hörmann & Derflinger, "Rejection-inversion to generate variates
 /// from monotone discrete distributions", ACM TOMACS 6, 1996). More than nine of ten draws are accepted.
 struct Zipf: Sendable {
     let exponent: Double

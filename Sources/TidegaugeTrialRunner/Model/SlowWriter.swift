@@ -82,7 +82,7 @@ private struct Burner {
     init(share: Double) {
         self.share = share
         lengthsNs.reserveCapacity(Self.window)
-        // Takes the fastest of five runs, because the others were interrupted.
+        // Takes the fastest of five runs, because others may have been interrupted.
         let probe = 200_000
         var bestNs = Int64.max
         for _ in 0..<5 {

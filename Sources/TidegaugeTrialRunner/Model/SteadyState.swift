@@ -11,7 +11,8 @@ extension IntervalSeries {
         }
     }
 
-    /// Nil if there are fewer than 8 intervals.
+    /// Whether the slope is within ±2 % per second or not significant. Nil if fewer than 8 whole intervals have
+    /// samples.
     var isSteady: Bool? {
         let means = wholeMeans
         // Less than 2 s of intervals says nothing about a slope per second.

@@ -3,10 +3,10 @@
 import TidegaugeSpec
 
 enum TrialSize {
-    /// Commits per writer of a closed loop: 16 million, which is 30 s at the speed of a memory copy.
+    /// Commits per writer of a closed loop: 16 million, which last 30 s at 1.8 µs each.
     private static let closedCommits = 1 << 24
 
-    /// Commits per writer in lockstep. Each needs two wake-ups, so a million takes at least 10 s.
+    /// Commits per writer in lockstep: a million, which last 10 s at 10 µs each.
     private static let lockstepCommits = 1 << 20
 
     /// Returns the maximum number of commits of one writer.
@@ -42,8 +42,8 @@ enum TrialSize {
 
     private static let idleQueries = 1 << 26
 
-    /// Returns the maximum number of indices of one observer: three for each row of each commit, and more if there are few
-    /// observers, because an engine may report more rows than were changed.
+    /// Returns the maximum number of indices of one observer: three for each row of each callback's commit, and more if
+    /// there are few observers, because an engine may report more rows than were changed; about 134 million at most.
     static func indices(_ spec: TrialSpec) -> Int {
         let changed = callbacks(spec) * spec.writers.rowsPerCommit * 3
         return min(max(changed, manyIndices / max(spec.observers.count, 1)), 1 << 27) + 1024

@@ -15,8 +15,8 @@ final class CallbackReader: Sendable {
     private let items: UInt64
     private let shelf: OpenedStore?
     private let asked = DeliveryBound<(any AnsweringSubscription)?>(nil)
-    /// Why the first of the questions without an answer has none. Locked, because a faulty engine may call an observer
-    /// after the load, while this is read.
+    /// Error of the first question without an answer. Locked, because a faulty engine may call an observer after the
+    /// load, while this is read.
     private let unanswered = Mutex<String?>(nil)
 
     /// Nil if nothing is read.
@@ -29,7 +29,7 @@ final class CallbackReader: Sendable {
         answers = try RecordBuffer(capacity: TrialSize.callbacks(spec), prefaulted: 1_024)
     }
 
-    /// Why the first of the questions without an answer has none. Any thread.
+    /// Error of the first question without an answer, or nil. Any thread.
     var failure: String? { unanswered.withLock { $0 } }
 
     /// Returns the key of the row that a callback looks up.

@@ -1,6 +1,6 @@
-// Checks the end of a trial: cancels everything, makes one more commit that every query would see, and verifies that no
-// cancelled observer is called. A late subscriber on every delivery context shows when that commit has been delivered;
-// without it, the absence of calls would prove nothing.
+// Checks the end of a trial: cancels everything, makes one more commit, which every query that reaches to the highest
+// score would see, and verifies that no cancelled observer is called. A late subscriber on every delivery context shows
+// when that commit has been delivered; without it, the absence of calls would prove nothing.
 import TidegaugeDriver
 import TidegaugeMeasure
 

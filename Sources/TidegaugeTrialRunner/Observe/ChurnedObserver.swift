@@ -1,4 +1,4 @@
-// An observer that checks: the first delivery is initial, versions do not decrease, no call follows cancellation.
+// An observer that checks: the first delivery alone is initial, versions do not decrease, no call follows cancellation.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver

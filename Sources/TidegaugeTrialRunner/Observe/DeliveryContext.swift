@@ -7,7 +7,7 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// One observing thread or queue. Used by any thread except its own.
+/// One observing thread or queue. Any thread, but methods that wait must not be called on the context itself.
 final class DeliveryContext: Sendable {
     private enum Place {
         case runLoop(RunLoopThread)
@@ -73,7 +73,7 @@ final class DeliveryContext: Sendable {
         }
     }
 
-    /// Stops this context. Nothing runs on it afterwards.
+    /// Stops the thread, or waits until the queue has run its blocks.
     func stop() {
         switch place {
         case .runLoop(let thread): thread.stop()

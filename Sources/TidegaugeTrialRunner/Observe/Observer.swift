@@ -1,4 +1,4 @@
-// One observer: receives and records deliveries. It runs inside an engine's callback, so it takes no lock and
+// One observer: receives and records deliveries. It runs inside an engine's callback, so recording takes no lock and
 // allocates nothing; everything else is computed later.
 //
 // `recorder` is written on the observer's delivery context only, and read after a hop to that context. Other threads
@@ -9,13 +9,13 @@ import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// A sink that records. It is made on the main thread and called on its delivery context.
+/// A sink that records. It is made on the conducting thread and called on its delivery context.
 final class Observer: DeliverySink {
     let name: String
     /// Index of its query in the plan.
     let query: Int
     let site: DeliveryContext
-    /// Whether it observes an idle query, whose rows no commit changes. It is part of no figure.
+    /// Whether it observes an idle query, whose rows no commit changes. Its callbacks are counted, but not measured.
     let isIdle: Bool
     let recorder: CallbackRecorder
     /// Nil if the rows in callbacks are not sampled.
@@ -26,7 +26,7 @@ final class Observer: DeliverySink {
     private let callbackCount = Atomic<Int>(0)
     private let failure = Guarded<(any Error)?>("observer failure", nil)
 
-    // Set by the delivery context when it subscribes, read after the barrier.
+    // Set on the delivery context, and read elsewhere only after a hop to it.
     nonisolated(unsafe) var subscription: (any DriverSubscription)?
     private let subscribed = Atomic<Int64>(0)
     /// The time of the subscription.

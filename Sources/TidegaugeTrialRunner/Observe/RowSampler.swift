@@ -1,12 +1,13 @@
 // Samples the rows that callbacks show, for the oracle, which knows their correct contents at the callback's version.
-// It is the only check of stores that deliver whole values. For all stores, it is the only check of what an
-// application sees during a callback.
+// Deliveries without a change set have no other check before the end of the load, unless a scenario asks for reads or
+// audits in callbacks.
 //
-// Reading rows takes time on the observing thread, so it is limited to the first callbacks, which are in the warm-up,
-// and to random later ones. It runs after the end of the callback has been recorded, and stores a digest in
-// preallocated memory. Everything belongs to the observer's site and is read after a hop to it.
+// Reading rows takes time on the observing thread, so it is limited to the first callbacks, which are usually in the
+// warm-up, and to random later ones. It runs after the end of the callback has been recorded, and stores a digest in
+// preallocated memory. Everything but `found` belongs to the observer's delivery context and is read after a hop to it.
 //
-// The rows of an engine in another process have crossed the pipe, and its times are its own. All of them are read.
+// The rows of an engine in another process have crossed the pipe, and its times are its own. All of them are read, up
+// to `receivedRowBudget`.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
@@ -152,7 +153,8 @@ struct RowSample: BitwiseCopyable, Sendable {
     var stamp: Int64
 }
 
-/// A hash of rows. Different rows, or a different order of ordered rows, have the same hash only with probability 2⁻⁶⁴.
+/// A hash of rows. Different rows, or a different order of ordered rows, have the same hash with a probability of about
+/// 2⁻⁶⁴.
 struct RowDigest: Sendable {
     private let isOrdered: Bool
     private let hasStamps: Bool

@@ -1,5 +1,5 @@
 // Checks that the answers to reads in callbacks follow from the rows at the version of the answer. It processes the
-// answers of one observer in version order.
+// answers of one observer in the order of callbacks, in which their versions must not decrease.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec

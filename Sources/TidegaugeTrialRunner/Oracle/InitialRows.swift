@@ -2,7 +2,7 @@
 import StillingWellBasis
 import TidegaugeDriver
 
-/// The dataset sorted by score, and by group. Immutable.
+/// The dataset, with its rows of group 0 sorted by score. Immutable.
 struct InitialRows: Sendable {
     private let dataset: Dataset
     /// Rows of group 0, ascending by score.
@@ -19,7 +19,7 @@ struct InitialRows: Sendable {
         self.main = main
     }
 
-    /// O(log n + m) for m rows found; O(m log m) without an order.
+    /// Returns the rows of a query. O(log n + m log m) for m rows in its range of scores and its groups.
     func rows(of query: Query) -> OrderedRows {
         var found: [OrderedRows.Row] = []
         if query.group == nil || query.group == 0 {

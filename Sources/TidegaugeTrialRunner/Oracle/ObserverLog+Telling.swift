@@ -20,7 +20,7 @@ extension ObserverLog {
         return hasher.finalize()
     }
 
-    /// Compares everything except times.
+    /// Compares everything except times. Returns false if index lists were lost.
     func tellsTheSame(as other: ObserverLog) -> Bool {
         guard observer.query == other.observer.query, count == other.count else { return false }
         return (0..<count).allSatisfy { index in
@@ -55,7 +55,7 @@ extension ObserverLog {
         return lines.joined(separator: ", ")
     }
 
-    /// For example `3 rows, 0...2 are 7 4 9`.
+    /// Returns text such as `3 rows, 0...2 are 7 4 9`.
     private static func rows(_ rows: OrderedRows, around place: Int) -> String {
         let near = max(0, min(place, rows.count) - 2)..<min(rows.count, place + 3)
         guard !near.isEmpty else { return "\(rows.count) rows" }

@@ -1,5 +1,6 @@
-// The oracle: replays the history on a model of the table and compares every delivery with it. It always runs, after
-// the measurement. Observers with the same deliveries are replayed once, and only one replay is in memory at a time.
+// The oracle: replays the history on a model of the table and compares every delivery with it. It runs in every trial
+// that comes so far, after the measurement. Observers with the same deliveries are replayed once, and only one replay
+// is in memory at a time.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -23,7 +24,8 @@ struct Oracle {
         initialRows = InitialRows(dataset)
     }
 
-    /// Checks everything. It reads current rows from `store` and `group`, and older ones from `held`.
+    /// Checks everything, unless commits have no order. It reads current rows from `store` and `group`, and older ones
+    /// from `held`.
     func verdict(
         _ store: any DrivenStore, _ group: ObserverGroup, held: [any HeldVersion] = []
     ) throws -> OracleVerdict {
@@ -59,7 +61,7 @@ struct Oracle {
         return verdict
     }
 
-    /// Checks what held versions show for each query.
+    /// Checks what held versions show for the first queries.
     private func check(_ held: [any HeldVersion], _ verdict: inout OracleVerdict) throws {
         if held.isEmpty { return }
         let held = held.sorted { $0.version < $1.version }
@@ -173,11 +175,11 @@ struct OracleVerdict: Sendable {
     let spec: TrialSpec
     private(set) var violations: [String] = []
     private(set) var violationCount = 0
-    /// Number of observers whose last rows are not the store's final state.
+    /// Number of observers that were never called, or whose rows changed after the version of their last callback.
     var missedFinal = 0
     /// Number of callbacks of measured observers without any net change since the previous callback.
     var spurious = 0
-    /// Number of callbacks whose change set was replayed, including those equal to a replayed one.
+    /// Number of callbacks that were replayed, including those equal to a replayed one.
     var replayed = 0
     /// Number of rows read and compared at the end.
     var rowsCompared = 0

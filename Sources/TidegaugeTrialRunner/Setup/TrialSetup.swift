@@ -14,7 +14,7 @@ struct TrialSetup {
     let dataset: Dataset
     let plan: QueryAssignment
     let group: ObserverGroup
-    /// Companions that existed before the first observer.
+    /// Companions that existed before the first measured observer.
     let companions: [any Companion]
     /// Hosts of remote writers and observers, as many as the spec asks for.
     let hosts: [HostEntry]

@@ -1,5 +1,5 @@
-// Measures the cost of two wake-ups on this machine: a thread that sleeps on a futex is woken and wakes a run loop.
-// No store can notify an observer on a run loop faster, unless it spins or delivers on the writer's thread. The
+// Measures the cost of two wake-ups on this machine: a thread that sleeps on a futex is woken and wakes a run loop. A
+// store whose background thread notifies an observer on a run loop cannot be faster, unless that thread spins. The
 // committing thread triggers it between commits. So its threads sleep as long as the store's, and the same
 // disturbances affect both.
 //
@@ -10,9 +10,9 @@ import Synchronization
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// Two threads that only wake each other, and a record of the times.
+/// Two threads, of which one wakes the other, and a record of the times.
 final class WakeProbe: Companion, Sendable {
-    /// Timeout in ns of the relay's wait; the same as for an engine's background thread.
+    /// Timeout in ns of the relay's wait.
     private static let pollNs: Int64 = 1_000_000_000
 
     /// An atomic that the relay sleeps on.

@@ -14,7 +14,8 @@ import TidegaugeTrial
 
 /// Commits what its generator draws, when its schedule says. One thread.
 ///
-/// Unchecked because all that changes is the writer's thread's own until `end` has been awaited.
+/// Unchecked because all mutable state except atomics belongs to the writer's thread until it has arrived at the gate
+/// `end`.
 final class Writer: @unchecked Sendable {
     /// Initial interval in ns between two checks of a writer in lockstep.
     private static let lookEveryNs: Int64 = 2_000
@@ -25,7 +26,8 @@ final class Writer: @unchecked Sendable {
     let name: String
     private let index: Int
     let recorder: CommitRecorder
-    /// CPU time spent spinning until due times in the measured window. It belongs to the harness, not to the store.
+    /// CPU time in ns spent spinning, for due times or observers, in the measured window. It belongs to the harness,
+    /// not to the store.
     private(set) var spunNs: Int64 = 0
     private(set) var fault: TrialFault?
     /// Allocation counters of the thread; set before it is ready.
@@ -177,8 +179,8 @@ final class Writer: @unchecked Sendable {
                 throw TrialFault.hang(
                     "not every observer was called for version \(lastVersion): \(group.behind(lastVersion))")
             }
-            // The interval between checks grows. A commit begins late by at most 1/16 of its predecessor's wait, and
-            // no figure depends on that.
+            // The interval between checks grows. A commit begins late by about 1/16 of its predecessor's wait, and no
+            // figure depends on that.
             let lookNs = nowNs + min(max(Self.lookEveryNs, waitedNs / 16), Self.lookAtLeastEveryNs)
             let spunNs = Pacing.wait(untilNs: lookNs, spin: spins && waitedNs < Self.spinForNs)
             if nowNs >= windowNs { self.spunNs += spunNs }

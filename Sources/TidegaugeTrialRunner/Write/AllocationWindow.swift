@@ -1,5 +1,6 @@
-// Measures allocations within the window by role. Writer and observer threads and the conductor count their own bytes
-// exactly; the rest of the process is the engine's. Used on the conducting thread.
+// Measures allocations by role from the start of the measured window until deliveries have ended. Writer and observer
+// threads and the conductor count their own bytes exactly; the rest of the process counts as the engine's. Used on the
+// conducting thread.
 import TidegaugeMeasure
 import TidegaugeTrial
 

@@ -1,4 +1,4 @@
-// CPU time in the measured window by role, without the harness's own.
+// CPU time by role from the start of the measured window until deliveries have ended, without the harness's own.
 import CStillingWellPlatform
 import TidegaugeDriver
 import TidegaugeMeasure

@@ -101,7 +101,7 @@ protocol WritingSide: Companion {
     /// Starts the writers and returns the measured window; the warm-up comes before it.
     func launch() throws -> Window
     /// Returns once every writer has made its last commit.
-    /// - Parameter look: called every 10 ms with the time.
+    /// - Parameter look: called about every 10 ms with the time.
     func awaitEnd(look: (Int64) throws -> Void) throws
     /// Returns the records of observers on hosts when they have covered the whole history; empty if there are none.
     /// - Parameter tokens: the tokens of versions that are known only after the trial.
