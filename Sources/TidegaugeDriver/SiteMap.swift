@@ -5,7 +5,8 @@ import StillingWellSync
 
 /// A map with one value per delivery context. Any thread, unless a method says otherwise.
 public final class SiteMap<Value>: Sendable {
-    // Unchecked because only its delivery context uses a value. Other threads list and release values.
+    // Unchecked because only its delivery context uses a value, except for methods that any thread may call. Other
+    // threads also list and release values.
     private struct Kept: @unchecked Sendable { let value: Value }
 
     private let values: Guarded<[ObjectIdentifier: Kept]>

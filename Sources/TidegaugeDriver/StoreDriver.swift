@@ -1,6 +1,6 @@
 // A store as the harness sees it: four small protocols (`StoreDriver`, `DrivenStore`, `StoreWriter`,
 // `DriverSubscription`) and the sink that receives deliveries. Optional abilities have protocols of their own
-// (Abilities.swift). A driver translates; it never measures, batches or repairs.
+// (Abilities.swift). A driver translates; it must not measure or repair.
 
 /// Opens stores of one engine. Stateless; any thread.
 public protocol StoreDriver: Sendable {
@@ -88,8 +88,8 @@ public protocol DriverSubscription: AnyObject, Sendable {
     /// Returns the rows of this subscription, read through the live collection itself. Called on its delivery context.
     func currentItems() throws -> [Item]
     /// Calls `body` with the existing rows at `indices`, at the version of the current delivery. Called on the delivery
-    /// context, inside some callbacks. If `EngineFacts.shows` is `keys`, other columns are undefined. The read counts
-    /// as part of the callback, so a driver should materialise only these rows.
+    /// context, inside some callbacks. If `EngineFacts.shows` is `keys`, other columns are undefined. The read delays
+    /// later deliveries, so a driver should materialise only these rows.
     /// - Throws: the engine's error.
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws
 }

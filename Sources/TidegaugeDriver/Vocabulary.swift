@@ -6,7 +6,7 @@ import Foundation
 public struct Item: BitwiseCopyable, Sendable, Equatable {
     /// Primary key.
     public var key: Int64
-    /// 0 for rows that writers change. Idle queries observe groups of their own (1, 2, …).
+    /// 0 for rows that writers change, except audited rows (−1). Idle queries observe groups of their own (1, 2, …).
     public var group: Int64
     /// Value that queries filter and sort by. Unique in the store, so that no order depends on an engine's tie rule.
     public var score: Int64
@@ -124,7 +124,7 @@ public struct ServerConfiguration: Sendable, Equatable {
     public var listeners = 0
     /// Number of additional readers that receive every commit and discard it.
     public var slots = 0
-    /// Delay in ns of a standby that every commit waits for; 0: no standby.
+    /// Delay in ns of a standby that every synchronous commit waits for; 0: no standby.
     public var standbyNs: Int64 = 0
 
     public init() {}

@@ -2,8 +2,8 @@
 // Waits are modelled here, so that the enabled threads are known at every step. If there are none, the schedule has
 // found a hang.
 //
-// `mutex` guards all mutable state. A thread that is not chosen sleeps on its own condition. Only threads started by
-// controlled threads are controlled. Real locks are taken too, once they are free in the model.
+// `mutex` guards all mutable state. A thread that is not chosen sleeps on its own condition. Only the first thread and
+// threads started by controlled threads are controlled. Real locks are taken too, once they are free in the model.
 import CStillingWellPlatform
 import Glibc
 import StillingWellBasis

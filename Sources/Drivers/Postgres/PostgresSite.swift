@@ -67,7 +67,7 @@ enum QueryRows: Sendable {
 }
 
 /// Caches change sets during one delivery of a delivery context. Subscriptions whose rows have the same old and new
-/// state share one. Used on the context.
+/// state can share one. Used on the context.
 struct ViewDifferences {
     private var made: [ObjectIdentifier: (old: OrderedView, new: OrderedView, changes: OrderedView.Changes)] = [:]
 

@@ -23,7 +23,7 @@ public struct KnownEngine: Codable, Sendable {
             try link.close()
             (self.program, self.introduction) = (program, introduction)
         } catch {
-            // Ends or kills the engine. The first error counts.
+            // The engine is ended or killed here. The first error counts.
             try? link.close()
             throw error
         }

@@ -114,7 +114,7 @@ final class Churn: Companion, @unchecked Sendable {
         findings.counts["churned_observers"] = made
     }
 
-    /// Waits until every remaining observer has been called once, and cancels it.
+    /// Waits until every remaining observer has been called once or `hang_timeout` has passed, and cancels them.
     func cancel() throws {
         var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
         while let slot = slots.first(where: { $0.observer?.isCalled == false }) {
@@ -127,7 +127,7 @@ final class Churn: Companion, @unchecked Sendable {
         for slot in slots { cancel(slot) }
     }
 
-    /// Stops the delivery contexts and reports violations. Call it after one more commit that affects all observers.
+    /// Stops the delivery contexts and reports violations. Call it after the last commit (`CancellationCheck`).
     func close(into findings: inout Findings) throws {
         for slot in slots {
             try slot.site.run(timeoutNs: spec.hangTimeoutNs) {}

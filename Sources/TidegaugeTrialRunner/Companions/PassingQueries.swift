@@ -126,7 +126,8 @@ final class PassingQueries: Companion, Sendable {
         }
     }
 
-    /// Waits until every remaining query has been called once, and cancels it.
+    /// Waits until the observer of every remaining query has been called once or `hang_timeout` has passed, and cancels
+    /// it.
     func cancel() throws {
         let watched = state.withLock { $0.watched }
         var deadline = HangDeadline(timeoutNs: timeoutNs)

@@ -49,8 +49,8 @@ extension HistoryRun {
     /// Whether versions are tokens, which have no order.
     private var isLate: Bool { capabilities.can(.lateVersions) }
 
-    /// Returns the number of commits that a delivery contains, by its version or else by its rows; all of them if it
-    /// has neither.
+    /// Returns the number of commits that a delivery contains, or nil: by its version if the engine has versions,
+    /// otherwise by its rows; all of them if it shows no rows.
     private func covered(_ delivery: ConformDelivery, _ query: Query, from first: Int) -> Int? {
         if capabilities.hasVersions { return covered(by: delivery.content.version) }
         guard let shown = delivery.shown else { return states.count - 1 }

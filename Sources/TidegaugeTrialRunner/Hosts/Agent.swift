@@ -142,7 +142,7 @@ public final class Agent {
             case .observed: try channel.send(frame)
             case .done: return try end(try frame.decoded(HostReport.self))
             case .hello, .ping, .pong, .order, .start, .progress, .fault, .stop, .records, .settle:
-                throw TrialFault.harness("a worker sent '\(frame.kind)', which only agents send")
+                throw TrialFault.harness("a worker sent '\(frame.kind)', which workers do not send")
             }
         }
         guard let exit = worker?.process.exit else { return }

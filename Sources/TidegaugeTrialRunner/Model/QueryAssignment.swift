@@ -95,6 +95,6 @@ private struct MatchShare {
         Score.bound(lowestScore + Int64(part * Double(scoreSpan)))..<Int64.max
     }
 
-    /// Returns everything except the lowest `part`. New rows have higher keys than all others, so they match.
+    /// Returns everything except the lowest `part`. New rows have higher keys than all loaded ones, so they match.
     func keys(from part: Double) -> Range<Int64> { lowestKey + Int64(part * Double(keySpan))..<Int64.max }
 }

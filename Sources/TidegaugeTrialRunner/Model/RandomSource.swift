@@ -1,5 +1,5 @@
-// The harness's own random numbers. They are the same on every platform and toolchain, so a seed in a report can be
-// replayed. SplitMix64 expands a seed; xoshiro256++ generates (Blackman & Vigna, "Scrambled linear pseudorandom
+// The harness's own random numbers. Their bits are the same on every platform and toolchain, so a seed in a report can
+// be replayed. SplitMix64 expands a seed; xoshiro256++ generates (Blackman & Vigna, "Scrambled linear pseudorandom
 // number generators", ACM TOMS 47, 2021).
 import Glibc
 import TidegaugeStatistics
@@ -7,7 +7,8 @@ import TidegaugeStatistics
 struct RandomSource: RandomNumberGenerator, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 
-    /// - Parameter stream: sources of one seed with different streams are independent (a writer's arrivals, its keys, …).
+    /// - Parameter stream: sources of one seed with different streams are independent (a writer's arrivals, its keys,
+    ///   …).
     init(seed: UInt64, stream: UInt64) {
         var first = SplitMix64(seed: seed)
         var spread = SplitMix64(seed: first.next() ^ (stream &* 0xD605_BBB5_8C8A_BBC9))

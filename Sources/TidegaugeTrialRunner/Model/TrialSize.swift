@@ -1,4 +1,4 @@
-// Maximum amounts that a trial may record. They are computed beforehand, because nothing is allocated during the
+// Maximum amounts that a trial may record. They are computed beforehand, because recording must not allocate during the
 // measurement. Unused capacity costs only address space, so the limits are generous.
 import TidegaugeSpec
 

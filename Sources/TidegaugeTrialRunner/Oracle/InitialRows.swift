@@ -1,4 +1,4 @@
-// Finds the initial rows of each query without scanning the dataset for each query.
+// Finds the initial rows of each query. A query over a range of scores does not scan the whole dataset.
 import StillingWellBasis
 import TidegaugeDriver
 
