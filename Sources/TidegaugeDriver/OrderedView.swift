@@ -148,7 +148,7 @@ public struct OrderedView: Sendable {
 
     // MARK: Reading
 
-    /// Calls `body` with the rows at `indices` that exist, in order. O(n / chunk size), and O(1) for each row.
+    /// Calls `body` with the rows at `indices` that exist, in order. O(chunks), and O(1) for each row.
     public func forEach(_ indices: Range<Int>, _ body: (Item) -> Void) {
         var start = 0
         for chunk in chunks {
@@ -159,7 +159,7 @@ public struct OrderedView: Sendable {
         }
     }
 
-    /// Differences from an older state of the same query. O(n / chunk size + rows of the chunks that differ).
+    /// Differences from an older state of the same query. O(chunks + rows of the chunks that differ).
     public func changes(since old: OrderedView) -> Changes {
         var changes = Changes()
         var (deleted, inserted): (Set<Int64>, [Int64]) = ([], [])

@@ -1,5 +1,6 @@
-// Finds the queries that a row matches without evaluating each one. Used by the harness, to know which observers a
-// commit affects, and by drivers without a query language. Immutable after `init`; any thread.
+// Finds the queries that a row matches without evaluating each one, except those with a range of keys. Used by the
+// harness, to know which observers a commit affects, and by drivers without a query language. Immutable after `init`;
+// any thread.
 import StillingWellBasis
 
 extension Query {

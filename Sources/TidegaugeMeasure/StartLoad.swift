@@ -71,7 +71,8 @@ public struct QuietWait {
         (self.time, self.nowNs, self.sleepUntilNs) = (time, nowNs, sleepUntilNs)
     }
 
-    /// Measures for 1 s, then repeats as long as the machine is busy, for at most 60 s. Blocks the calling thread.
+    /// Measures for 1 s, then repeats as long as the machine is busy, for about 60 s at most. Blocks the calling
+    /// thread.
     /// - Parameters:
     ///   - isPatient: false: a single reading of 0.1 s, without waiting.
     ///   - onWait: called once with the busy share before waiting.

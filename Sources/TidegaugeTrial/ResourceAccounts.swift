@@ -3,8 +3,8 @@
 import TidegaugeMeasure
 
 /// CPU time from the start of the measured window until the wait for the observers' last callbacks was over. It
-/// excludes the harness's own work: the conducting thread, the probes, the reader of an engine's output, and active
-/// waiting.
+/// excludes the harness's own work: the conducting thread, the hiccup and wake probes, the reader of an engine's
+/// output, and active waiting.
 public struct CPUAccount: Codable, Sendable, Equatable {
     public var processNs: Int64 = 0
     /// CPU time in ns by `ThreadRole`.

@@ -1,6 +1,7 @@
 // A delivery context: its queries, and the rows from the watcher that they have not shown yet.
 //
-// The watcher's thread posts. Everything else except `end` runs on the delivery context.
+// The watcher's thread posts and reports failures. Everything else except `end` and `cancel` runs on the delivery
+// context.
 import StillingWellSync
 import TidegaugeDriver
 

@@ -1,6 +1,6 @@
 // The state of one delivery context: its pending touched rows, its connection, and its queries.
 //
-// Everything except `tell` and `end` runs on the delivery context.
+// Everything except `tell`, `end` and `cancel` runs on the delivery context.
 import StillingWellSync
 import TidegaugeDriver
 

@@ -4,7 +4,7 @@ import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// Holds a store's write lock from `init` to `release`. Used on the conducting thread.
+/// Holds a store's write lock from `init` to `release`. Used on one thread.
 final class LockHolder {
     private let begun = Gate("write lock held")
     private let end = Gate("write lock to be given back")

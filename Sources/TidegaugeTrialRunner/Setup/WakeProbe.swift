@@ -37,7 +37,7 @@ final class WakeProbe: Companion, Sendable {
 
     deinit { word.deallocate() }
 
-    /// Wakes the relay unless the last wake-up is still under way. Called by one thread.
+    /// Wakes the relay unless the last wake-up is still under way. Any thread.
     /// - Parameter isMeasured: whether the time is recorded.
     func wake(isMeasured: Bool) {
         guard !isUnderWay.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -64,7 +64,7 @@ final class WakeProbe: Companion, Sendable {
         isUnderWay.store(false, ordering: .releasing)
     }
 
-    /// Stops the threads. Call it after the last writer, which wakes them, has ended.
+    /// Stops the threads. Call it after the last writer has made its commits, because writers wake them.
     func end(into findings: inout Findings) {
         stopRequested.store(true, ordering: .releasing)
         _ = cp_add32(word, 1)

@@ -153,8 +153,8 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    /// Waits for this writer's turn. Returns immediately if there are no turns, and at the end of the load: on a busy
-    /// machine a thread may miss its turn every time.
+    /// Waits for this side's time slice. Returns immediately within a slice, if there are no slices, and at the end of
+    /// the load: on a busy machine a thread may miss its slice every time.
     /// - Returns: the current time.
     private func awaitTurn(before endNs: Int64) -> Int64 {
         var nowNs = MonotonicClock.nowNs()
