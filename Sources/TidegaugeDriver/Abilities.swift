@@ -100,7 +100,8 @@ public struct LateOrder: Sendable {
     public var standing: @Sendable (Int64) -> Int64
     /// The same function for the deliveries of each other process, in the order of the argument `alsoShown`.
     public var standingElsewhere: [@Sendable (Int64) -> Int64]
-    /// Reason why no order exists, as a sentence: two states were shown of which neither contains the other.
+    /// Contradiction in what was shown, as a sentence: for example two states of which neither contains the other. Nil
+    /// if there is none.
     public var problem: String?
 
     public init(
@@ -121,11 +122,12 @@ public protocol ServedStore: DrivenStore {
 
 /// The engine counts its own work.
 public protocol WorkCounting: DrivenStore {
-    /// Returns the counts since the store was opened, by name. They never decrease, and the names stay the same. A name has
-    /// at most 40 lower-case letters, digits and underscores, a letter first. Empty: nothing is counted. Any thread.
+    /// Returns the counts since the store was opened, by name. They never decrease, and the names stay the same. A name
+    /// has at most 40 lower-case letters, digits and underscores, a letter first. Empty: nothing is counted. Any
+    /// thread.
     func counters() throws -> [String: Int]
-    /// Returns the CPU time in ns so far of the engine's other processes if all their threads sleep, or nil if one runs. 0
-    /// for an engine within this process, which is the default. Any thread.
+    /// Returns the CPU time in ns so far of the engine's other processes if all their threads sleep, or nil if one
+    /// runs. 0 for an engine within this process, which is the default. Any thread.
     func asleepElsewhereNs() -> Int64?
 }
 

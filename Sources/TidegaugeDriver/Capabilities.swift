@@ -54,8 +54,8 @@ public struct EngineFacts: Sendable {
     /// Name of the driver that does nothing at all. Every command line has it.
     public static let noop = "noop"
 
-    /// Name of a driver that does nothing and delivers in the same way. The harness's own cost is measured on it, if the
-    /// program has it. A driver that names itself does nothing.
+    /// Name of a driver that does nothing and delivers in the same way. The harness's own cost is measured on it, if
+    /// the program has it. A driver that names itself does nothing.
     public var emptyDriver = EngineFacts.noop
     /// Remarks to know before comparing figures: short phrases for people.
     public var remarks: [String] = []

@@ -1,7 +1,7 @@
 // The ordered rows of one query in a process that receives every commit. A value: changes do not affect older copies.
 //
-// Rows are in chunks that values share. `apply` copies the list of chunks and the chunks that it changes; `changes` skips
-// the chunks that two values share.
+// Rows are in chunks that values share. `apply` copies the list of chunks and the chunks that it changes; `changes`
+// skips the chunks that two values share.
 import StillingWellBasis
 
 /// A row and its insertion number, which is the order of queries without an order.

@@ -152,7 +152,7 @@ public enum HarnessThread {
 /// Error: the engine cannot run on this machine, such as for a missing library, kernel feature or permission, or cannot
 /// do what was asked of it. The trial is then reported as unavailable, not as failed.
 public struct DriverUnavailable: Error, CustomStringConvertible, Sendable {
-    /// Missing requirement and its remedy.
+    /// What is missing, and the remedy if there is one.
     public var description: String
 
     public init(_ description: String) { self.description = description }

@@ -110,7 +110,7 @@ public struct CPUDelta: Sendable, Equatable {
 public enum ThreadRole: String, Codable, Sendable, CaseIterable {
     /// Runs writers' commits.
     case writer
-    /// Background threads of the engine, which update queries and compute change sets.
+    /// Background threads of the engine, such as those that update queries and compute change sets.
     case upkeep
     /// Runs observers' callbacks.
     case observer

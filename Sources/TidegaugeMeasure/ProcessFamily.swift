@@ -42,8 +42,8 @@ public struct ProcessFamily: Sendable {
         return pid_t(fields[1])
     }
 
-    /// Returns the state and the following fields of a process or thread, or nil if it has ended. The name in parentheses
-    /// may contain any byte.
+    /// Returns the state and the following fields of a process or thread, or nil if it has ended. The name in
+    /// parentheses may contain any byte.
     private static func fields(_ path: String) -> [Substring]? {
         guard let text = ProcFile.text("\(path)/stat"), let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split(separator: " ")
@@ -69,8 +69,8 @@ public struct ProcessFamily: Sendable {
     /// CPU time of the family in ns, without that of processes that have ended.
     public func cpuNs() -> Int64 { members().reduce(0) { $0 + max(0, cp_process_cpu_ns($1)) } }
 
-    /// CPU time of the family in ns if all of its threads sleep, or nil if one runs, can run, or waits for a disk. The threads
-    /// are read one after the other, so that only two equal results in a row show that none has run.
+    /// CPU time of the family in ns if all of its threads sleep, or nil if one runs, can run, or waits for a disk. The
+    /// threads are read one after the other, so that only two equal results in a row show that none has run.
     public func asleepNs() -> Int64? {
         var sum: Int64 = 0
         for pid in members() {

@@ -160,8 +160,8 @@ public final class Subprocess {
         writeInput()
     }
 
-    /// Hands over this process's end of the child's standard input, which does not block and must have been kept open. The
-    /// caller writes to it and closes it.
+    /// Hands over this process's end of the child's standard input, which does not block and must have been kept open.
+    /// The caller writes to it and closes it.
     public func takeInput() -> Int32 {
         defer { input = -1 }
         return input

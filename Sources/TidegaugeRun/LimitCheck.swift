@@ -46,7 +46,8 @@ struct LimitCheck {
         }
     }
 
-    /// Returns an unknown judgement for each driver that should have measured the limit's metric and has no figure of it.
+    /// Returns an unknown judgement for each driver that should have measured the limit's metric and has no figure of
+    /// it.
     /// - Parameter drivers: drivers that have one.
     private func withoutFigure(_ limit: Limit, except drivers: Set<String>) -> [Judgement] {
         let metric = limit.metric

@@ -121,8 +121,8 @@ public final class Runner {
 
     private func plannedNs(_ group: TrialGroup) -> Int64 { group.members.reduce(0) { $0 + plannedNs($1.spec) } }
 
-    /// Returns the job without the trials that its drivers cannot run. Reports those as skipped, and trials that run without
-    /// their counted companion.
+    /// Returns the job without the trials that its drivers cannot run. Reports those as skipped, and trials that run
+    /// without their counted companion.
     private func feasible(_ job: Job) -> Job {
         for (driver, reason) in job.leftOut {
             delegate.skipped(SkippedRecord(scenario: job.scenario, driver: driver, reason: reason))

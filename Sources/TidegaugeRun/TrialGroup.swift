@@ -22,8 +22,8 @@ struct TrialGroup {
 
     /// - Parameters:
     ///   - counter: counter of this machine; nil: nothing is counted.
-    ///   - empty: driver that does nothing, to measure the cost of the harness (`EngineFacts.emptyDriver`), or nil if the
-    ///     trial's own driver does nothing.
+    ///   - empty: driver that does nothing, to measure the cost of the harness (`EngineFacts.emptyDriver`), or nil if
+    ///     the trial's own driver does nothing.
     ///   - capabilities: those of the trial's driver, or nil if a counted trial needs no check.
     init(
         _ spec: TrialSpec, counter: InstructionCounter? = nil, beside empty: String?, capabilities: Capabilities? = nil

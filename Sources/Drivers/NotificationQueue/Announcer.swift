@@ -1,5 +1,5 @@
-// Notifies observers that the rows of a query have changed, by Foundation's notification queue or by the typed one. Used
-// on the thread of the observers.
+// Notifies observers that the rows of a query have changed, by Foundation's notification queue or by the typed one.
+// Used on the thread of the observers.
 import Foundation
 import TypedNotifications
 

@@ -4,7 +4,8 @@ import StillingWellSync
 import TidegaugeDriver
 
 public final class PostgresStore: LateVersions, ServedStore, ReachableStore, HarmableServer {
-    /// Server that this store started, used by the thread that opens and closes the store. Nil if the server is another's.
+    /// Server that this store started, used by the thread that opens and closes the store. Nil if the server is
+    /// another's.
     nonisolated(unsafe) private let server: PostgresServer?
     /// Whether another process made the schema.
     private let isGuest: Bool

@@ -1,8 +1,9 @@
-// The earliest times at which deliveries can show commits: `at` of a delivery cannot precede the beginning of a commit that the
-// delivery shows. A delivery may come before the reply to its commit, so both orders are checked.
+// The earliest times at which deliveries can show commits: `at` of a delivery cannot precede the beginning of a commit
+// that the delivery shows. A delivery may come before the reply to its commit, so both orders are checked.
 import StillingWellBasis
 
-/// Beginnings of the latest commits, and deliveries that came while commits waited for their replies. Used under one lock.
+/// Beginnings of the latest commits, and deliveries that came while commits waited for their replies. Used under one
+/// lock.
 struct CommitBounds {
     private struct Bound {
         let version: Int64

@@ -63,7 +63,8 @@ struct JSONScanner {
         guard take(UInt8(ascii: "]")) else { throw problem("',' or ']'") }
     }
 
-    /// Reads a list of whole numbers and appends them. A loop of its own, because `list` calls a closure for each element.
+    /// Reads a list of whole numbers and appends them. A loop of its own, because `list` calls a closure for each
+    /// element.
     mutating func numbers(into numbers: inout [Int]) throws(Problem) {
         guard take(UInt8(ascii: "[")) else { throw problem("a list") }
         if take(UInt8(ascii: "]")) { return }

@@ -99,8 +99,8 @@ final class ProcessSubscription: DriverSubscription, EngineSubscriber {
                 moveCount: delivery.moveCount, atNs: delivery.atNs))
     }
 
-    /// Cancels in the engine too, and returns after its reply. A failure of the engine reaches all sinks, and every later
-    /// request throws it.
+    /// Cancels in the engine too, and returns after its reply. A failure of the engine reaches all sinks, and every
+    /// later request throws it.
     func cancel() {
         if !isCancelled.exchange(true, ordering: .acquiringAndReleasing) { try? store.cancel(number) }
         sink.cancel()

@@ -1,5 +1,5 @@
-// Requests as JSON, and the numbers in them. Every number that an engine gets fits into 53 bits, so that languages whose
-// numbers are doubles need no special care.
+// Requests as JSON, and the numbers in them. Every number that an engine gets fits into 53 bits, so that languages
+// whose numbers are doubles need no special care.
 import StillingWellBasis
 import TidegaugeDriver
 
@@ -129,8 +129,8 @@ struct RequestText {
 
 /// Keys and scores of the harness as numbers of at most 53 bits, in the same order, and back.
 ///
-/// A score of the harness has 31 bits of value and 32 bits of a serial number, of which trials use the lowest and, for a
-/// row above all others, the very highest. A score of an engine has 22 bits of a serial number.
+/// A score of the harness has 31 bits of value and 32 bits of a serial number, of which trials use the lowest and, for
+/// a row above all others, the very highest. A score of an engine has 22 bits of a serial number.
 enum NarrowNumber {
     private static let most: Int64 = 1 << 53 - 1
     /// Number of keys and serial numbers at the upper end that keep their distance from it.

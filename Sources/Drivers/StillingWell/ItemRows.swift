@@ -17,7 +17,7 @@ package protocol DrivenRow: StoredObject {
     var item: Item { get }
 
     static func primaryKey(_ number: Int64) -> PrimaryKey
-    /// Column of the items' numbers, if there is one.
+    /// Column with the key as a number; nil if keys are not numbers.
     static var numbers: KeyPath<Self, Int>? { get }
     /// Column of the rows' texts, if there is one.
     static var texts: KeyPath<Self, String>? { get }

@@ -1,5 +1,5 @@
-// Counters of the engine over the load, warm-up included. They are read when the engine has nothing to do: before the first
-// commit and after the last delivery. At the start of the measured window, commits would be under way.
+// Counters of the engine over the load, warm-up included. They are read when the engine has nothing to do: before the
+// first commit and after the last delivery. At the start of the measured window, commits would be under way.
 import TidegaugeDriver
 import TidegaugeMeasure
 

@@ -14,7 +14,7 @@ public struct Trial {
     private let report: (TrialProgress) -> Void
 
     /// - Parameters:
-    ///   - storeDirectory: an existing empty folder; for a `memory` store on a memory file system.
+    ///   - storeDirectory: an existing empty folder; for a `memory` store on a memory file system if there is one.
     ///   - hosts: the available hosts for specs that ask for several; if empty, processes of this machine are used.
     ///   - report: called repeatedly with the progress, on the calling thread.
     /// - Returns: a result in every case; `fate` says how the trial ended.

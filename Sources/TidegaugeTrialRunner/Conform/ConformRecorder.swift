@@ -122,8 +122,8 @@ final class ConformSink: DeliverySink {
         }
     }
 
-    /// Sets the subscription that rows are read through. A delivery made within `subscribe` is read now. In the delivery
-    /// context.
+    /// Sets the subscription that rows are read through. A delivery made within `subscribe` is read now. In the
+    /// delivery context.
     func attach(_ subscription: any DriverSubscription) {
         self.subscription.withLock { $0 = subscription }
         let heard = recorder.heard(number).deliveries

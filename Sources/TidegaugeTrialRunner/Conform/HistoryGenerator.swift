@@ -1,5 +1,5 @@
-// Draws a history from a seed. Scores are unique, because no order among equal scores is promised. Bounds of queries are
-// often scores of rows, so that `<` and `<=` differ.
+// Draws a history from a seed. Scores are unique, because no order among equal scores is promised. Bounds of queries
+// are often scores of rows, so that `<` and `<=` differ.
 import TidegaugeDriver
 import TidegaugeSpec
 

@@ -25,7 +25,7 @@ struct Findings {
     var clockNs: Double = 0
     var recording: RecordingCost?
     var recoveryNs: Int64?
-    /// Accounts of the hosts if the trial has several.
+    /// Accounts of the hosts if the spec gives its writers hosts.
     var hosts: [HostAccount] = []
     /// Time of the harm to the server or its connections.
     var harmedNs: Int64?

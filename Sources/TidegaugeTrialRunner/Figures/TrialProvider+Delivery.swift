@@ -25,7 +25,7 @@ extension TrialProvider {
 }
 
 extension FigureSheet {
-    /// Ratio of the median write-to-callback time to the median of the unavoidable wake-ups.
+    /// Ratio of the median write-to-callback time to the median time of the wake probe.
     fileprivate var deliveryOverFloor: [Figure] {
         guard let floor = findings.wakeFloor else { return [] }
         let ratio = pairs.writeToCallback.medianRatio(to: floor)

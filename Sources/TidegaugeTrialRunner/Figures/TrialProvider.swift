@@ -1,4 +1,5 @@
-// Computes a metric from the records of one trial. There is one entry per metric, in the table of its subject.
+// Computes a metric from the records of one trial. Each metric of a single trial has one entry, in the table of its
+// subject.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec

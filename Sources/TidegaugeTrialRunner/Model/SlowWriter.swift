@@ -17,8 +17,8 @@ enum CommitDelay: Sendable {
     case lasting(ns: Int64)
 }
 
-/// Selects the commits of a writer to slow down: half of them, in a pseudo-random order that a periodic pattern of
-/// the store cannot match.
+/// Selects the commits of a writer to slow down: about half of them, in a pseudo-random order that a periodic pattern
+/// of the store cannot match.
 enum SlowCommits {
     static func contains(_ number: Int) -> Bool { SplitMix64.mix(UInt64(number) &+ SplitMix64.step) & 1 == 1 }
 }

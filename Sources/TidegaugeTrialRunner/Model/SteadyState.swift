@@ -1,5 +1,5 @@
 // Decides whether a trial measured a steady state or a transition. It computes the slope of 250 ms means over the
-// window, in percent of their median per second. A slope counts only if its sign is statistically significant,
+// window, in percent of their median per second. A slope counts only if its whole confidence interval is beyond ±2 %,
 // because a short window with few samples always has some slope.
 import TidegaugeMeasure
 

@@ -6,8 +6,8 @@
 // warm-up, and to random later ones. It runs after the end of the callback has been recorded, and stores a digest in
 // preallocated memory. Everything but `found` belongs to the observer's delivery context and is read after a hop to it.
 //
-// The rows of an engine in another process have crossed the pipe, and its times are its own. All of them are read, up
-// to `receivedRowBudget`.
+// An engine in another process sends its rows in any case and takes the times itself, so reading them does not
+// lengthen those times. Every delivery is read, up to `receivedRowBudget`.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
