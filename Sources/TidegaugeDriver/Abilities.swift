@@ -126,8 +126,8 @@ public protocol WorkCounting: DrivenStore {
     /// has at most 40 lower-case letters, digits and underscores, a letter first. Empty: nothing is counted. Any
     /// thread.
     func counters() throws -> [String: Int]
-    /// Returns the CPU time in ns so far of the engine's other processes if all their threads sleep, or nil if one
-    /// runs. 0 for an engine within this process, which is the default. Any thread.
+    /// Returns the CPU time in ns so far of the engine's other processes if all their threads sleep, otherwise nil.
+    /// 0 for an engine within this process, which is the default. Any thread.
     func asleepElsewhereNs() -> Int64?
 }
 

@@ -12,7 +12,7 @@ public protocol StoreDriver: Sendable {
     var facts: EngineFacts { get }
     /// Opens a store in `configuration.directory`, which exists and is empty. Only if `EngineFacts.isShared`, another
     /// process may already have created a store there with the same configuration.
-    /// - Throws: the engine's error.
+    /// - Throws: `DriverUnavailable` or the engine's error.
     func open(_ configuration: StoreConfiguration) throws -> Opened
 }
 
@@ -152,7 +152,7 @@ public enum HarnessThread {
 /// Error: the engine cannot run on this machine, such as for a missing library, kernel feature or permission, or cannot
 /// do what was asked of it. The trial is then reported as unavailable, not as failed.
 public struct DriverUnavailable: Error, CustomStringConvertible, Sendable {
-    /// What is missing, and the remedy if there is one.
+    /// Missing requirement, with its remedy if there is one.
     public var description: String
 
     public init(_ description: String) { self.description = description }

@@ -57,7 +57,7 @@ public enum KernelView {
         return thread
     }
 
-    /// Returns the holder of the mutex with this lock word. nil if it is not a mutex, but a condition or another futex.
+    /// Returns the holder of the mutex with this lock word. nil if none is known, as for a condition or another futex.
     private static func owner(_ pid: Int32, _ address: UInt64, expected: UInt32, _ known: Set<Int32>) -> Int32? {
         // Lock word, count, owner, …: `struct __pthread_mutex_s`.
         var words: [UInt32] = [0, 0, 0, 0]

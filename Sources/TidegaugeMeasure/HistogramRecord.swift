@@ -59,7 +59,7 @@ public struct ValueDistribution: Sendable, Equatable {
     public init() {}
 
     /// Adds the samples of a record's texts: samples ≥ 0 and magnitudes of negative ones. Adds both or none.
-    /// - Throws: `HistogramCode.Damage` if a text is invalid.
+    /// - Throws: `HistogramCode.Damage` if a text is invalid, or if there are too many samples.
     public mutating func add(samples: String, negated: String? = nil) throws(HistogramCode.Damage) {
         let positive = try HistogramCode.decode(samples)
         var under: [(index: Int, count: UInt64)] = []

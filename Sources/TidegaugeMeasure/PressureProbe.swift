@@ -19,9 +19,9 @@ public struct Pressure: Codable, Sendable, Equatable {
     public var ioFullNs: Int64?
     /// Number of preemptions of this process and its ended children.
     public var involuntarySwitches: Int64
-    /// Number of times that they yielded their CPU.
+    /// Number of times that this process and its ended children gave up their CPU themselves.
     public var voluntarySwitches: Int64
-    /// Number of their page faults that waited for a disk.
+    /// Number of page faults of this process and its ended children that waited for a disk.
     public var majorFaults: Int64
 
     /// Lower bound of the stolen time. The kernel reports whole ticks, and one of the difference may be from before

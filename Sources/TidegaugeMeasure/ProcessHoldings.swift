@@ -22,7 +22,7 @@ public enum ProcessHoldings {
     }
 
     /// Resident anonymous memory: heap, stacks and records of the harness, but not mapped file pages, which the
-    /// kernel may drop. Nil if /proc is missing.
+    /// kernel may drop. Nil if the kernel does not report it.
     public static var residentBytes: Int? {
         guard let text = ProcFile.text("/proc/self/status") else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix("RssAnon:") {

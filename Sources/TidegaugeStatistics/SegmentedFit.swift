@@ -21,7 +21,8 @@ public struct SegmentedFit: Sendable, Equatable {
     /// break-points", Statistics in Medicine 22, 2003, here by exhaustive search). Tries many knees between the
     /// second and the last but one point, and takes the one with the smallest residual.
     /// - Parameters: x and y of each point, in the same order. Points without a logarithm are left out.
-    /// - Returns: nil for fewer than five different x, or if one line fits nearly as well: then there is no knee.
+    /// - Returns: nil for fewer than five different x, and if there is no knee: one line fits nearly as well, or the
+    ///   exponents hardly differ.
     public static func fit(x: [Double], y: [Double]) -> SegmentedFit? {
         precondition(x.count == y.count, "every point needs an x and a y")
         let points = zip(x, y).filter { $0 > 0 && $1 > 0 }.map { (x: log($0.0), y: log($0.1)) }.sorted { $0.x < $1.x }

@@ -112,7 +112,8 @@ public struct CountAccount: Codable, Sendable, Equatable {
     }
 
     /// Amount of some roles per commit that affects an observer, or per commit if none does. The cost of idle turns
-    /// is subtracted. Nil if the counter does not provide it, no such thread was seen, or there were no idle turns.
+    /// is subtracted. Nil if the counter does not provide it, no such thread was seen, or there were no commits or
+    /// no idle turns.
     package func perCommit(_ roles: [ThreadRole], _ part: (Amounts) -> Int64?) -> Double? {
         let counted = affectingCommits > 0 ? affectingCommits : commits
         func sum(_ amounts: [String: Amounts]) -> Double? {

@@ -31,7 +31,8 @@ final class PostgresServer {
     /// - Parameters:
     ///   - reachedAt: address at which a server over TCP also accepts connections from other hosts.
     ///   - settings: more settings of the server, as `name=value`.
-    /// - Throws: `DriverUnavailable` if this machine has no server, or if it cannot be started.
+    /// - Throws: `DriverUnavailable` if this machine has no server, or if it cannot be started; the error of a file or
+    ///   folder that cannot be made.
     init(
         in directory: String, _ durability: DurabilityLevel, over transport: ServerConfiguration.Transport = .unix,
         reachedAt: String? = nil, settings: [String] = []

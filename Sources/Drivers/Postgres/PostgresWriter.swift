@@ -83,7 +83,7 @@ final class PostgresWriter: StoreWriter {
     /// Finds the transaction that made the changes: the one that wrote a row with the stamp of the first change that is
     /// not a deletion. Each commit writes its own stamp (`Item.stamp`).
     /// - Returns: the transaction's number, or nil if the commit was not made or has no changes.
-    /// - Throws: `PostgresError` if all changes are deletions, which leave no row to find.
+    /// - Throws: `PostgresError` if the query fails, or if all changes are deletions, which leave no row to find.
     private func token(ofCommitted changes: UnsafeBufferPointer<Change>, _ connection: PostgresConnection) throws
         -> Int64?
     {

@@ -401,6 +401,6 @@ final class EngineLink: Sendable {
     /// CPU time in ns of the engine and the processes that it has started.
     func cpuNs() -> Int64 { family.cpuNs() }
 
-    /// Like `cpuNs` if all of their threads sleep, or nil if one runs.
+    /// Like `cpuNs` if all of their threads sleep; otherwise nil.
     func asleepNs() -> Int64? { family.asleepNs() }
 }

@@ -15,7 +15,7 @@ public struct KnownEngine: Codable, Sendable {
     private static let longestName = 40
 
     /// Starts the program, asks it for its facts and ends it.
-    /// - Throws: what is wrong with it, as a sentence.
+    /// - Throws: an error whose description says what is wrong with it.
     public init(meeting program: EngineProgram) throws {
         let link = try EngineLink(program, silenceLimitNs: Self.introductionLimitNs, logs: false)
         do {

@@ -188,7 +188,7 @@ extension FigureSheet {
     }
 
     /// Returns the drift of a quantity per second: the median slope of its 250 ms means (Theil–Sen), which is robust
-    /// against a single disturbance. Nil for fewer than three means.
+    /// against a single disturbance. Without a value for fewer than three means.
     private func slope(_ metric: Metric, _ series: IntervalSeries) -> Figure {
         let means = series.wholeMeans
         let slope = means.count < 3 ? nil : TheilSen.slope(x: means.map(\.seconds), y: means.map(\.mean))

@@ -17,7 +17,8 @@ struct PairFigures {
     private(set) var coveredPairs = 0
     private(set) var callbacks = 0
 
-    /// The largest lead of a callback over its commit's beginning, if it exceeds the clocks' uncertainty; or nil.
+    /// The largest lead of a callback over its commit's beginning, if it exceeds the clocks' uncertainty; or nil. Not
+    /// computed if all times are on one clock.
     private(set) var impossible: (earlierNs: Int64, version: Int64)?
     /// Uncertainty (±) of times on another host; nil if all times are on one clock.
     let uncertaintyNs: Int64?

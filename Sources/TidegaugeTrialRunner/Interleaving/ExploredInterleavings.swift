@@ -15,7 +15,7 @@ public struct ExploredInterleavings: Sendable {
     private let folder: String
 
     /// - Parameter folder: folder on a memory file system. Each run's store has a subfolder, removed after the run.
-    /// - Throws: `TrialFault.refused` if schedules of the test cannot be chosen.
+    /// - Throws: `TrialFault.refused` if the spec is a load, uses a queue, or needs more than the driver has.
     public init(_ spec: TrialSpec, on driver: any StoreDriver, folder: String) throws {
         guard let play = spec.interleaving else { throw TrialFault.refused("a load has no schedules to explore") }
         if let actor = play.actors.first(where: { $0.place == .queue }) {

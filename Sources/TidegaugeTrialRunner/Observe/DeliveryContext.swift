@@ -35,8 +35,8 @@ final class DeliveryContext: Sendable {
     }
 
     /// Runs `body` on this context, after its current work, and returns the result.
-    /// - Throws: the error of `body`; `TrialFault.hang` if the context has not run it within `timeoutNs` and no thread
-    ///   makes progress (`HangDeadline`).
+    /// - Throws: the error of `body`; `TrialFault.hang` if the context has not run it before a `HangDeadline` of
+    ///   `timeoutNs` has passed.
     func run<Value: Sendable>(timeoutNs: Int64, _ body: @escaping @Sendable () throws -> Value) throws -> Value {
         let outcome = Guarded<Result<Value, any Error>?>("site hop", nil)
         let arrived = TracedCondition("site hop", outcome)

@@ -116,8 +116,8 @@ final class ObserverGroup: Sendable {
         }
     }
 
-    /// Returns once every observer has been called for the last commit that changes its rows, or once no callback has
-    /// come for `hang_timeout`. In the latter case, the oracle judges the missing callbacks.
+    /// Returns once every measured observer has been called for the last commit that changes its rows, or once no
+    /// callback has come for `hang_timeout`. In the latter case, the oracle judges the missing callbacks.
     /// - Parameter standing: maps the version of a delivery to the version that it covers; nil if they are the same.
     func awaitQuiescence(_ history: History, standing: ((Int64) -> Int64)? = nil) throws {
         var waiting = observers.filter { !$0.isIdle }

@@ -3,7 +3,7 @@
 import TidegaugeMeasure
 
 enum SequenceCheck {
-    /// Returns one sentence for each rule that the observer's callbacks break.
+    /// Returns a sentence for each kind of violation in the observer's callbacks, about the first callback with it.
     static func violations(_ log: ObserverLog) -> [String] {
         var violations: [String] = []
         let name = log.observer.name

@@ -12,7 +12,7 @@ final class LockHolder {
     private let thread: TracedThread
     private var isReleased = false
 
-    /// Returns once the lock is held.
+    /// Returns once the lock is held, or once the engine has reported an error, which `release` throws.
     /// - Throws: `TrialFault.hang` if that takes longer than `timeoutNs`.
     init(_ store: any DrivenStore, _ timeoutNs: Int64) throws {
         begun.open(0)
@@ -38,7 +38,7 @@ final class LockHolder {
     }
 
     /// Ends the transaction and waits for it.
-    /// - Throws: `TrialFault.store` if the engine rejects a transaction without changes.
+    /// - Throws: `TrialFault.store` if the engine has reported an error.
     func release() throws {
         end.open(0)
         isReleased = true

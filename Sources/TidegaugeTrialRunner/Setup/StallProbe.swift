@@ -56,7 +56,7 @@ final class StallProbe: Companion, Sendable {
     }
 
     /// Reports the calls that began in the window. Call it after the last writer has ended.
-    /// - Throws: the store's error in a call; `TrialFault.hang` if the delivery context does not answer.
+    /// - Throws: `TrialFault.store` if a call failed; `TrialFault.hang` if the delivery context does not answer.
     func end(into findings: inout Findings) throws {
         let (samples, fault) = try site.run(timeoutNs: timeoutNs) { [self] () -> ([Sample], (any Error)?) in
             (self.samples.value, self.fault.value)
