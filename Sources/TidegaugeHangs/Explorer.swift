@@ -1,4 +1,4 @@
-// Searches a schedule under which a program fails, and then a shortest one. One search at a time per process. A run
+// Searches for a schedule under which a program fails, and shortens it. One search at a time per process. A run
 // that hangs leaves its threads asleep forever, so a search ends with the first failure and its shrinking.
 import StillingWellBasis
 import StillingWellSync

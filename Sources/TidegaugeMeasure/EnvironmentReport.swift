@@ -48,8 +48,8 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
     /// `nil` before the end of the run.
     public var pressureAfter: Pressure?
 
-    /// Reads everything now. Reads about a dozen small files and runs `git` twice, so it is not called while something
-    /// is measured.
+    /// Reads everything that `begin` and `finish` do not add. It reads about a dozen small files and runs `git` twice,
+    /// so it is not called while something is measured.
     /// - Parameters:
     ///   - storeDirectories: existing folders for stores.
     ///   - repository: folder in the working tree whose commit is reported.

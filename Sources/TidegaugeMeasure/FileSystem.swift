@@ -1,4 +1,4 @@
-// File system type of a folder. The cost of a commit depends mostly on its fsync.
+// File system type of a folder, because the cost of a durable commit depends mostly on fsync.
 import Foundation
 
 /// Names of file systems.

@@ -1,5 +1,5 @@
 // Measures how late the machine wakes threads: a thread repeatedly sleeps 1 ms and records how late it woke. Writers
-// and observers are delayed in the same way.
+// and observers can be delayed in the same way.
 import Glibc
 import StillingWellBasis
 import StillingWellSync

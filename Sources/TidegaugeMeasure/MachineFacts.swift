@@ -1,4 +1,4 @@
-// Sources of EnvironmentReport, one function for each property.
+// Sources of most properties of EnvironmentReport.
 import Foundation
 
 enum BuildFacts {

@@ -93,8 +93,8 @@ final class ServerProcesses: Sendable {
         return (user + system) * (1_000_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK))))
     }
 
-    /// Returns the kind that a process's title names, such as `walwriter` for `postgres: walwriter `. A client's title
-    /// is `postgres: user database [local] idle`.
+    /// Returns the kind that a process's title names, such as `walwriter` for `postgres: walwriter `. The title of a
+    /// client over a Unix socket is `postgres: user database [local] idle`.
     private static func kind(of process: Int32) -> String {
         let text = (try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)) ?? ""
         let title = text.prefix { $0 != "\0" }

@@ -27,7 +27,7 @@ final class VersionMeter: Companion {
 
     func begin(_ window: Window) { lengthNs = window.lengthNs }
 
-    /// Takes snapshots evenly over the window.
+    /// Takes snapshots evenly over the window, and counts the versions.
     func look(_ sinceNs: Int64) throws {
         if let pinning, pinned.count < wanted, sinceNs >= lengthNs * Int64(pinned.count) / Int64(wanted) {
             pinned.append(try pinning.pin())

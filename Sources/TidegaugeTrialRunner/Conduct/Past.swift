@@ -18,7 +18,7 @@ struct Past {
         late = setup.store as? any LateVersions
     }
 
-    /// Returns once every observer has been called for its changes, or once callbacks have ceased.
+    /// Returns once every measured observer has been called for its changes, or once callbacks have ceased.
     /// - Returns: the history so far. For late versions the order of the last commits may change until `finish`, and
     ///   `tokens` maps versions to their tokens.
     func settle() throws -> (history: History, tokens: [Int64: Int64]?) {

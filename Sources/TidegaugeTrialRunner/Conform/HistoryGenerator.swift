@@ -91,7 +91,7 @@ struct HistoryGenerator {
         for context in 0..<Self.contexts { addSubscription(Query(order: .scoreAscending), in: context) }
         stamp += 1
         history.steps.append(.commit([Change(.insert, newItem(group: 0))]))
-        // Without the wait, deliveries are pending when the store closes.
+        // Without the wait, deliveries may be pending when the store closes.
         if random.below(4) > 0 { history.steps.append(.settle) }
     }
 

@@ -10,7 +10,7 @@ enum CancellationCheck {
     /// Cancels, commits, waits for the late subscribers, closes the store and stops the delivery contexts.
     /// - Parameter cancelOthers: cancels subscriptions that do not belong to `group`.
     /// - Returns: one violation for each observer that was called after its cancellation, and for each late
-    ///   subscriber that was never called.
+    ///   subscriber that was not called for the commit.
     static func check(
         _ store: any DrivenStore, _ group: ObserverGroup, _ logs: [ObserverLog], cancelOthers: () throws -> Void
     ) throws -> [String] {

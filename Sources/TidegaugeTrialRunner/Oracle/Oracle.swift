@@ -24,8 +24,8 @@ struct Oracle {
         initialRows = InitialRows(dataset)
     }
 
-    /// Checks everything, unless commits have no order. It reads current rows from `store` and `group`, and older ones
-    /// from `held`.
+    /// Checks everything; if commits have no order, only reports that. It reads current rows from `store` and `group`,
+    /// and older ones from `held`.
     func verdict(
         _ store: any DrivenStore, _ group: ObserverGroup, held: [any HeldVersion] = []
     ) throws -> OracleVerdict {
