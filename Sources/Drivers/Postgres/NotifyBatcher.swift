@@ -30,7 +30,7 @@ final class NotifyBatcher: Sendable {
                         connection = open
                         try open.execute("NOTIFY \(channel)")
                     } catch {
-                        // The server may come back; the watchers have lost their connections too and query again then.
+                        // The server may come back; the notification is tried again until then.
                         (connection, nextNs) = (nil, MonotonicClock.nowNs() + Int64(Patience.retryEveryMs) * 1_000_000)
                         isDirty.store(true, ordering: .releasing)
                     }

@@ -46,7 +46,7 @@ struct InitialRows: Sendable {
         case .scoreDescending: for index in found.indices { found[index].order = ~found[index].order }
         case .none, .list: for index in found.indices { found[index].order = found[index].key }
         }
-        // Already sorted unless groups were mixed, the order is reversed, or there is no order.
+        // Already sorted unless groups were mixed, or the order is not that of ascending scores.
         found.sort { $0.order < $1.order }
         return OrderedRows(sorted: found)
     }
