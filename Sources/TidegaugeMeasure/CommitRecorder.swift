@@ -3,7 +3,7 @@
 
 /// Times and version of one transaction, in monotonic ns.
 public struct CommitRecord: BitwiseCopyable, Sendable, Equatable {
-    /// Due time in the schedule; equal to `beginNs` in a closed loop.
+    /// Due time in the schedule of an open loop; otherwise equal to `beginNs`.
     public var dueNs: Int64
     /// The write call was entered.
     public var beginNs: Int64

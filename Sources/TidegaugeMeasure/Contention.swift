@@ -36,12 +36,13 @@ public struct RunQueueReading: Sendable, Equatable {
     public var threads: [Int32: Thread]
     /// CPU time of this process, including ended threads.
     public var processNs: Int64
-    /// Busy time of all processors, in units of kernel ticks.
+    /// Busy time of all processors, with the resolution of kernel ticks.
     public var machineNs: Int64
     /// Maximum error of `machineNs`: one tick per processor.
     public var resolutionNs: Int64
 
-    /// Returns the difference of two readings. Threads that are not in both count only in the CPU time.
+    /// Returns the difference of two readings. Threads that are not in both count only in the CPU time of this
+    /// process.
     public func since(_ earlier: RunQueueReading) -> Contention {
         var ranNs: Int64 = 0
         var waitedNs: Int64 = 0

@@ -75,7 +75,7 @@ public struct Disturbance: Sendable, Equatable {
 public struct NoiseLimits: Codable, Sendable, Equatable {
     /// Largest share of the machine's time that the hypervisor may take.
     public var mostStealShare = 0.02
-    /// Largest share of the time that a trial's threads may wait for a processor (`Contention`).
+    /// Largest share of a trial's possible run time that other programs may take (`Contention.waitShare`).
     public var mostWaitShare = 0.1
     /// Largest 99th percentile of late wake-ups, in nanoseconds.
     public var mostHiccupNs: Double

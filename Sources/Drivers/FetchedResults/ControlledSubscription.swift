@@ -9,7 +9,7 @@ final class ControlledSubscription: ControlledObserver {
     private let controller: DeliveryBound<FetchedResultsController<ShownRow>>
     private let delegate: DeliveryBound<RowDelegate>
     private let sink: CancellableSink
-    /// Ends the controller from any thread.
+    /// Token with which any thread ends the controller.
     private let token: NotificationToken?
 
     init(_ controller: FetchedResultsController<ShownRow>, _ sink: any DeliverySink) throws {

@@ -107,7 +107,7 @@ final class Turns {
 private final class HeldContext: Sendable {
     private let context: DeliveryContext
     private let released = DispatchSemaphore(value: 0)
-    /// The thread that it held last; read while all sleep.
+    /// Kernel ID of the thread that it held last; read while all threads sleep.
     private let lastHeld = Atomic<Int32>(0)
     var tid: Int32 { lastHeld.load(ordering: .relaxed) }
 

@@ -46,7 +46,7 @@ struct PairFigures {
     }
 
     private struct Told {
-        /// First and last `enter` of the observers that were called for the commit.
+        /// Times of the first and the last observer's callback for the commit.
         var firstNs = Int64.max
         var lastNs = Int64.min
         var observers: Int32 = 0

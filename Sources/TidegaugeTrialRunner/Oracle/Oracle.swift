@@ -183,9 +183,10 @@ struct OracleVerdict: Sendable {
     var replayed = 0
     /// Number of rows read and compared at the end.
     var rowsCompared = 0
-    /// Number of row samples from callbacks that were compared with the callback's version.
+    /// Number of row samples from callbacks that were compared with the rows at the callback's version.
     var samplesCompared = 0
-    /// Number of answers from callbacks that were compared with the answer's version.
+    /// Number of answers from callbacks. Those of an observer are compared with the rows at their versions up to the
+    /// first wrong one.
     var answersCompared = 0
     /// Number of rows of held versions that were compared.
     var heldRowsCompared = 0
