@@ -112,12 +112,16 @@ extension StoredObject {
 
 /// The objects that link to an object by one link or list, in order of creation. Live like `Results`, and on the same
 /// scheduler. Empty for an object that is not stored.
-public struct Backlinks<Source: StoredObject>: _ZeroIndexed {
+public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
     let live: Results<Source>?
     let type: String
 
     /// Number of linking objects. Complexity as `Results.count`.
     public var count: Int { live?.count ?? 0 }
+    @_documentation(visibility: internal)
+    public var startIndex: Int { 0 }
+    @_documentation(visibility: internal)
+    public var endIndex: Int { count }
 
     /// O(log n).
     public subscript(position: Int) -> Source {

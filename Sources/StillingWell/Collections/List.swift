@@ -6,7 +6,7 @@
 /// A list is a view of its object's property: changing it changes the property. The list of a stored object is changed
 /// inside a write block and used on the object's connection only. An error makes the write fail. Changes, and reading
 /// by index, cost O(log n).
-public struct List<Element: ListElement>: _ZeroIndexed, ExpressibleByArrayLiteral {
+public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByArrayLiteral {
     let box: ListBox<Element>
     private let owner: StoredObject?
     private let ordinal: Int
@@ -38,6 +38,10 @@ public struct List<Element: ListElement>: _ZeroIndexed, ExpressibleByArrayLitera
 
     /// Number of elements. O(1). O(log n) at the first read, and after a change or a delivery.
     public var count: Int { stored.map { rows($0).count } ?? box.elements.count }
+    @_documentation(visibility: internal)
+    public var startIndex: Int { 0 }
+    @_documentation(visibility: internal)
+    public var endIndex: Int { count }
 
     /// The element at `position`. Setting replaces it. O(log n).
     public subscript(position: Int) -> Element {

@@ -16,7 +16,7 @@ struct Refinement: Sendable {
 /// A live, ordered collection of objects. Belongs to its connection's scheduler.
 ///
 /// The first read evaluates the query synchronously. Observing evaluates it in the background.
-public final class Results<Object: StoredObject>: _ZeroIndexed {
+public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// Connection that these results belong to.
     public let connection: Connection
     let table: Table
@@ -125,6 +125,20 @@ public final class Results<Object: StoredObject>: _ZeroIndexed {
 
     var rows: TreeSlice { connection.shownRows(query) }
 
+    // The standard library documents these members. Its versions of the last four ask for the end, and so for the
+    // count. Members of a protocol of the store would not be specialised in other modules.
+    @_documentation(visibility: internal)
+    public var startIndex: Int { 0 }
+    @_documentation(visibility: internal)
+    public var endIndex: Int { count }
+    @_documentation(visibility: internal)
+    public func index(after index: Int) -> Int { index + 1 }
+    @_documentation(visibility: internal)
+    public func index(before index: Int) -> Int { index - 1 }
+    @_documentation(visibility: internal)
+    public func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
+    @_documentation(visibility: internal)
+    public func distance(from start: Int, to end: Int) -> Int { end - start }
     /// Number of objects. O(1), except for the first access after a delivery or a write. That is O(log n) for an
     /// observed query, for all objects of a class, and for one value of the primary key or an index; for a range of
     /// values, also O(distinct values in it). Otherwise each object is tested.

@@ -3,7 +3,7 @@
 import StillingWellBasis
 
 /// The objects that a query finds, in sections. Live and ordered like `Results`, and on the same scheduler.
-public final class SectionedResults<Key: StorableValue, Object: StoredObject>: _ZeroIndexed {
+public final class SectionedResults<Key: StorableValue, Object: StoredObject>: RandomAccessCollection {
     // Named because the subscript by path makes it ambiguous.
     @_documentation(visibility: internal)
     public typealias Element = ResultsSection<Key, Object>
@@ -25,6 +25,10 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: _
 
     /// Number of sections. None is empty.
     public var count: Int { places.count }
+    @_documentation(visibility: internal)
+    public var startIndex: Int { 0 }
+    @_documentation(visibility: internal)
+    public var endIndex: Int { count }
 
     /// The section at `position`, as shown now. O(log n).
     public subscript(position: Int) -> ResultsSection<Key, Object> {
@@ -89,7 +93,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: _
 }
 
 /// A section: its key, and its rows as shown when it was taken. On its connection's scheduler.
-public struct ResultsSection<Key: StorableValue, Object: StoredObject>: _ZeroIndexed {
+public struct ResultsSection<Key: StorableValue, Object: StoredObject>: RandomAccessCollection {
     /// Key that the rows of this section have in common.
     public let key: Key
     let connection: Connection
@@ -98,6 +102,10 @@ public struct ResultsSection<Key: StorableValue, Object: StoredObject>: _ZeroInd
 
     /// Number of rows in this section. O(1).
     public var count: Int { rows.count }
+    @_documentation(visibility: internal)
+    public var startIndex: Int { 0 }
+    @_documentation(visibility: internal)
+    public var endIndex: Int { count }
 
     /// The object at `position`. O(log n).
     public subscript(position: Int) -> Object {

@@ -4,7 +4,7 @@
 /// The result of a query when it was frozen, in order. Immutable; any thread.
 ///
 /// Keeps its version in the file or in memory, so release it when it is no longer needed.
-public struct FrozenResults<Object: StoredObject>: _ZeroIndexed, Sendable {
+public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Sendable {
     let pin: FrozenPin
     let table: Table
     /// Table of the list's elements if the rows are elements of a list, else nil.
@@ -17,6 +17,10 @@ public struct FrozenResults<Object: StoredObject>: _ZeroIndexed, Sendable {
 
     /// Number of objects. O(1).
     public var count: Int { rows.count }
+    @_documentation(visibility: internal)
+    public var startIndex: Int { 0 }
+    @_documentation(visibility: internal)
+    public var endIndex: Int { count }
 
     /// O(log n).
     public subscript(position: Int) -> Frozen<Object> {
