@@ -22,24 +22,22 @@ struct ColumnIndex: Sendable {
     /// Whether no two rows have the same key.
     let isUnique: Bool
     let handle: MDB_dbi
-    /// LMDB's name of the index.
-    let name: [UInt8]
+    /// LMDB's name of the index. Not stored: the index is copied often, and each copy would count references.
+    var name: [UInt8] { Array((isUnique ? EngineName.keys(table) : Self.name(table, column)).utf8) }
 
     /// Index of a column of a stored table.
     init(of table: TableSchema, _ column: Int, handle: MDB_dbi) {
         let schema = table.columns[column]
         self.init(
-            table: table.id, column: column, type: schema.type, isOptional: schema.isOptional, handle: handle,
-            name: Array(Self.name(table.id, column).utf8))
+            table: table.id, column: column, type: schema.type, isOptional: schema.isOptional, handle: handle)
     }
 
     /// - Parameter isUnique: whether no two rows have the same key.
     init(
-        table: UInt32, column: Int, type: ColumnType, isOptional: Bool, isUnique: Bool = false, handle: MDB_dbi,
-        name: [UInt8]
+        table: UInt32, column: Int, type: ColumnType, isOptional: Bool, isUnique: Bool = false, handle: MDB_dbi
     ) {
         (self.table, self.column, self.type) = (table, column, type)
-        (self.isOptional, self.isUnique, self.handle, self.name) = (isOptional, isUnique, handle, name)
+        (self.isOptional, self.isUnique, self.handle) = (isOptional, isUnique, handle)
     }
 
     /// Key of a row, or nil if the value is null.

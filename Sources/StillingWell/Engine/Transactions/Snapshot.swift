@@ -132,8 +132,8 @@ final class Snapshot: Sendable {
 
     /// Mapped pages of a table, or nil if they can only be read through LMDB.
     @inline(__always)
-    func pages(_ handle: MDB_dbi, _ name: [UInt8]) -> PageTree? {
-        reader.roots.known(handle) ?? findPages(handle, name)
+    func pages(_ handle: MDB_dbi, _ name: @autoclosure () -> [UInt8]) -> PageTree? {
+        reader.roots.known(handle) ?? findPages(handle, name())
     }
 
     @inline(never)

@@ -40,8 +40,7 @@ final class Table: @unchecked Sendable {
         keyIndex = primaryIndex.flatMap { handle in
             guard let column = schema.primaryKey, schema.columns[column].type == .int else { return nil }
             return ColumnIndex(
-                table: schema.id, column: column, type: .int, isOptional: false, isUnique: true, handle: handle,
-                name: Array(EngineName.keys(schema.id).utf8))
+                table: schema.id, column: column, type: .int, isOptional: false, isUnique: true, handle: handle)
         }
     }
 
