@@ -99,9 +99,11 @@ final class WriteTransaction {
     }
 
     /// Row as it was last stored.
-    private func stored(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
+    /// - Parameter isStoredNext: whether the caller stores the same row next, for which the search leaves the cursor in
+    ///   its place.
+    private func stored(_ table: Table, _ id: ObjectID, isStoredNext: Bool = false) throws(StoreError) -> RowReader? {
         try storage.reading("read row") { () throws(EngineFailure) in
-            guard let writer = lastWriter, writer.table === table, writer.isNear(id) else {
+            guard let writer = lastWriter, writer.table === table, isStoredNext || writer.isNear(id) else {
                 return try table.row(id, transaction, at: version, unretained)
             }
             return try writer.row(id.rawValue, transaction).map { (bytes) throws(EngineFailure) in
@@ -133,9 +135,7 @@ final class WriteTransaction {
         if !(isOpenRowDirty && id == openID && table.id == openTable?.id) {
             // First, because storing a row invalidates rows read before.
             try closeRow()
-            guard let row = try stored(table, id) else { throw .invalidatedObject(table: table.schema.name) }
-            buffer.load(row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
-            if buffer.hasLarge || !openValues.isEmpty { openValues = buffer.largeValues }
+            try load(table, id)
             open(table, id)
             entries.append(LogEntry(table: table.id, .update, id: id.rawValue, columns: 0))
         }
@@ -146,13 +146,21 @@ final class WriteTransaction {
 
     /// Sets a link to nil whose index entry has been removed.
     func clearLink(_ table: Table, _ id: ObjectID, _ column: Int) throws(StoreError) {
-        guard let row = try stored(table, id) else { throw .invalidatedObject(table: table.schema.name) }
-        buffer.load(row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
-        if buffer.hasLarge || !openValues.isEmpty { openValues = buffer.largeValues }
+        try load(table, id)
         buffer.setNull(column)
         entries.append(LogEntry(table: table.id, .update, id: id.rawValue, columns: 1 << UInt64(column)))
         generation += 1
         try put(table, id, isNew: false)
+    }
+
+    /// Loads a row that is to be changed into the buffer.
+    @inline(__always)
+    private func load(_ table: Table, _ id: ObjectID) throws(StoreError) {
+        guard let row = try stored(table, id, isStoredNext: true) else {
+            throw .invalidatedObject(table: table.schema.name)
+        }
+        buffer.load(row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+        if buffer.hasLarge || !openValues.isEmpty { openValues = buffer.largeValues }
     }
 
     private func open(_ table: Table, _ id: ObjectID) {
@@ -170,7 +178,7 @@ final class WriteTransaction {
         }
         var followers = FollowerChanges()
         try step { () throws(StoreError) in
-            followers = FollowerChanges(links, from: try stored(table, openID), to: buffer.reader)
+            followers = FollowerChanges(links, from: try stored(table, openID, isStoredNext: true), to: buffer.reader)
         }
         try put(table, openID, isNew: false)
         try step { () throws(StoreError) in try apply(followers, openID) }
