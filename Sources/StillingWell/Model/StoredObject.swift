@@ -15,9 +15,6 @@ open class StoredObject {
         /// The row's table. Not counted: the connection's store keeps its tables.
         var table: Unmanaged<Table>?
         var row = ObjectID.none
-        /// Outcome of the write in which the object was added, or of the write in progress that made the row before it
-        /// was read.
-        var fate: WriteTransaction.Fate?
         var isAdded = false
         /// Whether each property is in the column of its ordinal and reads need no tracking.
         var isDirect = false
@@ -25,19 +22,23 @@ open class StoredObject {
         var found: (row: RowReader, epoch: Int)?
     }
 
-    /// One field, because the layout of each subclass resolves the types of all inherited fields.
+    /// One field, because the layout of each subclass resolves the types of all inherited fields. No part of it is
+    /// counted, because the compiler would copy the whole to read one part.
     private var state = State()
+    /// Outcome of the write in which the object was added, or of the write in progress that made the row before it was
+    /// read.
+    private var fate: WriteTransaction.Fate?
     /// Set while a key path is being resolved to a column.
     var trace: AccessTrace?
 
     /// Binding while the object stands for a row. nil if its addition was cancelled: the row's id may have been reused.
     var binding: RowBinding? {
-        guard let home = state.home, let table = state.table, !(state.isAdded && state.fate?.isCancelled == true) else {
+        guard let home = state.home, let table = state.table, !(state.isAdded && fate?.isCancelled == true) else {
             return nil
         }
         return RowBinding(
             connection: home.takeUnretainedValue(), table: table.takeUnretainedValue(), row: state.row,
-            seenIn: state.isAdded ? nil : state.fate)
+            seenIn: state.isAdded ? nil : fate)
     }
 
     /// Makes a plain object.
@@ -67,7 +68,7 @@ open class StoredObject {
         state.home = Unmanaged.passRetained(connection)
         state.table = Unmanaged.passUnretained(table)
         state.row = row
-        state.fate = seenIn
+        fate = seenIn
         state.isAdded = false
         state.isDirect = table.layout.isDirect && !table.layout.isObservable
         state.found = nil
@@ -109,7 +110,7 @@ open class StoredObject {
     /// nil.
     @usableFromInline
     final func knownRow() -> RowReader? {
-        guard state.isDirect, let home = state.home, state.fate == nil else { return nil }
+        guard state.isDirect, let home = state.home, fate == nil else { return nil }
         return home._withUnsafeGuaranteedRef { connection in
             connection.checkPlace()
             if let found = state.found, found.epoch == connection.rowEpoch { return found.row }
@@ -121,7 +122,7 @@ open class StoredObject {
     @inline(never)
     private func find(_ connection: Connection) -> RowReader? {
         // A row read in a cancelled write is excluded, because its id may have been reused.
-        guard connection.transaction == nil, state.fate?.isCancelled != true, let table = state.table,
+        guard connection.transaction == nil, fate?.isCancelled != true, let table = state.table,
             let shown = connection.shown
         else {
             return nil
