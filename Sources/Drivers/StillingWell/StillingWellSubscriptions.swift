@@ -42,8 +42,7 @@ extension Results where Object: DrivenRow {
             return StillingWellSubscription(self, answer: answers(to: query)) { token.invalidate() }
         }
         let sink = CancellableSink(sink)
-        var publisher = AnyPublisher(changePublisher())
-        for _ in 0..<operators { publisher = AnyPublisher(publisher.map { $0 }) }
+        let publisher = AnyPublisher(changePublisher()).passed(through: operators)
         // Cancels on any thread, as every subscription of a `LivePublisher` does.
         nonisolated(unsafe) let cancellable = publisher.sink(
             receiveCompletion: { completion in
@@ -54,6 +53,17 @@ extension Results where Object: DrivenRow {
             sink.cancel()
             cancellable.cancel()
         }
+    }
+}
+
+extension AnyPublisher {
+    /// Returns this publisher behind type-erased operators that change nothing. Generic over the output, because an
+    /// operator in `Results` would look the type of the change up for each value, as code for one class of rows does not.
+    @inline(never)
+    fileprivate func passed(through operators: Int) -> Self {
+        var publisher = self
+        for _ in 0..<operators { publisher = AnyPublisher(publisher.map { $0 }) }
+        return publisher
     }
 }
 
