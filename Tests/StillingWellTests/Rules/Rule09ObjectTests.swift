@@ -192,6 +192,26 @@ struct Rule09ObjectTests {
         #expect(feed.takeLog().sorted() == ["#5 deleted", "#6 score 60 to 61"])
         token.invalidate()
     }
+
+    @Test("a changed list is told to observers of its object and its class, though the log lists no changes")
+    func listWithoutLog() throws {
+        let test = try TestStore([Human.self, Dog.self], durability: .memory)
+        try test.store.write { try $0.add(Human(1)) }
+        let feed = try Feed(test.store)
+        let human = try #require(try feed.connection.object(Human.self, forPrimaryKey: 1))
+        try feed.observe("humans", try feed.connection.objects(Human.self))
+        feed.keep(
+            try human.observe { change in
+                if case .change(_, let changes) = change { feed.note("human \(changes.map(\.name))") }
+            })
+        try test.store.write { connection in
+            try #require(try connection.object(Human.self, forPrimaryKey: 1)).tags.append("a")
+            // More changes than the log lists for one commit.
+            for id in 0..<65_536 { try connection.add(Dog(id)) }
+        }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["humans ~0>0", #"human ["tags"]"#])
+    }
 }
 
 /// A scheduler that holds the thread which posts to it, so that upkeep stands still.

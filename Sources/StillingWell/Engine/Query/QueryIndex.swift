@@ -155,14 +155,16 @@ extension RowReader {
         }
     }
 
-    /// Columns whose value differs from that in `other`, bit i for column i.
+    /// Columns whose value differs from that in `other`, bit i for column i. For a list, its count of changes
+    /// is compared.
     func columns(differingFrom other: RowReader, _ table: TableSchema) -> UInt64 {
         table.columns.withUnsafeBufferPointer { schemas in
             var columns: UInt64 = 0
             for index in schemas.indices
             where !hasSameBytes(index, isOutOfLine: schemas[index].type.isOutOfLine, as: other)
                 && !hasSameLarge(index, schemas[index], as: other)
-                && value(index, schemas[index]) != other.value(index, schemas[index])
+                && (schemas[index].type == .list
+                    || value(index, schemas[index]) != other.value(index, schemas[index]))
             {
                 columns |= 1 << UInt64(index)
             }
