@@ -65,13 +65,11 @@ open class StoredObject {
     /// - Parameter seenIn: outcome of the write in progress, if that has made the row.
     @inline(__always)
     final func bind(_ connection: Connection, _ table: Table, _ row: ObjectID, seenIn: WriteTransaction.Fate?) {
-        state.home = Unmanaged.passRetained(connection)
-        state.table = Unmanaged.passUnretained(table)
-        state.row = row
+        // Found out first: a call between the assignments would make the compiler count `seenIn` once more.
+        let isDirect = table.layout.isDirect && !table.layout.isObservable
+        state = State(
+            home: .passRetained(connection), table: .passUnretained(table), row: row, isDirect: isDirect)
         fate = seenIn
-        state.isAdded = false
-        state.isDirect = table.layout.isDirect && !table.layout.isObservable
-        state.found = nil
     }
 
     /// Binds the object to another row of its table. Not for objects of rows made in the write in progress.
