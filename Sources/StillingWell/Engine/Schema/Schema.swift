@@ -114,7 +114,6 @@ struct StoreSchema: Codable {
     static func read(
         _ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String, _ formats: FormatRange = .shipped
     ) throws -> StoreSchema? {
-        struct Format: Decodable { var format: Int }
         let stored = try LMDB.reading("read schema", path: path) { () throws(EngineFailure) in
             try LMDB.get(transaction, meta, key: key).map { Data($0) }
         }
@@ -129,18 +128,21 @@ struct StoreSchema: Codable {
             throw StoreError.cannotOpen(
                 path: path, reason: "its schema is not what was stored; restore a backup, or salvage it")
         }
-        do {
-            let format = try JSONDecoder().decode(Format.self, from: data).format
-            try formats.check(format, path: path)
-            let schema = try decode(data)
-            guard schema.isPossible else {
-                throw StoreError.cannotOpen(
-                    path: path, reason: "its schema is none that this library writes; restore a backup, or salvage it")
+        let schema: StoreSchema
+        do throws(SchemaSyntaxError) {
+            schema = try decode(data)
+        } catch {
+            if let format = try? data.withUnsafeBytes({ try Self.format(of: $0) }) {
+                try formats.check(format, path: path)
             }
-            return schema
-        } catch let error as DecodingError {
             throw StoreError.cannotOpen(path: path, reason: "its schema cannot be read (\(error)); restore a backup")
         }
+        try formats.check(schema.format, path: path)
+        guard schema.isPossible else {
+            throw StoreError.cannotOpen(
+                path: path, reason: "its schema is none that this library writes; restore a backup, or salvage it")
+        }
+        return schema
     }
 
     func write(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws {

@@ -7,8 +7,11 @@ extension StoreSchema {
     private static let mostTables = UInt32.max / 2
 
     /// Decodes a stored schema and repairs its names.
-    static func decode(_ data: Data) throws -> StoreSchema {
-        try JSONDecoder().decode(StoreSchema.self, from: data).repaired
+    static func decode(_ data: Data) throws(SchemaSyntaxError) -> StoreSchema {
+        // `withUnsafeBytes` of `Data` does not throw typed errors.
+        try data.withUnsafeBytes { json in
+            Result { () throws(SchemaSyntaxError) in try StoreSchema(json: json) }
+        }.get().repaired
     }
 
     /// Whether all tables have a valid form, and unique names and numbers below that of the next new table.
