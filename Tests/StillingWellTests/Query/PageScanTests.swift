@@ -96,6 +96,12 @@ struct PageScanTests {
             expect((\Sheet.title).contains(part), "contains \(part)") { has($0.title, part) }
             expect((\Sheet.note).contains(part), "note contains \(part)") { $0.note.map { has($0, part) } ?? false }
         }
+        for row in rows.prefix(20) + [Row(score: 0, done: false, title: "", note: "", isLong: false)] {
+            expect(\.title == row.title, "== \(row.title)") { $0.title.utf8.elementsEqual(row.title.utf8) }
+            expect(\.note == row.note, "note == \(row.note ?? "nil")") { other in
+                row.note.map { other.note?.utf8.elementsEqual($0.utf8) ?? false } ?? (other.note == nil)
+            }
+        }
         let sum = rows.reduce(into: Int128(0)) { $0 += Int128($1.score) }
         #expect(all.sum(\.score) == Int(clamping: sum), "\(seed)")
         #expect(all.min(\.score) == rows.map(\.score).min(), "\(seed)")

@@ -124,6 +124,11 @@ struct RowTest: Sendable {
             return page.forEachPlainRow({ base, _ in count &+= sole.passes(base) ? 1 : 0 }) ? count : nil
         }
         if let (column, set, isOptional) = soleSet {
+            if let value = set.onlyBytes {
+                return value.withUnsafeBytes {
+                    Self.count(page, only: $0, column, isOptional: isOptional, source.unretained)
+                }
+            }
             return Self.count(page, set, column, isOptional: isOptional, source.unretained)
         }
         guard let (column, pattern, isOptional) = soleText else { return nil }
@@ -172,6 +177,25 @@ struct RowTest: Sendable {
         let isPlain = page.forEachPlainRow { base, byteCount in
             let row = RowReader(unchecked: base, byteCount, values)
             count &+= set.contains(row, column, isOptional: isOptional) ? 1 : 0
+        }
+        return isPlain ? count : nil
+    }
+
+    /// Number of rows of a page whose column has a value of type `String` or `Data`.
+    @inline(never)
+    private static func count(
+        _ page: MappedPage, only value: UnsafeRawBufferPointer, _ column: Int, isOptional: Bool,
+        _ values: UnsafeRawPointer
+    ) -> Int? {
+        var count = 0
+        let byteCount = UInt64(value.count)
+        let isPlain = page.forEachPlainRow { base, rowBytes in
+            let slot = RowReader.slot(column, at: base)
+            // Most values have another length, which the slot tells unless the value is large.
+            guard slot >> 32 == byteCount || slot & LargeValue.mark != 0 else { return }
+            let row = RowReader(unchecked: base, rowBytes, values)
+            if isOptional, row.isNull(column) { return }
+            count &+= ByteEquality.isEqual(row.bytes(column), value) ? 1 : 0
         }
         return isPlain ? count : nil
     }

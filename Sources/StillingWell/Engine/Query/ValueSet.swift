@@ -16,6 +16,9 @@ struct ValueSet: Sendable, Hashable {
     static func == (left: ValueSet, right: ValueSet) -> Bool { left.values == right.values }
     func hash(into hasher: inout Hasher) { hasher.combine(values) }
 
+    /// The bytes of the only value, if it is a text or data.
+    var onlyBytes: [UInt8]? { table.onlyBytes }
+
     /// Whether the value of a column is in the set. Expected O(1), and O(bytes of the value) for texts, data and UUIDs.
     @inline(__always)
     func contains(_ row: RowReader, _ column: Int, isOptional: Bool) -> Bool {
@@ -110,6 +113,8 @@ struct ValueSet: Sendable, Hashable {
             counts = (lengths.min() ?? 0)...(lengths.max() ?? 0)
         }
 
+        var onlyBytes: [UInt8]? { kind == .bytes && entries.count == 1 && !hasNull ? bytes : nil }
+
         @inline(__always)
         func contains(slot: UInt64) -> Bool {
             if slot == empty || slots.isEmpty { return false }
@@ -139,10 +144,9 @@ struct ValueSet: Sendable, Hashable {
 
         private func isEntry(_ index: Int, _ value: UnsafeRawBufferPointer) -> Bool {
             let entry = entries[index]
-            guard entry.count == value.count else { return false }
-            if entry.count == 0 { return true }
             return bytes.withUnsafeBytes {
-                memcmp($0.baseAddress! + entry.offset, value.baseAddress!, entry.count) == 0
+                ByteEquality.isEqual(
+                    value, UnsafeRawBufferPointer(rebasing: $0[entry.offset..<entry.offset + entry.count]))
             }
         }
 
@@ -169,5 +173,21 @@ struct ValueSet: Sendable, Hashable {
             }
             return mixed(hash ^ rest)
         }
+    }
+}
+
+enum ByteEquality {
+    /// Returns whether bytes are equal. Compares the last eight first, in which texts of one form mostly differ.
+    @inline(__always)
+    static func isEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+        guard a.count == b.count, let first = a.baseAddress, let second = b.baseAddress else {
+            return a.isEmpty && b.isEmpty
+        }
+        if case let rest = a.count &- 8, rest >= 0 {
+            guard (first + rest).loadUnaligned(as: UInt64.self) == (second + rest).loadUnaligned(as: UInt64.self)
+            else { return false }
+            return rest == 0 || memcmp(first, second, rest) == 0
+        }
+        return memcmp(first, second, a.count) == 0
     }
 }
