@@ -21,13 +21,16 @@ extension StoredObject {
         _ keyPath: KeyPath<Source, Property>
     ) throws -> Results<Source> {
         guard let binding else { throw StoreError.notStored(type: "\(type(of: self))") }
-        let column = ModelLayout.of(Source.self).column(keyPath)
-        let filter: FilterExpression =
-            Property._isList
-            ? .quantified(column: column, .any, condition { .identity($0) })
-            : condition { .compare(column: column, .equal, .link($0), isOptional: true) }
         let table = try binding.connection.core.storage.table(of: Source.self)
-        let isSource = try table.layout.stored(filter, on: binding.connection)
+        let ordinal = ModelLayout.of(Source.self).column(keyPath)
+        let (expected, actual) = (table.layout.targetName(ordinal), binding.table.schema.name)
+        if let expected, expected != actual { throw StoreError.otherClass(type: actual, expected: expected) }
+        // The object is of the store and class, so the condition is made as it is for the table.
+        let column = table.layout.column(ordinal)
+        let isSource: FilterExpression =
+            Property._isList
+            ? .quantified(column: column, .any, .identity(binding.id))
+            : .compare(column: column, .equal, .link(binding.id), isOptional: true)
         return Results(binding.connection, table, Refinement(filter: isSource))
     }
 }
