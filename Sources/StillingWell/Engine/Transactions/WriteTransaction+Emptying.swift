@@ -9,7 +9,7 @@ extension WriteTransaction {
         var values: [UInt64] = []
         scan(table) { id, row, _ in
             ids.append(id)
-            values += row.largeValues.lazy.map(\.number)
+            if row.largeColumns != 0 { values += row.largeValues.lazy.map(\.number) }
             return true
         }
         try checkReads()
