@@ -167,7 +167,7 @@ struct LimitCheck {
     /// Formats the limit and the figure with enough digits to distinguish them.
     private static func text(_ limit: Limit, _ value: Double) -> String {
         func shown(_ value: Double, _ digits: Int) -> String {
-            Humanised.text(value, unit: limit.metric.unit, digits: digits)
+            Humanised.text(value, unit: limit.unit.rawValue, digits: digits)
         }
         let bound = limit.bound
         let digits = (3...6).first { value == bound || shown(value, $0) != shown(bound, $0) } ?? 6

@@ -75,7 +75,7 @@ extension ScenarioReader {
             return nil
         }
         do throws(ValueFault) {
-            let (comparison, bound, yardstick) = try Limit.condition(text, for: metric)
+            let (comparison, bound, yardstick) = try Limit.condition(text, for: metric, statistic)
             let limit = Limit(metric, statistic: statistic, comparison, bound, yardstick, at: at)
             conditionPlaces[limit] = node.position
             return limit
@@ -112,7 +112,7 @@ extension Limit {
     /// Parses a condition such as `< 0.2`, `<= 50us` or `>= 190/s`. A time other than 0 needs a unit. With a
     /// yardstick: `<= 4 raw_commit` for a time, `>= 2 per raw_commit` for a rate.
     static func condition(
-        _ text: String, for metric: Metric
+        _ text: String, for metric: Metric, _ statistic: String?
     ) throws(ValueFault) -> (comparison: Comparison, bound: Double, yardstick: Yardstick?) {
         let wanted = "a comparison and a value, such as \"< 0.2\""
         // Operators with two characters come first in the list of cases.
@@ -125,36 +125,37 @@ extension Limit {
         }
         let rest = text.dropFirst(comparison.rawValue.count).drop { $0 == " " }
         guard !rest.isEmpty else { throw ValueFault("has no value behind '\(comparison.rawValue)'") }
+        let unit = metric.unit(of: statistic ?? metric.defaultStatistic)
         let words = rest.split(separator: " ")
         if let last = words.last, let yardstick = Yardstick(rawValue: String(last)) {
-            let isRate = metric.entry.unit.isRate
-            guard metric.isTime || isRate else {
-                throw ValueFault("compares with the time of \(last), and '\(metric.rawValue)' is no time and no rate")
+            guard unit.isTime || unit.isRate else {
+                let name = metric.rawValue + (statistic.map { ".\($0)" } ?? "")
+                throw ValueFault("compares with the time of \(last), and '\(name)' is no time and no rate")
             }
-            guard words.count == (isRate ? 3 : 2), !isRate || words[1] == "per" else {
-                let form = isRate ? "2 per \(last)" : "4 \(last)"
+            guard words.count == (unit.isRate ? 3 : 2), !unit.isRate || words[1] == "per" else {
+                let form = unit.isRate ? "2 per \(last)" : "4 \(last)"
                 throw ValueFault("expects '\(comparison.rawValue) \(form)', found '\(Quantity.clipped(text))'")
             }
             return (comparison, try Quantity.number(String(words[0])), yardstick)
         }
-        if words.count > 1, let last = words.last.map(String.init), metric.isTime || metric.entry.unit.isRate,
+        if words.count > 1, let last = words.last.map(String.init), unit.isTime || unit.isRate,
             let near = Nearest.nearest(to: last, among: Yardstick.allCases.map(\.rawValue))
         {
             throw ValueFault("has the unknown unit '\(Quantity.clipped(last))' (did you mean '\(near)'?)")
         }
         let value = String(rest)
         if let number = try? Quantity.number(value) {
-            guard !metric.isTime || number == 0 else {
+            guard !unit.isTime || number == 0 else {
                 throw ValueFault(
                     "needs a unit: \(comparison.rawValue) \(value)us (or ns, ms, s, or a yardstick: \(Self.yardsticks))"
                 )
             }
             return (comparison, number, nil)
         }
-        if metric.isTime {
+        if unit.isTime {
             return (comparison, Double(try Quantity.durationNs(value, or: ", or a yardstick: \(Self.yardsticks)")), nil)
         }
-        if metric.entry.unit == .commitsPerSecond { return (comparison, try Quantity.rateHz(value), nil) }
+        if unit == .commitsPerSecond { return (comparison, try Quantity.rateHz(value), nil) }
         return (comparison, try Quantity.number(value), nil)
     }
 }

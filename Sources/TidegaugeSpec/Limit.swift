@@ -37,7 +37,7 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
     /// Value of the `statistic` column.
     public var statistic: String
     public var comparison: Comparison
-    /// Bound in the metric's unit, or in multiples of `yardstick`. For a rate with a yardstick: events per yardstick
+    /// Bound in the limit's unit, or in multiples of `yardstick`. For a rate with a yardstick: events per yardstick
     /// time.
     public var bound: Double
     public var yardstick: Yardstick?
@@ -68,10 +68,13 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
         }
     }
 
-    /// Returns the bound in the metric's unit.
+    /// Unit of a bound without a yardstick.
+    public var unit: MetricEntry.Unit { metric.unit(of: statistic) }
+
+    /// Returns the bound in the limit's unit.
     public func boundInUnit(yardstickNs: Double) -> Double {
         if yardstick == nil { return bound }
-        return metric.isTime ? bound * yardstickNs : bound / yardstickNs * 1e9
+        return unit.isTime ? bound * yardstickNs : bound / yardstickNs * 1e9
     }
 
     /// Returns whether the limit applies to a figure of `variant`: each entry of `at` must be part of it. A figure
@@ -82,21 +85,21 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
     }
 
     /// `upkeep_cost.value <= 50000 ns/commit at dataset.items=100000`.
-    public var description: String { text(Quantity.text(bound) + (isPlain ? " \(metric.unit)" : "")) }
+    public var description: String { text(Quantity.text(bound) + (isPlain ? " \(unit.rawValue)" : "")) }
 
     /// Formats the limit for people: `upkeep_cost.value <= 50.0 µs at dataset.items=100000`.
     /// - Parameter digits: number of significant digits of the bound.
     public func text(digits: Int) -> String {
         guard isPlain else { return description }
-        let bound = Humanised.text(bound, unit: metric.unit, digits: digits)
-        return text(metric.isTime ? bound : "\(bound) \(metric.unit)")
+        let bound = Humanised.text(bound, unit: unit.rawValue, digits: digits)
+        return text(unit.isTime ? bound : "\(bound) \(unit.rawValue)")
     }
 
-    /// Whether the bound is printed with the metric's unit.
-    private var isPlain: Bool { yardstick == nil && metric.entry.unit != .one }
+    /// Whether the bound is printed with its unit.
+    private var isPlain: Bool { yardstick == nil && unit != .one }
 
     private func text(_ bound: String) -> String {
-        let multiple = yardstick.map { (metric.isTime ? " " : " per ") + $0.rawValue } ?? ""
+        let multiple = yardstick.map { (unit.isTime ? " " : " per ") + $0.rawValue } ?? ""
         let place = at.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
         return "\(metric.rawValue).\(statistic) \(comparison.rawValue) \(bound)\(multiple)"
             + (place.isEmpty ? "" : " at \(place)")

@@ -14,6 +14,11 @@ extension Metric {
         return Statistic.allCases.filter(own.contains)
     }
 
+    /// Unit of a statistic of the metric. A number of samples has none.
+    public func unit(of statistic: String) -> MetricEntry.Unit {
+        statistic == Statistic.count.rawValue ? .one : entry.unit
+    }
+
     private static let ofDistributions =
         Statistic.allCases.filter { $0.tailDenominator != nil } + [.min, .max, .mean, .count]
 

@@ -47,6 +47,19 @@ import Testing
         #expect(throws: ScenarioErrors.self) { try limits(#"{ engine.rows_read.sum: "< 1" }"#) }
     }
 
+    @Test func aNumberOfSamplesHasNoUnit() throws {
+        let limit = try #require(try limits(#"{ delivery_latency.count: ">= 10" }"#).first)
+        #expect(limit == Limit(.deliveryLatency, statistic: "count", .greaterOrEqual, 10))
+        #expect(limit.description == "delivery_latency.count >= 10")
+        #expect(limit.text(digits: 3) == "delivery_latency.count >= 10")
+        #expect(
+            refusals(#"{ delivery_latency.count: ">= 10us", staleness.count: ">= 4 raw_commit" }"#) == [
+                "test.yaml:9:35: the limit on 'delivery_latency.count' expects a number such as 0.5, found '10us'",
+                "test.yaml:9:63: the limit on 'staleness.count' compares with the time of raw_commit, and "
+                    + "'staleness.count' is no time and no rate",
+            ])
+    }
+
     @Test func mayHoldAtOnePointOfASweep() throws {
         let limit = try #require(
             try limits(#"{ upkeep_cost: { at: { dataset.items: 2_000, server.standby: 0.1ms }, limit: "<= 50us" } }"#)

@@ -70,7 +70,7 @@ struct Finding {
         self.init(
             kind: kind, scenario: judgement.scenario, what: Self.joined([judgement.driver, held.variant, name]),
             remark: held.reason ?? "")
-        let unit = held.metric.unit
+        let unit = held.metric.unit(of: held.statistic).rawValue
         here = held.value.map { Humanised.text($0, unit: unit) } ?? ""
         guard let bound = held.bound else { return }
         self.bound = "\(held.comparison.rawValue) \(Humanised.text(bound, unit: unit))"
