@@ -6,10 +6,9 @@ public enum Spelling {
         slips(of: word, among: known).first
     }
 
-    /// Returns all likely candidates of `known`: misspellings, the closest first, then words that contain this one or
-    /// are contained in it. If there are none and this word has at least four letters: words with a part that differs
-    /// from it in at most one place, such as `commit-latency` for `comit`, or else words of which letters were left
-    /// out.
+    /// Returns all likely candidates of `known`, the closest first: misspellings, then words that contain this one or
+    /// are contained in it. If there are none, words of which one part is near a part of this one, such as
+    /// `commit-latency` for `comit` and `many-writers` for `two-writer`, or of which letters were left out.
     public static func near(to word: String, among known: [String]) -> [String] {
         let slips = slips(of: word, among: known)
         let wanted = String(folded(word))
@@ -19,7 +18,8 @@ public enum Spelling {
                 && (other.contains(wanted) || wanted.contains(other))
         }
         guard slips.isEmpty && parts.isEmpty && wanted.count >= 4 else { return slips + parts }
-        let parted = known.filter { hasPart(near: wanted, $0) }
+        let parted = known.filter { hasPart(near: wanted, $0) }.map { (distance(Array(wanted), folded($0)), $0) }
+            .sorted { $0 < $1 }.map(\.1)
         return parted.isEmpty ? known.filter { isShortened(Array(wanted), folded($0)) } : parted
     }
 
@@ -33,7 +33,10 @@ public enum Spelling {
     }
 
     private static func hasPart(near wanted: String, _ known: String) -> Bool {
-        folded(known).split(separator: "_").contains { distance(Array(wanted), Array($0)) <= 1 }
+        let parts = wanted.split(separator: "_").filter { $0.count >= 4 }
+        return folded(known).split(separator: "_").contains { part in
+            parts.contains { distance(Array($0), Array(part)) <= 1 }
+        }
     }
 
     private static func folded(_ word: String) -> [Character] { word.lowercased().map { $0 == "-" ? "_" : $0 } }

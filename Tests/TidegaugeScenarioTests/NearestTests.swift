@@ -32,6 +32,15 @@ import Testing
         #expect(Nearest.hints(for: "x", among: known) == Nearest.hint(for: "x", among: known))
     }
 
+    @Test func aPartOfTheWordIsTakenForThatOfNames() {
+        let known = ["writer-killed", "many-writers", "lock-order", "notifying-writers", "unwatched-writers"]
+        #expect(
+            Nearest.several(to: "two-writer", among: known)
+                == " (did you mean 'many-writers', 'notifying-writers' or 'unwatched-writers'?)")
+        #expect(Nearest.several(to: "two-locks", among: known) == " (did you mean 'lock-order'?)")
+        #expect(Nearest.several(to: "two-lo", among: known).isEmpty)
+    }
+
     @Test func whereNothingIsNearAllAreNamed() {
         #expect(Nearest.hint(for: "colour", among: ["count", "match"]) == "(known here: count, match)")
         #expect(Nearest.hint(for: "colour", among: []) == "(none is known here)")

@@ -102,7 +102,7 @@ import Testing
 
     @Test(arguments: [
         ("frist-tide", "did you mean 'first-tide'?"), ("tide", "did you mean 'first-tide' or 'second-tide'?"),
-        ("zzz", "and no scenario of that name"),
+        ("new-tides", "did you mean 'first-tide' or 'second-tide'?"), ("zzz", "and no scenario of that name"),
     ])
     func anUnknownNameGetsTheNearest(name: String, hint: String) {
         var problems: [ScenarioProblem] = []
