@@ -23,13 +23,14 @@ WIDE = (1280, 900)
 NARROW = (390, 844)
 MOST_PRINTED_PAGES = 12
 
-# Ratios between two engines: `5.0× slower (4.1 … 6.2), 3.0× more CPU (2.0 … 4.0) over 7 pairs`, or of one pair alone:
-# `5.0× slower, 3.0× more CPU (1 pair, no interval)`. Ratios of different numbers of pairs state it each.
-RATIO = r"[\d.,]+× [a-zA-Z ]+"
+# Ratios between two engines: `5.0× slower at p50 (4.1 … 6.2), 3.0× more CPU (2.0 … 4.0), 95 % interval over 7 pairs`,
+# `range over` fewer than six pairs, or of one pair alone: `5.0× slower at p50, 3.0× more CPU (1 pair, no interval)`. Ratios
+# of different numbers of pairs state it each.
+RATIO = r"[\d.,]+× (?:(?:faster|slower) at p50|(?:less|more) CPU|(?:fewer|more) [a-z ]+)"
 RANGED = RATIO + r" \([\d.,]+ … [\d.,]+\)"
 SINGLE = rf"{RATIO}(, {RATIO})* \(1 pair, no interval\)"
-SEVERAL = rf"{RANGED}(, {RANGED})* over (?!1 )\d+ pairs"
-RATIOS = re.compile(rf"({SINGLE}|{SEVERAL})(, ({SINGLE}|{SEVERAL}))*")
+SEVERAL = rf"{RANGED}(, {RANGED})*, (range over [2-5]|95 % interval over ([6-9]|\d\d+)) pairs"
+RATIOS = re.compile(rf"({SINGLE}|{SEVERAL})(; ({SINGLE}|{SEVERAL}))*")
 
 
 class Browser:

@@ -174,11 +174,11 @@ struct PageTests {
     func ratios() {
         #expect(
             EngineRatios.all(engines([2, 4, 8, 8, 8, 16, 32])).flatMap(\.lines) == [
-                "grdb against stillingwell: 8.0× slower (4.0 … 16), 8.0× less CPU (4.0 … 16) over 7 pairs"
+                "grdb against stillingwell: 8.0× slower at p50 (4.0 … 16), 8.0× less CPU (4.0 … 16), 95 % interval over 7 pairs"
             ])
         #expect(
             EngineRatios.all(engines([0.25])).flatMap(\.lines) == [
-                "grdb against stillingwell: 4.0× faster, 4.0× more CPU (1 pair, no interval)"
+                "grdb against stillingwell: 4.0× faster at p50, 4.0× more CPU (1 pair, no interval)"
             ])
         #expect(EngineRatios.all(engines([])).isEmpty)
     }
@@ -192,8 +192,8 @@ struct PageTests {
         #expect(table.rows.map(\.areBest) == [[true, false], [false, true], [false, true], [true, false]])
         #expect(
             table.rows.map(\.ratios) == [
-                "", "2.0× slower, 2.0× less CPU (1 pair, no interval)", "",
-                "2.0× faster, 2.0× more CPU (1 pair, no interval)",
+                "", "2.0× slower at p50, 2.0× less CPU (1 pair, no interval)", "",
+                "2.0× faster at p50, 2.0× more CPU (1 pair, no interval)",
             ])
         let equal = try #require(EngineTable.all(engines([1])).first)
         #expect(equal.rows.map(\.areBest) == [[false, false], [false, false]])
@@ -205,9 +205,10 @@ struct PageTests {
         record.rows.removeAll { $0.figure.metric == .upkeepCost && $0.variant == "dataset.items=0" }
         #expect(
             EngineRatios.all(record).flatMap(\.lines) == [
-                "grdb against stillingwell: 2.8× slower (2.0 … 4.0) over 2 pairs, 4.0× less CPU (1 pair, no interval)"
+                "grdb against stillingwell: 2.8× slower at p50 (2.0 … 4.0), range over 2 pairs; 4.0× less CPU (1 pair, no "
+                    + "interval)"
             ])
-        #expect(EngineRatios.all(record).map(\.sentence) == ["stillingwell is 2.8× faster than grdb"])
+        #expect(EngineRatios.all(record).map(\.sentence) == ["stillingwell is 2.8× faster at p50 than grdb"])
         record.rows.removeAll { $0.figure.metric == .endToEndLatency }
         #expect(EngineRatios.all(record).map(\.sentence) == ["stillingwell: 4.0× more CPU than grdb"])
     }

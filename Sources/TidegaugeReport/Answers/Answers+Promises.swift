@@ -25,20 +25,23 @@ extension Answers {
             .lostOrWrong, "\(wrong)", meaning, from: .integrity, wrong + failed == 0 ? .good : .bad)
     }
 
-    /// Counts hangs. An expected hang that was detected counts as success.
+    /// Counts trials that hung. An expected hang that was detected counts as success.
     static func hung(_ record: RunRecord) -> Answer {
-        let hung = record.trials.count { trial in
-            trial.fate == .hang || (trial.hangs ?? []).contains { !$0.isExpected && $0.kind != .inversion }
-        }
+        let hung = record.trials.count(where: \.hasHung)
+        // Every trial has a time limit without progress. A trial that crashed or was interrupted did not reach it.
+        let watched = record.trials.count { $0.hasHung || $0.fate == .completed || $0.fate == .oracleViolation }
         let plays = InterleavingTests(record)
         let source = plays.rows.isEmpty ? Answer.Source.hangs : .interleavingTests
         let warnings = record.trials.flatMap { $0.hangs ?? [] }.count { $0.kind == .inversion }
-        var words = plays.rows.isEmpty ? ["no interleaving test was run"] : plays.sentences
+        let how = plays.rows.isEmpty ? "hung" : "hung unexpectedly"
+        let trials =
+            watched == 0 ? "no trial ran to its end" : "\(hung) of \(Humanised.count(watched, "trial")) \(how)"
+        var words = plays.rows.isEmpty ? [trials, "no interleaving test was run"] : plays.sentences + [trials]
         if warnings > 0 { words.append("\(Humanised.count(warnings, "warning")) of lock order") }
         let isGood = hung == 0 && plays.isWell
         return Answer(
-            .hung, "\(hung)", words.joined(separator: "; "), from: source,
-            record.trials.isEmpty ? .open : isGood ? .good : .bad)
+            .hung, watched == 0 ? Answer.none : "\(hung)", words.joined(separator: "; "), from: source,
+            !isGood ? .bad : watched == 0 ? .open : .good)
     }
 
     static func worse(_ record: RunRecord) -> Answer {
@@ -66,5 +69,12 @@ extension Answers {
             "of \(Humanised.count(compared.counts, "count")) worse, \(clocks); since "
                 + (compared.runID ?? "'\(compared.name)'"), from: .baseline,
             compared.worse.isEmpty ? .good : .bad)
+    }
+}
+
+extension TrialRecord {
+    /// Whether the trial hung, except as expected. A crash and a warning of lock order are no hangs.
+    fileprivate var hasHung: Bool {
+        fate == .hang || (hangs ?? []).contains { !$0.isExpected && [.deadlock, .stall, .slow].contains($0.kind) }
     }
 }

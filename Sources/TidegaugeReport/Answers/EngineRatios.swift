@@ -77,13 +77,14 @@ struct EngineRatios: Equatable {
 
     // MARK: Words
 
-    /// Text lines such as `grdb-pool against stillingwell: 8.2× slower (5.1 … 14), 18× more CPU (9.0 … 31) over 7 pairs`.
+    /// Text lines such as `grdb-pool against stillingwell: 8.2× slower at p50 (5.1 … 14), 18× more CPU (9.0 … 31), 95 %
+    /// interval over 7 pairs`.
     var lines: [String] {
         peers.map { "\($0.driver) against \(engine): \(Self.text($0.ratios.map(\.reversed)))" }
     }
 
-    /// The first ratio to each peer: `stillingwell is 8.2× faster than grdb-pool, 1.2× slower than keel`. If it is a
-    /// cost or a count: `stillingwell: 3.0× less CPU than grdb-pool`.
+    /// The first ratio to each peer: `stillingwell is 8.2× faster at p50 than grdb-pool, 1.2× slower at p50 than keel`.
+    /// If it is a cost or a count: `stillingwell: 3.0× less CPU than grdb-pool`.
     var sentence: String {
         let parts = peers.compactMap { peer in peer.ratios.first.map { "\($0.factorText) than \(peer.driver)" } }
         let areTimes = peers.allSatisfy { $0.ratios.first?.metric == .endToEndLatency }
@@ -93,26 +94,27 @@ struct EngineRatios: Equatable {
     /// Describes ratios of the same two engines. States the number of pairs once if all have the same.
     static func text(_ ratios: [Ratio]) -> String {
         guard let count = ratios.first?.count, ratios.allSatisfy({ $0.count == count }) else {
-            return ratios.map { "\($0.text)\($0.pairsText)" }.joined(separator: ", ")
+            return ratios.map { "\($0.text)\($0.pairsText)" }.joined(separator: "; ")
         }
         return ratios.map(\.text).joined(separator: ", ") + ratios[0].pairsText
     }
 
     static let note =
         "A ratio compares trials of the same point and repetition: by end_to_end_latency p50, upkeep_cost or instructions "
-        + "per commit. In brackets: 95 % interval (min … max if fewer than six pairs). One pair has no interval."
+        + "per commit. In brackets: 95 % interval, or the range (min … max) of fewer than six pairs. One pair has neither."
 }
 
 extension EngineRatios.Ratio {
-    /// The engine against the other: `8.2× faster`.
+    /// The engine against the other: `8.2× faster at p50`.
     var factorText: String {
         let known = [Metric.endToEndLatency: ("faster", "slower"), .upkeepCost: ("less CPU", "more CPU")]
+        let statistic = metric.defaultStatistic == Statistic.value.rawValue ? "" : " at \(metric.defaultStatistic)"
         let name = metric.rawValue.replacing("_", with: " ")
         let (better, worse) = known[metric] ?? ("fewer \(name)", "more \(name)")
-        return "\(Self.factor(isBetter ? times : 1 / times))× \(isBetter ? better : worse)"
+        return "\(Self.factor(isBetter ? times : 1 / times))× \(isBetter ? better : worse)\(statistic)"
     }
 
-    /// The engine against the other, with its range: `8.2× faster (5.1 … 14)`. A single pair has no range.
+    /// The engine against the other, with its range: `8.2× faster at p50 (5.1 … 14)`. A single pair has no range.
     var text: String {
         guard count > 1 else { return factorText }
         let ends = interval ?? least...most
@@ -120,12 +122,15 @@ extension EngineRatios.Ratio {
         return "\(factorText) (\(Self.factor(shown.lowerBound)) … \(Self.factor(shown.upperBound)))"
     }
 
-    /// Follows `text`: ` over 7 pairs`.
-    var pairsText: String { count > 1 ? " over \(count) pairs" : " (1 pair, no interval)" }
+    /// Follows `text` and says what its range is: `, 95 % interval over 7 pairs`.
+    var pairsText: String {
+        guard count > 1 else { return " (1 pair, no interval)" }
+        return ", \(interval == nil ? "range" : "95 % interval") over \(count) pairs"
+    }
 
     private var isBetter: Bool { times >= 1 }
 
-    /// The other against the engine: `8.2× slower (5.1 … 14) over 7 pairs`.
+    /// The other against the engine: `8.2× slower at p50 (5.1 … 14), 95 % interval over 7 pairs`.
     var reversed: EngineRatios.Ratio {
         var other = self
         other.times = 1 / times

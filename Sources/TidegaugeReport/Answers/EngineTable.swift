@@ -18,7 +18,7 @@ struct EngineTable {
         /// Trials in which a promise was broken or that failed, of all trials: `0 of 5`.
         var wrong: String
         var isWrong: Bool
-        /// Ratios to the first engine: `20× slower (18 … 22) over 7 pairs`; empty for the first engine itself.
+        /// Ratios to the first engine: `20× slower at p50 (18 … 22), 95 % interval over 7 pairs`; empty for the first engine.
         var ratios: String
     }
 
