@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Uses pages of reports as a reader does, in a headless Chromium: hovers, zooms, takes curves away, filters, prints.
-Checks the first screen at the sizes of a laptop and of a phone, units, directions, addresses, folded tests, the table
-of engines and the tiles of a counted run. Fails on the first wrong result, and on any error of the console.
+"""Uses pages of reports as a reader does, in a headless Chromium: hovers, zooms, takes curves away, filters, prints, at the
+sizes of a laptop and of a phone. Checks units, directions, addresses, folded tests, the table of engines, the tiles of a
+counted run and the tables of a comparison. Fails on the first wrong result, and on any error of the console.
 
     page_test.py PAGE…                    uses each page
     page_test.py --pictures DIR PAGE      takes pictures of its first screen instead, light and dark, wide and narrow
@@ -168,9 +168,22 @@ class PageTest:
         for size in (WIDE, NARROW):
             self.browser.size(size)
             self.browser.open(self.path)
-            self.first_screen(size)
+            self.check(self.browser.ask("document.documentElement.scrollWidth <= innerWidth"),
+                       f"{size}: nothing is wider than the page")
+            self.changes(size)
+            if not self.is_comparison():
+                self.first_screen(size)
         self.browser.size(WIDE)
         self.browser.open(self.path)
+        if self.is_comparison():
+            self.comparison()
+        else:
+            self.run_page()
+        errors = self.browser.errors()
+        self.check(not errors, f"the console has no errors {errors}")
+        print(f"{self.path}: {len(self.done)} checks hold")
+
+    def run_page(self):
         self.links()
         self.figures()
         self.addresses()
@@ -181,13 +194,32 @@ class PageTest:
         self.plots()
         self.paper()
         self.without_script()
-        errors = self.browser.errors()
-        self.check(not errors, f"the console has no errors {errors}")
-        print(f"{self.path}: {len(self.done)} checks hold")
+
+    def is_comparison(self):
+        return self.browser.ask("document.title.startsWith('Tidegauge compare')")
+
+    def changes(self, size):
+        """The column of changes is in view at every size. The columns of both sides give way on a narrow page."""
+        hidden = self.browser.ask(
+            "(() => { for (const fold of document.querySelectorAll('details')) fold.open = true;"
+            "return [...document.querySelectorAll('th')].filter(e => e.textContent === 'change'"
+            "|| e.textContent === 'by' && e.closest('.changes')).map(e => e.getBoundingClientRect())"
+            ".filter(b => b.width === 0 || b.right > innerWidth).map(b => b.right) })()")
+        self.check(hidden == [], f"{size}: changes are in view {hidden}")
+        self.browser.open(self.path)
+
+    def comparison(self):
+        ask = self.browser.ask
+        titles = ask("[...document.querySelectorAll('th')].filter(e => e.offsetParent).map(e => e.textContent)")
+        self.check({"verdict", "what", "base", "head", "change"} <= set(titles), f"tables have both sides {titles}")
+        footer = ask("document.querySelector('footer').textContent")
+        self.check(("detectable" in footer) == ("detectable" in titles), "the footer explains only words of the page")
 
     def first_screen(self, size):
         ask = self.browser.ask
-        self.check(ask("document.documentElement.scrollWidth <= innerWidth"), f"{size}: nothing is wider than the page")
+        tall = ask("[...document.querySelectorAll('.answer h2 small')].filter(e => e.getBoundingClientRect().height > 24)"
+                   ".map(e => e.parentElement.textContent)")
+        self.check(tall == [], f"{size}: the better direction stands on one line {tall}")
         answers = ask("document.querySelectorAll('.answer').length")
         self.check(answers == 8, f"{size}: eight answers")
         bottom = ask("Math.max(...[...document.querySelectorAll('.answer')].map(e => e.getBoundingClientRect().bottom))")

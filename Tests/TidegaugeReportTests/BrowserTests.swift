@@ -1,5 +1,5 @@
-// Tests of pages in a headless Chromium, used like a reader (`Tools/page_test.py`): a run with hostile names, a counted
-// run, two runs on one page, and the reference run of this repository.
+// Tests of pages in a headless Chromium, used like a reader (`Tools/page_test.py`): a run with hostile names, two runs
+// on one page, the reference run of this repository, and two comparisons.
 import Foundation
 import Testing
 import TidegaugeMeasure
@@ -27,10 +27,15 @@ struct BrowserTests {
             try FileManager.default.copyItem(atPath: "\(root)/Reports/reference", toPath: reference)
             try FinalReports(cell: Setting.cell).write(into: reference)
             let counted = try countedRun(from: run, in: folder)
-            let pages = [run, reference, counted].map { "\($0)/\(FinalReports.htmlName)" } + [pair]
+            let (compared, countedOnly) = ("\(folder)/compared", "\(folder)/counted-only")
+            try WholeComparison.write(in: compared)
+            _ = try CountedOnlyReportTests().report(countedOnly, heads: [51_000, 50_000])
+            let pages =
+                [run, reference, counted].map { "\($0)/\(FinalReports.htmlName)" } + [pair]
+                + [compared, countedOnly].map { "\($0)/\(ComparisonReport.htmlName)" }
             let said = try Interpreter.run(try #require(Interpreter.python), ["\(root)/Tools/page_test.py"] + pages)
             #expect(said.status == 0, "\(said.output)")
-            #expect(said.output.components(separatedBy: "checks hold").count == 5, "\(said.output)")
+            #expect(said.output.components(separatedBy: "checks hold").count == pages.count + 1, "\(said.output)")
         }
     }
 

@@ -11,7 +11,7 @@ struct CountedOnlyReportTests {
     private static let names = ["summary.md", "compare.html", "compare.json", "annotations.txt", "effects.csv"]
 
     /// - Parameter heads: instructions per commit of each head; those of the base are 50,000. nil: not counted.
-    private func report(
+    func report(
         _ root: String, heads: [Double?]
     ) throws -> (judged: JudgedComparison, texts: [String: String]) {
         var plan = WholeComparison.plan
@@ -51,6 +51,7 @@ struct CountedOnlyReportTests {
             }
             #expect(texts["summary.md"]!.contains(", counts alone, profile smoke."))
             #expect(!texts["summary.md"]!.contains("<script>") && !texts["compare.html"]!.contains("<script>"))
+            #expect(!texts["compare.html"]!.contains("detectable") && texts["compare.html"]!.contains("compare.json"))
             #expect(texts["annotations.txt"]!.isEmpty)
             #expect(texts["effects.csv"]!.split(separator: "\n").count == 1)
             let json = try JSONSerialization.jsonObject(with: Data(texts["compare.json"]!.utf8)) as? [String: Any]

@@ -199,6 +199,28 @@ struct PageTests {
         #expect(equal.rows.map(\.areBest) == [[false, false], [false, false]])
     }
 
+    @Test("Colours of engines are no greens and reds, which are verdicts, and no two are alike")
+    func colours() throws {
+        let colours = HTMLPage.text("page.css").matches(of: #/--s(\d): #([0-9a-f]{6})/#).map(\.output)
+        #expect(colours.map { Int($0.1) } == Array(1...Plot.slots) + Array(1...Plot.slots))
+        for theme in [colours.prefix(Plot.slots), colours.suffix(Plot.slots)] {
+            let all = try theme.map { colour in
+                let number = try #require(Int(colour.2, radix: 16))
+                return (red: Double(number >> 16), green: Double(number >> 8 & 255), blue: Double(number & 255))
+            }
+            for (place, (red, green, blue)) in all.enumerated() {
+                let most = max(red, green, blue)
+                let range = most - min(red, green, blue)
+                // A grey has no hue. A red is within 20° of the hue 0.
+                let isRed = most == red && abs(green - blue) <= range / 3
+                #expect(range == 0 || most > green && !isRed, "\(colours[place])")
+                for other in all[..<place] {
+                    #expect(hypot(hypot(red - other.red, green - other.green), blue - other.blue) > 40)
+                }
+            }
+        }
+    }
+
     @Test("Ratios of different numbers of pairs each state theirs")
     func mixedPairs() {
         var record = engines([2, 4])
