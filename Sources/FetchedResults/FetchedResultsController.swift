@@ -60,7 +60,8 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     /// Shows the results of the request from now on, and starts to report changes. Does not evaluate the query itself.
     /// Later changes are reported relative to what was read.
-    /// - Throws: `unknownModel`, `noScheduler` on a connection that lives for one block, `closed`.
+    /// - Throws: `unknownModel`, `noScheduler` on a connection without a delivery context, `closed`; `otherStore`,
+    ///   `otherClass`, `filterTooDeep` for an invalid filter.
     public func performFetch() throws {
         let rows = try fetchRequest.rows(on: connection)
         end()

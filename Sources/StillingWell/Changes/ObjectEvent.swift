@@ -35,9 +35,9 @@ extension LiveObject {
     /// loop has not taken are merged. The sequence throws if the object's row cannot be read. On the connection's
     /// scheduler.
     /// - Parameter keyPaths: properties to report; nil for all.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
-    ///   `notStored`, `closed`; `unknownModel` and `otherClass` if the key path of a `@LinkingObjects` property does
-    ///   not fit.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `invalidatedObject`, `observedInWrite`,
+    ///   `notStored`, `closed`; `damaged` or `storage` if the row cannot be read; `unknownModel` and `otherClass` if
+    ///   the key path of a `@LinkingObjects` property does not fit.
     public func changes(
         keyPaths: [PartialKeyPath<Self>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<ObjectEvent> {
@@ -61,7 +61,7 @@ extension LiveObject {
 extension Connection {
     /// Returns the events of the store as a sequence for any task. A slow loop gets the last event only. On this
     /// connection's scheduler.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`.
     public func changes(file: String = #fileID, line: Int = #line) throws -> LiveChanges<StoreEvent> {
         let channel = ChangeChannel<StoreEvent> { $1 }
         let made = ChangeChannel.Source(channel)

@@ -148,7 +148,7 @@ public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
 
     /// Calls `body` on the connection's scheduler: once with `.initial`, then when an object starts or stops linking
     /// here, or a linking object changes, until the token is invalidated. See `Results.observe`.
-    /// - Throws: `notStored`, `noScheduler` on a connection that lives for one block, `closed`.
+    /// - Throws: `notStored`, `noScheduler` on a connection without a delivery context, `closed`.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ResultsChange<Source>) -> Void
     ) throws -> NotificationToken { try results().observe(file: file, line: line, body) }

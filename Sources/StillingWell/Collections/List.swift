@@ -161,7 +161,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     /// Calls `body` on the connection's scheduler: once with `.initial`, then with every change of the list and of its
     /// objects, until the token is invalidated. One change may cover several commits.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `notStored`, `closed`.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `notStored`, `closed`.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ListChange<Element>) -> Void
     ) throws -> NotificationToken {

@@ -212,7 +212,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// - Parameter keyPaths: properties whose changes count as modifications; nil for all. Insertions, deletions and
     ///   moves are always reported. A path over links, such as `\.owner?.name`, includes changes of linked objects.
     ///   Other observers are not affected.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`; `otherStore`, `otherClass`,
+    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`; `otherStore`, `otherClass`,
     ///   `filterTooDeep` for an invalid filter.
     public func observe(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line,

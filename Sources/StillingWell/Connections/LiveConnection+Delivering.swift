@@ -157,7 +157,7 @@ extension Connection {
     /// Waits for upkeep and for first evaluations, neither of which waits for other threads.
     /// - Returns: whether there was a newer version. False inside a callback or a write, where nothing can be
     ///   delivered.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`, `tooManySnapshots`.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`, `tooManySnapshots`.
     @discardableResult
     public func refresh() throws -> Bool {
         checkScheduler()

@@ -23,9 +23,9 @@ extension LiveObject {
     /// O(1) per commit that does not touch the object. For `@LinkingObjects` properties, reads two rows per object of
     /// the linking class, or list element, whose link was written.
     /// - Parameter keyPaths: properties to report; nil for all.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
-    ///   `notStored`, `closed`; `unknownModel` and `otherClass` if the key path of a `@LinkingObjects` property does
-    ///   not fit.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `invalidatedObject`, `observedInWrite`,
+    ///   `notStored`, `closed`; `damaged` or `storage` if the row cannot be read; `unknownModel` and `otherClass` if
+    ///   the key path of a `@LinkingObjects` property does not fit.
     public func observe(
         keyPaths: [PartialKeyPath<Self>]? = nil, file: String = #fileID, line: Int = #line,
         _ body: @escaping (ObjectChange<Self>) -> Void

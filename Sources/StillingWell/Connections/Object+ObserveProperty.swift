@@ -8,7 +8,7 @@ public struct PropertyOptions: OptionSet, Sendable {
 
     /// Report the value after the change in `newValue`.
     public static let new = PropertyOptions(rawValue: 1)
-    /// Report the value before the change in `oldValue`.
+    /// Report the previous value in `oldValue`.
     public static let old = PropertyOptions(rawValue: 2)
     /// Call once during `observe`, with the current value as `newValue` if `.new` is set too.
     public static let initial = PropertyOptions(rawValue: 4)
@@ -23,7 +23,7 @@ public struct PropertyUpdate<Value: StorableValue>: Sendable, Equatable {
     /// Whether a running write block of this connection has set it. False if a delivery or a cancelled write has
     /// changed it.
     public let isOwnWrite: Bool
-    /// Value before the change, with `.old`. nil in the initial call.
+    /// Value at the previous call, or at `observe` if there was none, with `.old`. nil in the initial call.
     public let oldValue: Value?
     /// Value after the change, with `.new`. nil in a prior call.
     public let newValue: Value?
@@ -39,8 +39,8 @@ extension LiveObject {
     /// is called again. It is not called after the object's deletion.
     ///
     /// On the object's connection. A set of an observed object costs two more look-ups and one row read.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
-    ///   `notStored`, `closed`.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `invalidatedObject`, `observedInWrite`,
+    ///   `notStored`, `closed`; `damaged` or `storage` if the row cannot be read.
     public func observe<Value: StorableValue>(
         _ keyPath: KeyPath<Self, Value>, options: PropertyOptions = [.new], file: String = #fileID, line: Int = #line,
         _ body: @escaping (Self, PropertyUpdate<Value>) -> Void

@@ -45,7 +45,8 @@ extension Store.Site {
         case .queue(let queue):
             if QueueKind.isConcurrent(queue) { throw .concurrentQueue(label: queue.label) }
             let scheduler = try here(QueueScheduler(queue))
-            // If the kind of the queue is unknown, libdispatch stops the program for a concurrent queue.
+            // A queue of unknown kind may be concurrent. libdispatch then stops the program, unless this block is a
+            // barrier.
             dispatchPrecondition(condition: .onQueueAsBarrier(queue))
             return scheduler
         case .actor(let actor): return here(ActorScheduler(actor))

@@ -176,9 +176,9 @@ public final class Store: Sendable {
     /// Holder of the oldest version in any process. nil if only the newest version is held. Any thread. O(readers).
     ///
     /// While an old version is held, each commit of one row takes about 26 KB of file: 20 KB, and 4 KB per level of the
-    /// table's tree (28 KB at 10,000 rows). After at most 256 commits (fewer in a small file) and 50 ms the version is
-    /// copied to memory instead; see `heldBytes`. Versions held by a process that is stopped, or that neither writes
-    /// nor observes, stay in the file.
+    /// table's tree (28 KB at 10,000 rows). After 16 to 256 commits (more in a larger file) and up to 50 ms, the
+    /// version is copied to memory instead; see `heldBytes`. Versions held by a process that is stopped, or that neither
+    /// writes nor observes, stay in the file.
     public var oldestPin: VersionPin? { core.storage.oldestPin() }
 
     /// Bytes of memory in this process that hold pages of old versions: of frozen collections, lagging connections and

@@ -41,7 +41,8 @@ public struct Frozen<Object: StoredObject>: Sendable {
     /// Returns the live object on `connection`, or nil if it was deleted since. On the connection's scheduler.
     ///
     /// If the connection is at an older version, it reads the newest one from here on.
-    /// - Throws: `otherStore`, `closed`, `referenceTooNew`.
+    /// - Throws: `otherStore`, `closed`, `referenceTooNew`, `tooManySnapshots`; `damaged` or `storage` if the row
+    ///   cannot be read.
     public func thaw(on connection: Connection) throws -> Object? {
         try connection.resolve(pin.snapshot.storage, path: pin.store.configuration.path, table, objectID, version)
     }

@@ -39,7 +39,8 @@ extension Connection {
     /// Returns the referenced object on this connection, or nil if it was deleted. On the connection's scheduler.
     ///
     /// If the connection is at an older version than the reference, it reads the newest one from here on.
-    /// - Throws: `otherStore`, `closed`, `referenceTooNew`.
+    /// - Throws: `otherStore`, `closed`, `referenceTooNew`, `tooManySnapshots`; `damaged` or `storage` if the row
+    ///   cannot be read.
     public func resolve<Object: StoredObject>(_ reference: ThreadSafeReference<Object>) throws -> Object? {
         guard case .object(let table, let id, let version) = reference.target else { return nil }
         return try resolve(reference.storage, path: reference.path, table, id, version)

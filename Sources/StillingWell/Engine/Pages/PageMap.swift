@@ -16,8 +16,9 @@ final class PageMap: @unchecked Sendable {
 
     init(_ environment: OpaquePointer) { self.environment = environment }
 
-    /// Makes pages beyond the end of the file read as zeros, which readers report as damage, instead of raising SIGBUS.
-    /// Called before anything else uses the map, and not for a store that is written through its map.
+    /// Makes reads beyond the end of the file return zeros instead of raising SIGBUS; engine calls fail there instead.
+    /// Does nothing if `base` is nil, `first` is not guarded, or too many maps are guarded. Not called for a store that
+    /// is written through its map.
     /// - Parameter first: another map of the same file, which is marked as cut when this one is.
     func guardEnd(with first: PageMap? = nil) {
         let place = first?.guarded.load(ordering: .relaxed) ?? -1
@@ -47,8 +48,9 @@ final class PageMap: @unchecked Sendable {
     /// Address of the file's first page, or nil if it was not found yet or the format is unknown.
     var base: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: begin.load(ordering: .relaxed)) }
 
-    /// Whether a page beyond the end of the file was read as zeros. Pages checked before may be zeros too. False for a
-    /// map that was guarded with a `first` one.
+    /// Whether a page beyond the end of the file was read as zeros, or `noteCut` was called, for this map or for one
+    /// guarded with it as `first`. Pages checked before may be zeros too. False for a map that was guarded with a
+    /// `first` one.
     var isCut: Bool { cp_map_is_cut(guarded.load(ordering: .relaxed)) }
 
     func noteCut() { cp_note_cut(guarded.load(ordering: .relaxed)) }

@@ -28,7 +28,6 @@ enum ColumnTest: Sendable, Hashable {
     case oneOf(ValueSet)
     case text(TextPattern)
 
-    /// Allocates nothing.
     @inline(__always)
     func passes(_ row: RowReader, _ column: Int, isOptional: Bool) -> Bool {
         switch self {

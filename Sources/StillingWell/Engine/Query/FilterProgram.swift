@@ -1,5 +1,5 @@
 // A filter compiled for testing many rows: simple conditions, each with the next step if it holds and if not, so a row
-// is tested only until the result is known. Allocates and recurses only for links and lists, whose number is bounded.
+// is tested only until the result is known. A test recurses only for links and lists, whose number is bounded.
 // Immutable; any thread.
 import StillingWellBasis
 
@@ -107,7 +107,6 @@ enum FilterTest: Sendable {
         return .linked(way: [column] + way, condition)
     }
 
-    /// Tests a row. Allocates nothing, except for links and lists.
     func matches(_ row: RowReader, _ reach: Reach?) -> Bool {
         switch self {
         case .leaf(let filter): filter.leafMatches(row, reach)
