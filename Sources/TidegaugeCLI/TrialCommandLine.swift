@@ -1,4 +1,4 @@
-// `tidegauge trial`, the child process of a trial, and `tidegauge agent`, its process on another host. The help does
+// `tidegauge trial`, the child process of a trial, and `tidegauge agent`, a further process of a trial. The help does
 // not show them.
 import ArgumentParser
 import CStillingWellPlatform
@@ -21,7 +21,7 @@ private func asChild(_ body: () throws -> Void) throws -> Never {
     _exit(Outcome.pass.rawValue)
 }
 
-/// `tidegauge agent`: started by a trial on a host.
+/// `tidegauge agent`: started by a trial on a host, or by an agent as its worker.
 struct AgentCommandLine: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent", abstract: "Serve a trial on this host, through standard input and output.",

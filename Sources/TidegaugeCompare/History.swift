@@ -5,7 +5,7 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
 
-/// A point: one commit, scenario and metric.
+/// A point: one figure of one commit.
 public struct HistoryPoint: Codable, Sendable, Equatable {
     /// Version, raised when a field changes its meaning.
     public static let currentVersion = 1
@@ -20,7 +20,7 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
     public var variant: String
     public var metric: String
     public var statistic: String
-    /// ln(commit / anchor): Hodges–Lehmann over pairs.
+    /// ln(1 + `ComparedRow.change`) against the anchor. 0 if that is not known.
     public var logRatio: Double
     public var low: Double?
     public var high: Double?
@@ -43,7 +43,7 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
 
     private static func logarithm(_ change: Double?) -> Double? { change.flatMap { $0 > -1 ? log1p($0) : nil } }
 
-    /// Whether all numbers are plausible.
+    /// Whether the logarithms and `value` are plausible.
     public var isPlausible: Bool {
         [logRatio, low, high].allSatisfy { ($0 ?? 0).magnitude <= 100 } && value.map(Figure.isPlausible) ?? true
     }

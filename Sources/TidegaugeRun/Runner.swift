@@ -36,7 +36,7 @@ public final class Runner {
         public var trials: [TrialSpec]
         /// Driver that others are compared with, or nil.
         public var reference: String?
-        /// Maximum number of additional trials per driver that narrow the bracket of the sustainable rate.
+        /// Maximum number of additional trials per driver that search for the sustainable rate.
         public var searchSteps: Int
         /// Drivers that are run besides the scenario's own. Only limits on the engine's own counters apply to them.
         public var unjudged: Set<String>

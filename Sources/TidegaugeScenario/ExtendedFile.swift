@@ -16,7 +16,7 @@ struct ExtendedFile {
         FileKey.allCases.filter { ![.extends, .without, .purpose].contains($0) }.map(\.rawValue)
         + Setting.allCases.map(\.rawValue)
 
-    /// Returns nil after reporting a problem.
+    /// Reports problems. Returns nil if this file, or one that it extends, yields no tree.
     static func read(_ bytes: [UInt8], _ files: NamedFiles, into problems: inout ProblemList) -> ExtendedFile? {
         let file = problems.paths.count - 1
         problems.fileOfText = file
@@ -63,7 +63,7 @@ struct ExtendedFile {
             problems.add(node.position, "'extends' names '\(path)': \(why)")
             return nil
         case .found(let path, _) where !path.hasSuffix(".yaml"):
-            // Error messages quote a file's content, so files other than scenarios are not read.
+            // Error messages quote a file's content, so files other than scenarios are not parsed.
             problems.add(node.position, "'extends' names '\(Quantity.clipped(path))', and a scenario is a *.yaml file")
             return nil
         case .found(let path, let bytes):

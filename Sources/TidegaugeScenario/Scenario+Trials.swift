@@ -37,7 +37,8 @@ extension Scenario {
         }
     }
 
-    /// Returns the number of additional trials that narrow the bracket of the sustainable rate; 0: only the sweep.
+    /// Returns the maximum number of additional trials per driver that search for the sustainable rate; 0: only the
+    /// sweep.
     public func searchSteps(profile: Profile, overrides: [String: String] = [:]) throws(ScenarioErrors) -> Int {
         try settings(profile, overrides).first?.settings.point.searchSteps ?? 0
     }

@@ -1,9 +1,9 @@
-// Table cells for the values of a variant: plain numbers. Pure.
+// Table cells for the values of a variant. Pure.
 import TidegaugeSpec
 
 extension Setting {
-    /// Returns the cell for key `name` with value `text`: a number without unit (rates per second, durations in ns)
-    /// or a word. Empty if there is no value, such as the rate of a closed load.
+    /// Returns the cell for key `name` with value `text`: a plain number for a rate (per second) or a duration (ns),
+    /// otherwise text. Empty for `none` if the key has no such value, as for the rate of a closed load.
     /// - Complexity: O(length of `text`).
     public static func cell(_ name: String, _ text: String) -> String {
         guard let setting = Setting(rawValue: name) else { return text }

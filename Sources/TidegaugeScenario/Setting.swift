@@ -286,7 +286,7 @@ extension Setting {
         case .search:
             .init(
                 \.searchSteps, .integer(0...20), default: 0, isSwept: false,
-                "Number of additional trials that narrow the bracket of `sustainable_rate` after a sweep over rates.")
+                "Maximum number of trials per driver that search for `sustainable_rate` after a sweep over rates.")
         case .warmUp:
             .init(
                 \.spec.warmUpNs, .durationNs(0...86_400_000_000_000), default: 500_000_000, isSwept: false,

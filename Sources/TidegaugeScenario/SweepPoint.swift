@@ -7,7 +7,7 @@ public struct SweepPoint: Sendable, Equatable {
     public var spec: TrialSpec
     /// Number of trials per driver.
     public var repetitions = 1
-    /// Number of additional trials that narrow the bracket of the sustainable rate; 0: only the sweep.
+    /// Maximum number of additional trials per driver that search for the sustainable rate; 0: only the sweep.
     public var searchSteps = 0
     /// Event that a closed loop waits for. In the spec, `delivery` is stored as `lockstep`.
     var wait = WritersSpec.Wait.return

@@ -1,5 +1,5 @@
 // `tidegauge verify` and `tidegauge recover`: find damage in a StillingWell file, and recover its undamaged objects.
-// Exit code 0: no damage; 1: damage; 64: a path is wrong or the store is open; 70: the file cannot be checked.
+// Exit code 0: no damage; 1: damage; 64: a path is wrong or the store is open; 70: other errors.
 import ArgumentParser
 import Foundation
 import StillingWell

@@ -1,5 +1,4 @@
-// Tests of budgets that end early. Decidable gates are decided, and a binary compared with itself is red no more often
-// than promised.
+// Tests of budgets that end early, and of void pairs.
 import Foundation
 import StillingWellSeededRandom
 import Testing

@@ -1,4 +1,4 @@
-// Tests of figures per callback and per pair of commit and observer, with records made here.
+// Tests of figures per callback and per pair of commit and observer, and of whole trials with the no-op driver.
 import Testing
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -74,7 +74,7 @@ import TidegaugeSpec
         #expect(doubtful.endToEnd.min == -30 && doubtful.endToEnd.max == -30 && doubtful.endToEnd.mean == -30)
         let impossible = try figures(callbacks: [(0, 10)] + early, uncertaintyNs: 29)
         #expect(impossible.impossible?.earlierNs == 30 && impossible.endToEnd.count == impossible.pairs)
-        // On one clock, an early callback is checked by the oracle instead.
+        // On one clock, early callbacks are not looked for.
         #expect(try figures(callbacks: [(0, 10)] + early).impossible == nil)
     }
 

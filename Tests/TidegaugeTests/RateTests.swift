@@ -228,7 +228,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         let voided = try #require(heard.figures.first { $0.figure.metric == .voidedTrials })
         #expect(voided.figure.value == 1 && voided.figure.flags == [.void(reason: "steal=50.0%")])
         #expect(voided.spec.writers.rateHz == 2_000)
-        // One row each, like any trial.
+        // A row per rate, also for the rate whose trial was repeated.
         #expect(heard.figures.count { $0.figure.metric == .coalescingRatio } == 3)
         #expect(heard.highestIndex == heard.total)
     }

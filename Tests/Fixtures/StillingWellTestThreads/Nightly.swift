@@ -6,7 +6,7 @@ import Testing
 public let isNightly = ProcessInfo.processInfo.environment["TIDEGAUGE_NIGHTLY"] != nil
 
 extension Trait where Self == ConditionTrait {
-    /// Runs the test or suite in the nightly run only, because another test checks the same at every commit.
+    /// Runs the test or suite in the nightly run only.
     public static var nightly: Self { .enabled(if: isNightly, "nightly: set TIDEGAUGE_NIGHTLY=1") }
 }
 

@@ -12,7 +12,7 @@ private enum Older {
 }
 
 private enum Newer {
-    /// Number of objects that may still be created before the program kills itself.
+    /// Number of objects left to create. The creation of the last one kills the program.
     static let left = Atomic(Int.max)
 
     static func rating() -> Int {

@@ -78,7 +78,7 @@ enum Limits {
     /// - Parameters:
     ///   - heldCommits: number of commits since the oldest version that is kept.
     ///   - pinnedCommits: number of commits since the oldest version that the file keeps: upkeep's own, and those of
-    ///     processes that are stopped or were killed.
+    ///     foreign writers and forked children.
     static func fileBytes(heldCommits: Int, pinnedCommits: Int) -> Int {
         let beforeFound = min(heldCommits, heldVersionCommits)
         return fileBaseBytes + fileBytesPerPinnedCommit * (max(pinnedCommits, beforeFound) + idleUpkeepCommits)
@@ -88,15 +88,15 @@ enum Limits {
     /// Bytes for the rows and the log, which take a few MB, and for short reads that are not counted. Such a read may
     /// be held up by a busy machine, or may belong to an evaluation whose observer has ended.
     static let fileBaseBytes = 64 << 20
-    /// Interval in commits at which upkeep without observers is woken and releases its version
-    /// (`SharedPage.Bell.slowInterval`). Sites keep such stores open.
+    /// Interval in commits at which upkeep without observers can be woken (`SharedPage.Bell.slowInterval`).
     static let idleUpkeepCommits = 64
     /// Interval in commits at which the versions of dead processes are released (`Storage.deadReaderInterval`).
     static let deadReaderCommits = 256
-    /// Number of commits after which a held version is surely in memory: two checks at an interval of 64 commits, and
-    /// room for a busy machine.
+    /// Number of commits after which a held version is assumed to be in memory: 256 until the file's size no longer
+    /// delays it, up to 64 until the next check, and room for a busy machine.
     static let heldVersionCommits = 1_024
-    /// Number of commits after which memory may hold a version (`HeldVersions.patienceVersions.upperBound`).
+    /// Number of commits after which the file's size no longer keeps a held version in the file
+    /// (`HeldVersions.patienceVersions.upperBound`).
     static let commitsOfLongHold = 256
     /// Bytes that a commit may add to the file once the held version is in memory.
     static let fileBytesPerHeldCommit = 1 << 10
