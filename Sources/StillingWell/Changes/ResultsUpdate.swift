@@ -177,10 +177,14 @@ extension Store {
 
 extension Connection {
     /// Returns the object with this id, or nil if there is none. O(log n).
-    /// - Throws: `unknownModel`.
+    /// - Throws: `unknownModel`; `damaged` or `storage` if the row cannot be read.
     public func object<Object: StoredObject>(_ type: Object.Type, withID id: ObjectID) throws -> Object? {
         checkScheduler()
         let table = try core.storage.table(of: type)
-        return currentRow(table, id) == nil ? nil : makeObject(table, id) as Object
+        guard currentRow(table, id) != nil else {
+            try checkReads()
+            return nil
+        }
+        return makeObject(table, id) as Object
     }
 }
