@@ -56,7 +56,7 @@ let drivers = [
     DriverFolder(
         "Flawed", in: "TidegaugeShipped",
         ["FetchedResults", "TidegaugeFetchedResultsDriver", "StillingWell", "TypedNotifications"]),
-    // Of these, GRDB takes longest to build, and only PostgreSQL needs libpq.
+    // GRDB takes longest of these to build. Only PostgreSQL needs libpq.
     DriverFolder("GRDB", in: "tidegauge-peers", [needed(by: "GRDB", "GRDB", from: "GRDB.swift")]),
     DriverFolder("NullServer", in: "tidegauge-peers", ["CStillingWellPlatform", "TidegaugeNoopDriver"]),
     DriverFolder(
