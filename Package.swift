@@ -45,7 +45,8 @@ struct DriverFolder {
 let drivers = [
     DriverFolder("Noop", in: nil, []),
     // Engines in processes of their own, which the command line makes drivers of.
-    DriverFolder("Process", in: nil, ["CStillingWellPlatform", "TidegaugeMeasure", "TidegaugeSpec"]),
+    DriverFolder(
+        "Process", in: nil, ["StillingWellBasis", "CStillingWellPlatform", "TidegaugeMeasure", "TidegaugeSpec"]),
     DriverFolder(
         "StillingWell", in: "TidegaugeShipped",
         ["StillingWell", "StillingWellCombine", "TidegaugeStatistics", openCombine]),
@@ -127,7 +128,7 @@ let package = Package(
                 ? [.define("SANITIZED")]
                 : [.enableExperimentalFeature("RawLayout"), .enableExperimentalFeature("BuiltinModule")]),
         // Basis of all: the clock, the seeded generator, the binary search, the word that was probably meant, names of
-        // symbols, SHA-256, files that are closed on exec, and others.
+        // symbols, SHA-256, the reader of JSON from bytes, files that are closed on exec, and others.
         .target(name: "StillingWellBasis"),
 
         // The harness, which measures. First trials, metrics and limits as values.
@@ -248,8 +249,8 @@ let package = Package(
         .testTarget(
             name: "StillingWellTests",
             dependencies: [
-                "CStillingWellEngine", "CStillingWellLMDB", "CStillingWellPlatform", "StillingWell",
-                "StillingWellFixtures", "StillingWellTree",
+                "StillingWellBasis", "CStillingWellEngine", "CStillingWellLMDB", "CStillingWellPlatform",
+                "StillingWell", "StillingWellFixtures", "StillingWellTree",
                 "StillingWellSeededRandom", "StillingWellTestThreads", "StillingWellSync", "TidegaugeHangs",
                 "stillingwell-fixture",
                 "stillingwell-notes", "stillingwell-todo",
@@ -294,7 +295,8 @@ let package = Package(
         .testTarget(
             name: "TidegaugeTests",
             dependencies: [
-                "CTidegaugeFaults", "TidegaugeHarnessFixtures", "StillingWell", "TidegaugeMeasure", "TidegaugeRun",
+                "StillingWellBasis", "CTidegaugeFaults", "TidegaugeHarnessFixtures", "StillingWell", "TidegaugeMeasure",
+                "TidegaugeRun",
                 "TidegaugeScenario", "TidegaugeSpec", "StillingWellSeededRandom", "TidegaugeStatistics",
                 "TidegaugeDriver", "TidegaugeTemplateDriver", "StillingWellTestThreads", "StillingWellSync",
                 "TidegaugeTrialRunner", "TidegaugeTrial", "tidegauge-fixture",
@@ -304,7 +306,7 @@ let package = Package(
         .testTarget(
             name: "TidegaugeFuzzTests",
             dependencies: [
-                "CStillingWellLMDB", "StillingWell", "StillingWellFixtures", "TidegaugeCompare",
+                "StillingWellBasis", "CStillingWellLMDB", "StillingWell", "StillingWellFixtures", "TidegaugeCompare",
                 "TidegaugeDriver", "TidegaugeMeasure", "TidegaugeProcessDriver", "TidegaugeProfiles", "TidegaugeReport",
                 "TidegaugeRun",
                 "TidegaugeScenario", "TidegaugeSpec", "StillingWellSeededRandom",

@@ -1,5 +1,6 @@
 // Fuzzes what an engine in a process of its own writes to its standard output.
 import Foundation
+import StillingWellBasis
 import StillingWellSeededRandom
 import StillingWellTestThreads
 import Testing

@@ -1,5 +1,6 @@
 // Tests of what crosses the process door: the scanner of lines, and numbers of 53 bits.
 import Foundation
+import StillingWellBasis
 import StillingWellSeededRandom
 import Testing
 import TidegaugeDriver

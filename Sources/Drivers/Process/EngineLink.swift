@@ -7,6 +7,7 @@
 import CStillingWellPlatform
 import Foundation
 import Glibc
+import StillingWellBasis
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver

@@ -1,4 +1,5 @@
 // A line that an engine has written: a reply or a delivery, as fields. Names and meanings: Docs/engines.md.
+import StillingWellBasis
 import TidegaugeDriver
 
 /// Fields of a reply or a delivery. Fields that the line lacks are nil, empty, 0 or false.
@@ -46,7 +47,7 @@ struct EngineMessage: Sendable {
 
     /// Reads a line. Unknown fields are skipped.
     init(_ line: UnsafeBufferPointer<UInt8>) throws(JSONScanner.Problem) {
-        var scanner = JSONScanner(line)
+        var scanner = JSONScanner(UnsafeRawBufferPointer(line))
         var message = Self()
         var hasFacts = false
         try scanner.map { scanner, name throws(JSONScanner.Problem) in

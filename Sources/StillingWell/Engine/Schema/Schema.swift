@@ -2,6 +2,7 @@
 import CStillingWellEngine
 import CStillingWellLMDB
 import Foundation
+import StillingWellBasis
 
 struct ColumnSchema: Codable, Equatable {
     var name: String
@@ -129,7 +130,7 @@ struct StoreSchema: Codable {
                 path: path, reason: "its schema is not what was stored; restore a backup, or salvage it")
         }
         let schema: StoreSchema
-        do throws(SchemaSyntaxError) {
+        do throws(JSONScanner.Problem) {
             schema = try decode(data)
         } catch {
             if let format = try? data.withUnsafeBytes({ try Self.format(of: $0) }) {

@@ -1,16 +1,17 @@
 // Checks whether a schema has the form that this library writes, before it is stored and after it is read. Recovers the
 // valid tables of one that does not. Pure.
 import Foundation
+import StillingWellBasis
 
 extension StoreSchema {
     /// Upper bound of table numbers. No store has as many tables.
     private static let mostTables = UInt32.max / 2
 
     /// Decodes a stored schema and repairs its names.
-    static func decode(_ data: Data) throws(SchemaSyntaxError) -> StoreSchema {
+    static func decode(_ data: Data) throws(JSONScanner.Problem) -> StoreSchema {
         // `withUnsafeBytes` of `Data` does not throw typed errors.
         try data.withUnsafeBytes { json in
-            Result { () throws(SchemaSyntaxError) in try StoreSchema(json: json) }
+            Result { () throws(JSONScanner.Problem) in try StoreSchema(json: json) }
         }.get().repaired
     }
 

@@ -1,26 +1,35 @@
-// Reads JSON from bytes without a general decoder: lists of numbers are read straight into arrays, because a general
-// decoder is slow for messages with thousands of indices.
+// Reads JSON from bytes without a general decoder, which is slow for messages with thousands of indices and for the
+// schema of a store with many models.
 import Foundation
 
-/// A position in a JSON text. Reads whole numbers, texts, truth values, lists and maps, or skips a value.
-struct JSONScanner {
+/// A position in a JSON text. Reads whole numbers, texts, truth values, lists and maps, or skips a value. Texts that are
+/// not UTF-8 are repaired.
+package struct JSONScanner {
     /// Error: the text is no JSON of the expected form.
-    struct Problem: Error {
+    package struct Problem: Error, Equatable, CustomStringConvertible {
         /// Expected text, such as "a whole number".
-        let expected: String
+        package let expected: String
         /// Position in bytes, from 0.
-        let place: Int
+        package let place: Int
+
+        package init(expected: String, place: Int) {
+            self.expected = expected
+            self.place = place
+        }
+
+        package var description: String { "byte \(place): expected \(expected)" }
     }
 
     /// Greatest depth of lists and maps in a skipped value.
     private static let deepest = 64
 
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private(set) var place = 0
+    private let bytes: UnsafeRawBufferPointer
+    package private(set) var place = 0
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    /// Reads `bytes`, which have to outlive the scanner.
+    package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    private func problem(_ expected: String) -> Problem { Problem(expected: expected, place: place) }
+    package func problem(_ expected: String) -> Problem { Problem(expected: expected, place: place) }
 
     /// Returns the next byte that is not blank, without consuming it; nil at the end.
     @inline(__always)
@@ -30,8 +39,12 @@ struct JSONScanner {
     }
 
     private mutating func skipBlanks() -> UInt8? {
-        while place < bytes.count, bytes[place] <= 0x20 { place += 1 }
-        return place < bytes.count ? bytes[place] : nil
+        while place < bytes.count {
+            let byte = bytes[place]
+            if byte != 0x20, byte != 0x0a, byte != 0x0d, byte != 0x09 { return byte }
+            place += 1
+        }
+        return nil
     }
 
     private mutating func take(_ byte: UInt8) -> Bool {
@@ -41,10 +54,10 @@ struct JSONScanner {
     }
 
     /// - Throws: `Problem` unless only blanks are left.
-    mutating func end() throws(Problem) { if peek() != nil { throw problem("the end of the line") } }
+    package mutating func end() throws(Problem) { if peek() != nil { throw problem("the end") } }
 
     /// Reads a map and calls `member` with each key. `member` reads the value.
-    mutating func map(_ member: (inout JSONScanner, String) throws(Problem) -> Void) throws(Problem) {
+    package mutating func map(_ member: (inout JSONScanner, String) throws(Problem) -> Void) throws(Problem) {
         guard take(UInt8(ascii: "{")) else { throw problem("a map") }
         if take(UInt8(ascii: "}")) { return }
         repeat {
@@ -56,7 +69,7 @@ struct JSONScanner {
     }
 
     /// Reads a list and calls `element` for each element, which it reads.
-    mutating func list(_ element: (inout JSONScanner) throws(Problem) -> Void) throws(Problem) {
+    package mutating func list(_ element: (inout JSONScanner) throws(Problem) -> Void) throws(Problem) {
         guard take(UInt8(ascii: "[")) else { throw problem("a list") }
         if take(UInt8(ascii: "]")) { return }
         repeat { try element(&self) } while take(UInt8(ascii: ","))
@@ -65,7 +78,7 @@ struct JSONScanner {
 
     /// Reads a list of whole numbers and appends them. A loop of its own, because `list` calls a closure for each
     /// element.
-    mutating func numbers(into numbers: inout [Int]) throws(Problem) {
+    package mutating func numbers(into numbers: inout [Int]) throws(Problem) {
         guard take(UInt8(ascii: "[")) else { throw problem("a list") }
         if take(UInt8(ascii: "]")) { return }
         repeat {
@@ -75,26 +88,33 @@ struct JSONScanner {
     }
 
     /// Reads a whole number, written without point and exponent.
-    mutating func number() throws(Problem) -> Int64 {
+    package mutating func number() throws(Problem) -> Int64 {
         let isNegative = take(UInt8(ascii: "-"))
+        guard let value = Int64(exactly: try magnitude()) else { throw problem("a number of at most 63 bits") }
+        return isNegative ? -value : value
+    }
+
+    /// Reads a whole number without a sign.
+    package mutating func magnitude() throws(Problem) -> UInt64 {
+        _ = peek()
         let (start, end) = (place, bytes.count)
-        var (at, value): (Int, Int64) = (start, 0)
+        var (at, value): (Int, UInt64) = (start, 0)
         while at < end, case let digit = bytes[at] &- UInt8(ascii: "0"), digit < 10 {
-            value = value &* 10 &+ Int64(digit)
+            value = value &* 10 &+ UInt64(digit)
             at += 1
         }
         place = at
-        // 18 digits fit into 63 bits.
-        if at - start > 18 {
-            guard let exact = Int64(String(decoding: bytes[start..<at], as: UTF8.self)) else {
-                throw problem("a number of at most 63 bits")
+        // 19 digits fit into 64 bits.
+        if at - start > 19 {
+            guard let exact = UInt64(String(decoding: bytes[start..<at], as: UTF8.self)) else {
+                throw problem("a number of at most 64 bits")
             }
             value = exact
         }
         if at == start || hasLeadingZero(from: start) || isAt(".") || isAt("e") || isAt("E") {
             throw problem("a whole number")
         }
-        return isNegative ? -value : value
+        return value
     }
 
     private func isAt(_ character: Unicode.Scalar) -> Bool {
@@ -132,11 +152,14 @@ struct JSONScanner {
         if place == start { throw problem("a value") }
     }
 
-    mutating func flag() throws(Problem) -> Bool {
+    package mutating func flag() throws(Problem) -> Bool {
         if try word("true") { return true }
         if try word("false") { return false }
         throw problem("true or false")
     }
+
+    /// Consumes `null` if it is next.
+    package mutating func null() throws(Problem) -> Bool { try word("null") }
 
     private mutating func word(_ word: StaticString) throws(Problem) -> Bool {
         guard peek() == word.utf8Start[0] else { return false }
@@ -148,7 +171,7 @@ struct JSONScanner {
     }
 
     /// Reads a text in quotes.
-    mutating func text() throws(Problem) -> String {
+    package mutating func text() throws(Problem) -> String {
         guard take(UInt8(ascii: "\"")) else { throw problem("a text in quotes") }
         let start = place
         var hasEscapes = false
@@ -156,6 +179,8 @@ struct JSONScanner {
             if bytes[place] == UInt8(ascii: "\\") {
                 hasEscapes = true
                 place += 1
+            } else if bytes[place] < 0x20 {
+                throw problem("no control character")
             }
             place += 1
         }
@@ -172,7 +197,7 @@ struct JSONScanner {
 
     /// Skips a value of any kind and returns its bytes.
     @discardableResult
-    mutating func skip(depth: Int = 0) throws(Problem) -> Slice<UnsafeBufferPointer<UInt8>> {
+    package mutating func skip(depth: Int = 0) throws(Problem) -> Slice<UnsafeRawBufferPointer> {
         guard depth < Self.deepest else { throw problem("at most \(Self.deepest) levels") }
         let first = peek()
         let start = place
