@@ -60,6 +60,14 @@ struct Rule09UnreadableTests {
         token.invalidate()
     }
 
+    @Test("it is not taken for a missing object")
+    func byID() throws {
+        let id = try #require(note.objectID)
+        try damage { note, _ in note.score = 1 }
+        scheduler.turnNow()
+        #expect(throws: StoreError.self) { try connection.object(Note.self, withID: id) }
+    }
+
     @Test("the sequence throws it")
     func sequence() async throws {
         let changes = try note.changes()
