@@ -141,4 +141,20 @@ struct MappedRowsTests {
         }
         #expect(snapshot.failure == nil)
     }
+
+    @Test("an entry at the end of its page has no number of an overflow page", arguments: [4_072, 4_076, 4_080])
+    func lastEntry(_ offset: Int) throws {
+        let page = UnsafeMutableRawPointer.allocate(byteCount: MappedPage.bytes, alignment: 8)
+        defer { page.deallocate() }
+        page.initializeMemory(as: UInt8.self, repeating: 0, count: MappedPage.bytes)
+        // A leaf with one entry, whose flags claim a value in overflow pages, and whose key has eight bytes.
+        page.storeBytes(of: 2, toByteOffset: 10, as: UInt16.self)
+        page.storeBytes(of: 18, toByteOffset: 12, as: UInt16.self)
+        page.storeBytes(of: UInt16(offset), toByteOffset: 16, as: UInt16.self)
+        page.storeBytes(of: 1 | 8 << 16, toByteOffset: offset + 4, as: UInt32.self)
+        let mapped = try #require(MappedPage(page, 0))
+        let entry = mapped.entry(0)
+        #expect(entry.base == page + offset && entry.hasOwnPages)
+        #expect(mapped.firstOwnPage(entry) == (offset + 24 <= MappedPage.bytes ? 0 : nil))
+    }
 }

@@ -8,7 +8,7 @@
 //     table   40 number of the root (8): the value of its name in the tree of tables
 //     meta    16 magic (4), 20 version (4), 40 bytes of a page (4)
 //
-// Reads stay inside of the page, whatever it holds, except that `firstOwnPage` may read eight bytes behind it.
+// Reads stay inside of the page, whatever it holds.
 import Glibc
 
 struct MappedPage {
@@ -68,8 +68,12 @@ struct MappedPage {
         @inline(__always) var keyCount: Int { Int(base.loadUnaligned(fromByteOffset: 6, as: UInt16.self)) }
         @inline(__always) var byteCount: Int { Int(base.loadUnaligned(as: UInt32.self)) }
         @inline(__always) var hasOwnPages: Bool { base.loadUnaligned(fromByteOffset: 4, as: UInt16.self) == 1 }
-        /// First overflow page of the value, or nil if the key is not an id.
-        var firstOwnPage: UInt64? { keyCount == 8 ? base.loadUnaligned(fromByteOffset: 16, as: UInt64.self) : nil }
+    }
+
+    /// First overflow page of an entry's value, or nil if the key is not an id or the number is not in the page.
+    func firstOwnPage(_ entry: Entry) -> UInt64? {
+        guard entry.keyCount == 8, entry.base - base <= Self.bytes &- Self.entryBytes &- 16 else { return nil }
+        return entry.base.loadUnaligned(fromByteOffset: Self.entryBytes &+ 8, as: UInt64.self)
     }
 
     /// Entry at an index. If its offset leads out of the page, the page's start, which matches no key and has no value.

@@ -76,13 +76,13 @@ struct PageTree {
     @inline(__always)
     private func value(_ page: MappedPage, _ index: Int) -> UnsafeRawBufferPointer? {
         let entry = page.entry(index)
-        return entry.hasOwnPages ? ownPages(entry) : page.value(entry)
+        return entry.hasOwnPages ? ownPages(page, entry) : page.value(entry)
     }
 
     /// Value in overflow pages, or nil if they are malformed.
     @inline(never)
-    private func ownPages(_ entry: MappedPage.Entry) -> UnsafeRawBufferPointer? {
-        guard let number = entry.firstOwnPage, number <= lastPage else { return nil }
+    private func ownPages(_ page: MappedPage, _ entry: MappedPage.Entry) -> UnsafeRawBufferPointer? {
+        guard let number = page.firstOwnPage(entry), number <= lastPage else { return nil }
         let base = map + Int(number) * MappedPage.bytes
         guard let pages = MappedPage.ownPages(at: base, number), pages <= lastPage - number + 1,
             entry.byteCount <= Int(pages) * MappedPage.bytes - MappedPage.headerBytes
