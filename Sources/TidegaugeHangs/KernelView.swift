@@ -17,8 +17,8 @@ public enum KernelView {
         public var futex: UInt64?
         /// Thread that holds the mutex of that futex. nil if unknown or not a mutex.
         public var owner: Int32?
-        /// CPU time so far, in kernel ticks.
-        public var cpuTicks: Int
+        /// CPU time so far. In steps of 10 ms if the kernel keeps no statistics of its scheduler.
+        public var cpuNs: Int64
     }
 
     private enum Layout {
@@ -45,8 +45,10 @@ public enum KernelView {
         else { return nil }
         let fields = stat[stat.index(after: close)...].split(separator: " ")
         let name = String(stat[stat.index(after: open)..<close])
-        let ticks = fields.count > 12 ? (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) : 0
-        var thread = Thread(tid: tid, name: name, state: fields.first?.first ?? "?", cpuTicks: ticks)
+        let ticks = fields.count > 12 ? (Int64(fields[11]) ?? 0) + (Int64(fields[12]) ?? 0) : 0
+        let exactNs = contents(of: "\(folder)/schedstat")?.split(separator: " ").first.flatMap { Int64($0) }
+        var thread = Thread(
+            tid: tid, name: name, state: fields.first?.first ?? "?", cpuNs: exactNs ?? ticks * 10_000_000)
         guard let call = contents(of: "\(folder)/syscall") else { return thread }
         let numbers = call.split(separator: " ").map(number)
         guard numbers.count > 3, numbers[0] == UInt64(cp_futex_call()),

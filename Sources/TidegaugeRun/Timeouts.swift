@@ -12,7 +12,7 @@ enum Timeouts {
     /// Time for agents to be reached and open the store, or to send their records. The child's own limit is lower.
     private static let nsOfAgents: Int64 = 120_000_000_000
 
-    /// Returns the deadline of a phase. It is extended up to 8 times while the child has runnable threads.
+    /// Returns the deadline of a phase. It is extended up to 8 times while the child is at work.
     static func deadline(_ phase: TrialProgress.Phase, _ spec: TrialSpec, of child: Int32) -> HangDeadline {
         HangDeadline(timeoutNs: limitNs(phase, spec), mostExtensions: 8, child: child)
     }

@@ -1,5 +1,8 @@
 // Tests that distinguish a hung process from one without CPU time, with processes that only sleep or only compute.
+import CStillingWellPlatform
+import Dispatch
 import Foundation
+import Synchronization
 import Testing
 import TidegaugeMeasure
 
@@ -49,5 +52,34 @@ import TidegaugeMeasure
             #expect(!isOverAgain)
             #expect(HangReport.fromOutside(child).kind == .slow)
         }
+    }
+
+    /// Threads that take turns, as under valgrind, each sleep for most of the time.
+    @Test func whoComputesInTurnsIsAtWork() throws {
+        let isOver = Atomic(false)
+        let threads = 10
+        let wakes = (0..<threads).map { _ in DispatchSemaphore(value: 0) }
+        let all = DispatchGroup()
+        for index in 0..<threads {
+            all.enter()
+            let thread = Thread {
+                cp_set_thread_name("in-turn-\(index)")
+                while true {
+                    wakes[index].wait()
+                    if isOver.load(ordering: .relaxed) { break }
+                    let endNs = MonotonicClock.nowNs() + 1_000_000
+                    while MonotonicClock.nowNs() < endNs {}
+                    wakes[(index + 1) % threads].signal()
+                }
+                all.leave()
+            }
+            thread.start()
+        }
+        wakes[0].signal()
+        let names = LivenessProbe.threads()
+        isOver.store(true, ordering: .relaxed)
+        for wake in wakes { wake.signal() }
+        all.wait()
+        #expect(names.contains { $0.hasPrefix("in-turn-") }, "\(names)")
     }
 }

@@ -105,35 +105,35 @@ final class ForeignWriters: @unchecked Sendable {
     private func expectRecovery(_ how: String) {
         let startNs = monotonicNs()
         guard let last = load.expectNoError("killer", newest) else { return }
-        let (isReached, idleTicks) = waitForUpkeep(last)
+        let (isReached, idleNs) = waitForUpkeep(last)
         load.tally.slowestRecoveryUs.raise(to: Int(monotonicNs() - startNs) / 1_000)
         load.verdict.expect(
             .i9, isReached, "pulse",
             "version \(last) was there after a kill \(how); \((monotonicNs() - startNs) / 1_000_000_000) s later upkeep "
-                + "stands at \(load.pulse.version), after \(idleTicks) ticks of CPU time in the last "
+                + "stands at \(load.pulse.version), after \(idleNs) ns of CPU time in the last "
                 + "\(Limits.pollS + Limits.slackS) s")
     }
 
     /// Waits until upkeep has delivered `version`.
     ///
-    /// Upkeep that was not woken uses hardly any CPU time. While it uses `Limits.busyTicks` per period or more, the
+    /// Upkeep that was not woken uses hardly any CPU time. While it uses `Limits.busyNs` per period or more, the
     /// wait goes on, for about `Limits.stallS` at most.
-    /// - Returns: whether upkeep reached the version, and if not, its CPU ticks in the last period.
-    private func waitForUpkeep(_ version: Int) -> (isReached: Bool, ticks: Int) {
+    /// - Returns: whether upkeep reached the version, and if not, its CPU time in the last period.
+    private func waitForUpkeep(_ version: Int) -> (isReached: Bool, cpuNs: Int64) {
         let periodS = Limits.pollS + Limits.slackS
         var waitedS = 0.0
-        var ticks = 0
+        var cpuNs: Int64 = 0
         repeat {
-            let before = Self.upkeepTicks()
+            let before = Self.upkeepNs()
             if load.pulse.wait(for: version, seconds: periodS) { return (true, 0) }
-            ticks = Self.upkeepTicks() - before
+            cpuNs = Self.upkeepNs() - before
             waitedS += periodS
-        } while ticks >= Limits.busyTicks && waitedS < Limits.stallS
-        return (false, ticks)
+        } while cpuNs >= Limits.busyNs && waitedS < Limits.stallS
+        return (false, cpuNs)
     }
 
-    /// CPU time of all upkeep threads of this process, in kernel ticks.
-    private static func upkeepTicks() -> Int {
-        KernelView.threads().filter { $0.name.hasPrefix("well-upkeep") }.reduce(0) { $0 + $1.cpuTicks }
+    /// CPU time of all upkeep threads of this process.
+    private static func upkeepNs() -> Int64 {
+        KernelView.threads().filter { $0.name.hasPrefix("well-upkeep") }.reduce(Int64(0)) { $0 + $1.cpuNs }
     }
 }

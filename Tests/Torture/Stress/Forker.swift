@@ -32,6 +32,8 @@ final class Forker: @unchecked Sendable {
     static let isPossible = dlsym(nil, "__tsan_init") == nil
 
     private static let patienceNs: Int64 = 2_000_000_000
+    /// CPU time within `patienceNs` from which a child counts as working.
+    private static let busyNs: Int64 = 10_000_000
     private let load: Load
     private let lock = TracedMutex("forks")
     /// Versions that children may keep, each with the version by which another process has released it.
@@ -105,15 +107,15 @@ final class Forker: @unchecked Sendable {
     private func check(_ child: pid_t) {
         var status: Int32 = 0
         let giveUpNs = monotonicNs() + Int64(Limits.stallS * 1e9)
-        var (lookNs, ticks) = (monotonicNs() + Self.patienceNs, 0)
+        var (lookNs, cpuNs): (Int64, Int64) = (monotonicNs() + Self.patienceNs, 0)
         while waitpid(child, &status, WNOHANG) == 0 {
             heartbeat.beat()
             if monotonicNs() >= lookNs {
                 // A child that has used CPU time or is runnable is slow, not blocked.
                 let threads = KernelView.threads(of: child)
-                let now = threads.reduce(0) { $0 + $1.cpuTicks }
-                let isBusy = now > ticks || threads.contains { $0.state == "R" }
-                (lookNs, ticks) = (lookNs + Self.patienceNs, now)
+                let now = threads.reduce(Int64(0)) { $0 + $1.cpuNs }
+                let isBusy = now >= cpuNs + Self.busyNs || threads.contains { $0.state == "R" }
+                (lookNs, cpuNs) = (lookNs + Self.patienceNs, now)
                 if isBusy, lookNs < giveUpNs { continue }
                 kill(child, SIGKILL)
                 while waitpid(child, &status, 0) < 0, errno == EINTR {}

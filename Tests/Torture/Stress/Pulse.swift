@@ -61,9 +61,9 @@ enum Limits {
     static let pollS = 1.0
     /// Seconds that a busy machine may add to the poll period without a violation.
     static let slackS = 60.0
-    /// CPU ticks of upkeep in one poll period with slack, from which it counts as working. Polling once a second
+    /// CPU time of upkeep in one poll period with slack, from which it counts as working. Polling once a second
     /// takes less than a tenth of it.
-    static let busyTicks = 100
+    static let busyNs: Int64 = 1_000_000_000
     /// Anonymous descriptors that system libraries open at first use and keep: an epoll, an eventfd and timers for
     /// queues and run loops. Six to ten remain after a run of any length. A leak per connection would leave hundreds.
     static let filesOfTheSystem = 12
