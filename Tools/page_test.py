@@ -57,7 +57,7 @@ class Browser:
         os.close(theirs_in)
         os.close(theirs_out)
         self.input, self.output = os.fdopen(ours_in, "rb"), os.fdopen(ours_out, "wb")
-        self.last, self.session, self.events = 0, None, []
+        self.last, self.session, self.events, self.reports = 0, None, [], []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
@@ -96,6 +96,7 @@ class Browser:
         message = json.loads(text)
         if "method" in message:
             self.events.append(message)
+            self.reports.append(message)
         return message
 
     def wait(self, method):
@@ -140,9 +141,9 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=name)
 
     def errors(self):
-        """Returns errors that the console shows, and uncaught exceptions."""
+        """Returns errors that the console has shown since `reports` was cleared, and uncaught exceptions."""
         found = []
-        for event in self.events:
+        for event in self.reports:
             parameters = event["params"]
             if event["method"] == "Runtime.exceptionThrown":
                 found.append(parameters["exceptionDetails"].get("exception", {}).get("description", "an exception"))
@@ -165,6 +166,7 @@ class PageTest:
         self.done.append(what)
 
     def run(self):
+        self.browser.reports.clear()
         for size in (WIDE, NARROW):
             self.browser.size(size)
             self.browser.open(self.path)

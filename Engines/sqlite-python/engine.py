@@ -165,9 +165,11 @@ class Engine:
                 raise Refused({"code": "missing_row", "key": key, "text": f"there is no row {key}", "definite": True})
 
     def subscribe(self, request):
+        # The lock is held until the reply is sent, because the reply precedes the initial delivery.
         with self.observer.lock:
             self.observer.subs[request["sub"]] = (select(request["query"]), None)
-        return {}
+            send({"re": request["id"]})
+        self.observer.changed.set()
 
     def cancel(self, request):
         with self.observer.lock:
@@ -197,8 +199,5 @@ for line in sys.stdin.buffer:
             send({"re": request["id"]} | reply)
     except Refused as refusal:
         send({"re": request["id"], "error": refusal.args[0]})
-    if request["op"] == "subscribe":
-        # Not before the reply, which precedes the initial delivery.
-        engine.observer.changed.set()
-    elif request["op"] == "close":
+    if request["op"] == "close":
         break

@@ -105,9 +105,7 @@ extension Settings {
         let name = "'\(asking.rawValue)'"
         blame(
             writers.hosts == nil, [asking, .writerHosts],
-            asking == .besideWriters
-                ? "\(name) requires hosts that write (add 'writers.hosts')"
-                : "\(name) requires hosts that write (add 'writers.hosts')")
+            "\(name) requires hosts that write (add 'writers.hosts')")
         blame(observers.count == 0, [asking, .observerCount], "\(name) requires observers: 'observers.count' is 0")
         blame(
             observers.reads != nil, [asking, .reads],

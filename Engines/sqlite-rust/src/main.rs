@@ -155,7 +155,12 @@ fn main() {
             "commit" => reply = commit(&mut connection, &observer, &request),
             "subscribe" => {
                 let query = select(&mut connection, &request);
-                subs.lock().unwrap().insert(sub, (query, None));
+                // The lock is held until the reply is sent, because the reply precedes the initial delivery.
+                let mut subs = subs.lock().unwrap();
+                subs.insert(sub, (query, None));
+                send(format!(r#"{{"re":{id}}}"#));
+                observer.unpark();
+                continue;
             }
             "cancel" => drop(subs.lock().unwrap().remove(&sub)),
             "counters" => {
@@ -174,9 +179,5 @@ fn main() {
             _ => {}
         }
         send(format!(r#"{{"re":{id}{reply}}}"#));
-        // Not before the reply, which precedes the initial delivery.
-        if op == "subscribe" {
-            observer.unpark();
-        }
     }
 }

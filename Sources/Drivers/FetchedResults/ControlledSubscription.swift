@@ -1,5 +1,5 @@
 // A fetched-results controller and its delegate, which combines the individual changes into one delivery. Used on the
-// delivery context, except for `cancel`.
+// delivery context, except for `cancel` and `isOf`.
 import FetchedResults
 import StillingWell
 import StillingWellSync
@@ -9,11 +9,13 @@ final class ControlledSubscription: ControlledObserver {
     private let controller: DeliveryBound<FetchedResultsController<ShownRow>>
     private let delegate: DeliveryBound<RowDelegate>
     private let sink: CancellableSink
+    private let connection: ObjectIdentifier
     /// Token with which any thread ends the controller.
     private let token: NotificationToken?
 
     init(_ controller: FetchedResultsController<ShownRow>, _ sink: any DeliverySink) throws {
         self.controller = DeliveryBound(here: controller)
+        connection = ObjectIdentifier(controller.connection)
         self.sink = CancellableSink(sink)
         let delegate = RowDelegate(self.sink)
         self.delegate = DeliveryBound(here: delegate)
@@ -25,7 +27,8 @@ final class ControlledSubscription: ControlledObserver {
         self.sink.deliver(Delivery(version: Int64(controller.connection.version), isInitial: true, count: count))
     }
 
-    func isOf(_ connection: Connection) -> Bool { controller.value.connection === connection }
+    /// Any thread.
+    func isOf(_ connection: Connection) -> Bool { self.connection == ObjectIdentifier(connection) }
 
     func refresh() throws { _ = try controller.value.refresh() }
 

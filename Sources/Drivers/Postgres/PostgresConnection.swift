@@ -26,6 +26,8 @@ final class PostgresConnection {
     let serverProcess: Int32
     /// Names of prepared statements by their text.
     private var names: [String: String] = [:]
+    /// Number of the newest name. Names are not used again.
+    private var lastName = 0
 
     /// - Parameter options: by libpq's keyword. Later options override earlier ones, so a `dbname` that is a
     ///   connection string must come first.
@@ -107,8 +109,9 @@ final class PostgresConnection {
 
     private func prepared(_ sql: String) throws -> String {
         if let known = names[sql] { return known }
-        let name = "s\(names.count)"
+        let name = "s\(lastName + 1)"
         _ = try checked(PQprepare(handle, name, sql, 0, nil), sql)
+        lastName += 1
         names[sql] = name
         return name
     }

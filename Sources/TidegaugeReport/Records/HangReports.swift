@@ -44,11 +44,7 @@ public final class HangReports: ReportFormat {
     private func opened(_ run: ReportedRun) throws -> AppendedFile {
         if let file { return file }
         let folder = "\(run.directory)/\(Self.folderName)"
-        do {
-            try ReportFolder.make(folder)
-        } catch {
-            throw ReportError("make the folder", folder, errno: errno)
-        }
+        try ReportFolder.make(folder)
         let new = try AppendedFile("\(run.directory)/\(Self.fileName)", header: CSV.line(Self.columns))
         file = new
         return new
