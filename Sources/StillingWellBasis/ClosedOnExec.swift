@@ -1,4 +1,4 @@
-// Files that child processes do not inherit. The initialisers of `FileHandle` in Foundation do not set O_CLOEXEC.
+// Files that a program started by this process does not inherit.
 import Foundation
 
 extension FileHandle {

@@ -1,8 +1,8 @@
-// Clock of all measured times: CLOCK_MONOTONIC in nanoseconds, comparable between processes of one host. Unlike the
-// wall clock, it does not step.
+// Clocks of the kernel in nanoseconds. Times of CLOCK_MONOTONIC are comparable between processes of one host. Unlike
+// the wall clock, it does not step.
 import Glibc
 
-/// Reads CLOCK_MONOTONIC. Any thread; through the vDSO, tens of nanoseconds.
+/// Reads CLOCK_MONOTONIC and other clocks of the kernel. Any thread.
 public enum MonotonicClock {
     /// Nanoseconds since an arbitrary point that is the same for every process since boot.
     @inlinable

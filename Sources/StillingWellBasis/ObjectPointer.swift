@@ -1,5 +1,5 @@
 // Objects as addresses: the context of a callback of C code, and keys by identity. Debug builds check the class of an
-// object that comes back. No check can verify that the object still exists: that is up to the caller.
+// object that comes back. The caller must keep the object alive.
 
 /// Conversion between objects and addresses.
 public enum ObjectPointer {
@@ -41,7 +41,7 @@ public enum ObjectPointer {
         return object
     }
 
-    /// Ends what `kept` has begun.
+    /// Ends the retention of an address from `kept`.
     @inlinable
     @inline(__always)
     public static func release(_ address: UnsafeRawPointer) { Unmanaged<AnyObject>.fromOpaque(address).release() }

@@ -1,4 +1,4 @@
-// SHA-256 after FIPS 180-4, to identify texts of scenarios, cached counts and binaries. Not used for security.
+// SHA-256 after FIPS 180-4. Not used for security.
 // Implemented here because swift-crypto would more than double the package's build time.
 
 package struct SHA256 {

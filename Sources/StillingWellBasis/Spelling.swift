@@ -1,4 +1,4 @@
-// Suggestions for misspelled words. Pure functions for short words; quadratic in their length.
+// Suggestions for misspelled words.
 
 public enum Spelling {
     /// Returns the closest of `known`, or nil if none is close. Ignores case and the difference between `-` and `_`.
@@ -6,9 +6,10 @@ public enum Spelling {
         slips(of: word, among: known).first
     }
 
-    /// Returns all likely candidates of `known`, the closest first: misspellings, then words that contain this one or
-    /// are contained in it. If there are none, words of which one part is near a part of this one, such as
-    /// `commit-latency` for `comit` and `many-writers` for `two-writer`, or of which letters were left out.
+    /// Returns likely candidates of `known`: misspellings, the closest first, then words that contain this one or are
+    /// contained in it, from three letters on. If there are none and the word has at least four letters, words of which
+    /// one part is near a part of this one, such as `commit-latency` for `comit` and `many-writers` for `two-writer`.
+    /// If there are none of these either, words of which letters were left out.
     public static func near(to word: String, among known: [String]) -> [String] {
         let slips = slips(of: word, among: known)
         let wanted = String(folded(word))
@@ -49,8 +50,7 @@ public enum Spelling {
     }
 
     /// Returns the number of insertions, deletions, substitutions and swaps of neighbours between two words (optimal
-    /// string alignment). Keeps three rows of the table. If either word has more than 64 characters, only the lengths
-    /// are compared.
+    /// string alignment). If either word has more than 64 characters, only the lengths are compared.
     package static func distance(_ a: [Character], _ b: [Character]) -> Int {
         guard a.count <= 64, b.count <= 64 else { return abs(a.count - b.count) + 64 }
         var beforeLast: [Int] = []

@@ -3,7 +3,7 @@
 
 /// A seeded generator. A value, which one thread at a time may use.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
-    /// Increment of the state: 2^64 divided by the golden ratio.
+    /// Increment of the state: 2^64 divided by the golden ratio, rounded down.
     public static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     @usableFromInline var state: UInt64
