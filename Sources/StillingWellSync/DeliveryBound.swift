@@ -1,5 +1,5 @@
-// State that belongs to one context: a thread (or its run loop), a queue or an actor. Debug builds check each access: the context,
-// and that no change is under way. Release builds check nothing and store nothing but the value.
+// State that belongs to one context: a thread (or its run loop), a queue or an actor. Debug builds check at each access
+// the context, and that no change is under way. Release builds check nothing and store nothing but the value.
 import CStillingWellPlatform
 import Dispatch
 import StillingWellBasis
@@ -7,9 +7,9 @@ import Synchronization
 
 /// A value that only one context uses. Debug builds end the process if another context uses it.
 ///
-/// Unless `init` names a context, it is that of the first access: the `TracedQueue` whose block the caller runs, except
-/// the main queue, and otherwise the caller's thread. A context that has waited for the last access of the one before
-/// it takes the value over with `claim()`.
+/// A context that `init` does not name is the `TracedQueue` whose block the caller runs, except the main queue, and
+/// otherwise the caller's thread. A context that has waited for the last access of the one before it takes the value
+/// over with `claim()`.
 public struct DeliveryBound<Value>: ~Copyable, Sendable {
     @usableFromInline let cell: InlineCell<Value>
     #if DEBUG
@@ -112,7 +112,7 @@ public struct BoundContext: Sendable {
     @usableFromInline
     struct ContextCheck: ~Copyable, Sendable {
         private let context: BoundContext?
-        /// The thread or queue that the value belongs to; 0 before the first access.
+        /// The thread or queue that the value belongs to; 0 if none is known yet, or if there is a `context`.
         private let owner = Atomic<UInt64>(0)
         private let isChanging = Atomic<Bool>(false)
 

@@ -1,8 +1,5 @@
 // A thread that runs blocks for others, one at a time, while their callers wait. For state that belongs to the thread
-// that made it, such as the ownership of a mutex, and must outlive any thread of the caller.
-//
-// It is not traced. A caller that may wait reports its waits as if it ran the block itself. While schedules are
-// explored, only the caller is controlled.
+// that made it, such as the ownership of a mutex, and must outlive any thread of the caller. The thread is not traced.
 import Glibc
 
 /// Runs blocks for one caller at a time. Ends with `end()`.
@@ -15,7 +12,7 @@ public final class HostThread: Sendable {
     private let block = DeliveryBound<(() -> Void)?>(nil)
 
     /// Starts the thread.
-    /// - Throws: `ThreadError` if the system has no room for another thread.
+    /// - Throws: `ThreadError` if the system cannot start it.
     public init(starting name: String) throws(ThreadError) {
         let (handle, error) = ThreadStart.start(name) { [self] in
             while true {
@@ -28,7 +25,7 @@ public final class HostThread: Sendable {
         pthread_detach(handle)
     }
 
-    /// Runs `body` on the thread and waits for it. Any thread except this one.
+    /// Runs `body` on the thread and waits for it. Any thread except this one. Calls must not overlap.
     public func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         var result: Swift.Result<Result, Failure>?
         withoutActuallyEscaping({ result = Swift.Result(catching: body) }) { escaping in

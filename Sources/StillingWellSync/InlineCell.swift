@@ -1,5 +1,5 @@
 // Memory for one value inside its owner, such as a `Guarded`, `SetOnce` or `DeliveryBound`. The owner decides which
-// thread may access the value. A constant of one of these types can be changed, and costs what a stored variable costs.
+// thread may access the value. The value can be changed although the owner is a constant.
 #if !SANITIZED
     import Builtin
 #endif

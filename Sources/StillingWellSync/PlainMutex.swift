@@ -1,4 +1,5 @@
-// A mutex for the state of this module and of hang analysis, whose operations are not traced: they would report themselves.
+// A mutex for the state of this module and of hang analysis. Its operations are not traced: they would report
+// themselves.
 import Glibc
 
 /// A mutex that is not traced, and what it guards.

@@ -10,9 +10,9 @@ import Foundation
 import StillingWellBasis
 
 /// Calls a handler on the run loop it was made on, soon after `signal()`. Signals before the handler starts are
-/// coalesced. A signal ends with its thread. Until then the loop, with its three descriptors, stays alive.
+/// coalesced. A signal ends with its thread.
 public final class RunLoopSignal: Sendable {
-    /// Run loop, shared by all signals of one loop.
+    /// Run loop, as reports of waits name it.
     public let resource: TracedResource
     /// Number of the loop's thread (`cp_thread_number`).
     private let thread = cp_thread_number()
@@ -121,7 +121,7 @@ public final class RunLoopSignal: Sendable {
 extension TracedResource {
     private static let runLoops = PlainMutex<[Int32: TracedResource]>([:])
 
-    /// Returns the resource of the calling thread's run loop, shared by all its signals.
+    /// Returns the resource of the calling thread's run loop, shared by its signals unless the thread is renamed.
     static func runLoopOfThisThread() -> TracedResource {
         let tid = cp_thread_id()
         let name = ThreadName.current

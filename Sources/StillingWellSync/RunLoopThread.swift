@@ -12,7 +12,7 @@ import Synchronization
 /// Runs blocks, in order, on its own run loop. A block that runs the loop itself runs the waiting blocks meanwhile.
 public final class RunLoopThread: Sendable {
     private struct State {
-        /// Hand-off to the loop. nil before it runs and after it has ended.
+        /// Hand-off to the loop. nil before the loop runs and after `stop()`.
         var handOff: RunLoopHandOff?
         var end: RunLoopSignal?
         var isStopped = false
@@ -31,7 +31,7 @@ public final class RunLoopThread: Sendable {
     }
 
     /// Starts the thread and returns once its run loop accepts blocks.
-    /// - Throws: `ThreadError` if the system has no room for another thread, or no descriptors for its run loop.
+    /// - Throws: `ThreadError` if the system cannot start it, or has no descriptors for its run loop.
     public init(starting name: String) throws(ThreadError) {
         if !RunLoopRoom.hasDescriptors { throw ThreadError(name: name, code: EMFILE) }
         changed = TracedCondition("run-loop thread start", state)
@@ -103,7 +103,7 @@ public final class RunLoopThread: Sendable {
         return try outcome.withLock(after: finished, for: loop, file, line, once: { $0 != nil }) { $0! }.get()
     }
 
-    /// Run loop, as reports of waits name it. nil when it does not run.
+    /// Run loop, as reports of waits name it. nil after `stop()`.
     public var resource: TracedResource? { state.withLock { $0.handOff }?.resource }
 
     /// Ends the run loop after the queued blocks and waits for the thread. Call once, and not on the thread itself.
@@ -116,7 +116,6 @@ public final class RunLoopThread: Sendable {
         if wasStopped { return }
         end?.signal()
         thread.value.join()
-        // Releases the run loop, which holds three descriptors.
         let ended = state.withLock { state in
             defer { (state.handOff, state.end) = (nil, nil) }
             return (state.handOff, state.end)

@@ -2,8 +2,7 @@
 import StillingWellBasis
 import Synchronization
 
-/// A value that is set once and then read by any thread. Every build checks that it is set once, and before `value` is
-/// read.
+/// A value that is set once and then read by any thread.
 public struct SetOnce<Value: Sendable>: ~Copyable, Sendable {
     private static var empty: UInt8 { 0 }
     private static var beingSet: UInt8 { 1 }

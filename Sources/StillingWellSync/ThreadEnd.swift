@@ -13,7 +13,7 @@ public final class ThreadEnd: Sendable {
     }
 
     private let actions = PlainMutex<[Action]>([])
-    /// Used by the thread itself, and freed after it has ended.
+    /// Used by the thread itself.
     private let node = InlineCell(cp_thread_end())
 
     private init() {}
@@ -35,7 +35,7 @@ public final class ThreadEnd: Sendable {
     /// Adds an action. On the thread itself.
     /// - Parameters:
     ///   - key: the object that the action is for, to remove it by.
-    ///   - body: must refer to that object weakly.
+    ///   - body: must not retain that object.
     public func add(_ key: ObjectIdentifier? = nil, _ body: @escaping @Sendable () -> Void) {
         actions.with { $0.append(Action(key: key, body: body)) }
     }

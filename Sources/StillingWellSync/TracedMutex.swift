@@ -93,10 +93,11 @@ public final class Guarded<State>: TracedMutex, @unchecked Sendable {
         return try body(&state.address.pointee)
     }
 
-    /// Waits until `isReady` is true, and then runs `body` without releasing the lock in between.
+    /// Waits until `isReady` is true or the deadline has passed, and then runs `body` without releasing the lock in
+    /// between.
     /// - Parameters:
     ///   - condition: condition made with this mutex, broadcast by code that changes the state.
-    ///   - deadlineNs: time on the monotonic clock after which `body` runs in any case; nil waits without limit.
+    ///   - deadlineNs: time on the monotonic clock; nil waits without limit.
     ///   - cause: the thread, queue or run loop that will signal the condition, if known.
     public func withLock<Result, Failure: Error>(
         after condition: TracedCondition, untilNs deadlineNs: Int64? = nil, for cause: TracedResource? = nil,
@@ -141,7 +142,7 @@ public final class TracedCondition: Sendable {
     /// - Parameters:
     ///   - deadlineNs: time on the monotonic clock, which may be past; nil waits without limit.
     ///   - cause: the thread, queue or run loop that will signal the condition, if known.
-    /// - Returns: false if the deadline has passed.
+    /// - Returns: false if the wait timed out.
     @discardableResult
     public func wait(
         untilNs deadlineNs: Int64? = nil, for cause: TracedResource? = nil, _ file: StaticString = #fileID,

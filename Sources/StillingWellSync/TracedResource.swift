@@ -25,7 +25,7 @@ public struct TracedResource: Sendable, Hashable {
         (self.kind, self.name, self.servedBy) = (kind, name, servedBy)
     }
 
-    /// Makes a resource that was found by its address and not made by this process.
+    /// Makes a resource for an address, such as a mutex without a `TracedResource`.
     package init(_ kind: Kind, _ name: String, address: UInt64) {
         id = address | 1 << 63
         (self.kind, self.name, servedBy) = (kind, name, 0)

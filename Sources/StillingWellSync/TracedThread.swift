@@ -36,7 +36,7 @@ public final class TracedThread: Sendable {
 
     /// Starts the thread.
     /// - Parameter name: name in the kernel, which keeps the first 15 bytes.
-    /// - Throws: `ThreadError` if the system has no room for another thread.
+    /// - Throws: `ThreadError` if the system cannot start it.
     public init(
         starting name: String, _ body: @escaping @Sendable () -> Void, file: StaticString = #fileID,
         line: UInt = #line

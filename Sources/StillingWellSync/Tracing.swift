@@ -1,5 +1,5 @@
-// The tracing switch. If off, a traced operation only loads the mode (relaxed). If on, it is reported to the hook
-// (`TracingHook`).
+// The tracing switch. If it is off, tracing adds relaxed loads of the mode to an operation. If it is on, the operation
+// is reported to the hook (`TracingHook`).
 //
 // The mode is a word of `CStillingWellPlatform`, so that it is read where operations are inlined.
 import CStillingWellPlatform
@@ -17,7 +17,7 @@ public enum Tracing {
         @inline(__always) get { cp_trace_mode() != 0 }
     }
 
-    /// Whether schedules are being explored. Real time then means nothing to controlled threads.
+    /// Whether schedules are being explored.
     public static var isExploring: Bool { cp_trace_mode() == Mode.exploring }
 
     // MARK: Resources of other modules

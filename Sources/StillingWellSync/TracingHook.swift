@@ -1,6 +1,5 @@
 // The hook of this module: an object that receives the locks that threads hold and wait for, and may choose which
-// thread continues. A program without one, such as an application that embeds the store, only pays for testing the
-// trace mode.
+// thread continues. A program without one only pays for testing the trace mode.
 import Synchronization
 
 /// Receives events while the trace mode is not off. Any thread.
