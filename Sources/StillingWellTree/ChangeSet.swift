@@ -1,6 +1,6 @@
-// The change of a collection between two calls of an observer. A plain value.
+// The difference of two states of a collection. A plain value.
 
-/// A row that changed its place because its sort key changed.
+/// A row that moved to another place of its collection.
 ///
 /// Its position is an index, or a path of section and row in sectioned results.
 public struct Move<Position: Hashable & Sendable>: Sendable, Hashable {
@@ -19,23 +19,22 @@ public struct Move<Position: Hashable & Sendable>: Sendable, Hashable {
 /// The difference of two states of a collection, in indices.
 ///
 /// There are two index spaces: `deletions` and `modifications` count in the **old** collection, `insertions` and
-/// `modificationsNew` in the **new** one. All arrays ascend. Apply in this order: remove the rows at `deletions` (from
-/// the last to the first, or all at once), insert those at `insertions` in ascending order, then reload those at
-/// `modificationsNew`.
+/// `modificationsNew` in the **new** one. All arrays of indices ascend. Apply in this order: remove the rows at
+/// `deletions` (from the last to the first, or all at once), insert those at `insertions` in ascending order, then
+/// reload those at `modificationsNew`.
 ///
 /// A moved row is in `moves`, and its old and new index are also in `deletions` and `insertions`. It is not in the
-/// modifications. The set is minimal: as many rows as possible keep their place, and rows that keep it and were not
-/// written are not reported.
+/// modifications. Rows whose sort key did not change keep their place, and as many of the others as possible.
 public struct ChangeSet: Sendable, Equatable {
     /// Indices in the old collection of rows that left it, or moved.
     public internal(set) var deletions: [Int] = []
     /// Indices in the new collection of rows that entered it, or moved.
     public internal(set) var insertions: [Int] = []
-    /// Indices in the old collection of rows that were written and kept their place among the rows that stay.
+    /// Indices in the old collection of rows that changed and kept their place among the rows that stay.
     public internal(set) var modifications: [Int] = []
     /// Indices in the new collection of the same rows, in the same order as `modifications`.
     public internal(set) var modificationsNew: [Int] = []
-    /// Rows that changed their place because their sort key changed, ascending by `from`.
+    /// Rows that moved, ascending by `from`.
     public internal(set) var moves: [Move<Int>] = []
     /// The rows that left the collection, moved ones excluded, in the order of `deletions`.
     public internal(set) var deletedIDs: [ObjectID] = []

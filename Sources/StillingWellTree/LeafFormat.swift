@@ -1,7 +1,7 @@
 // The format of a leaf's entries, which have three words: prefix, id and stamp. A narrow leaf stores the upper halves
-// of the three words once, and 12 bytes per entry. A wide leaf stores 24 bytes per entry. Most leaves are narrow:
+// of the three words once, and 12 bytes per entry. A wide leaf stores 24 bytes per entry. Many leaves can be narrow:
 // neighbours in an order have similar prefixes, and few stores have given out 2³² ids or versions. A leaf that gets an
-// entry with other upper halves becomes wide. It stays wide at least until it is empty or the tree is rebuilt.
+// entry with other upper halves becomes wide.
 
 struct LeafFormat: Equatable {
     /// A word of an entry. Raw values are the order of the arrays.

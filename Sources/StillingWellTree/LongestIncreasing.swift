@@ -1,5 +1,5 @@
 // The longest increasing subsequence, by patience sorting (Fredman, On computing the length of longest increasing
-// subsequences, 1975). Rows on it keep their place; the others have to move.
+// subsequences, 1975).
 
 extension Array {
     /// Returns the number of leading elements that satisfy `isBefore`. The elements must be partitioned by it. O(log
@@ -19,7 +19,7 @@ extension Array {
 enum LongestIncreasing {
     /// Returns the positions in `values`, ascending, of a longest strictly increasing subsequence. O(k log k).
     static func positions(in values: [Int]) -> [Int] {
-        // Fast path for the usual case: one row, or rows that keep their order.
+        // Fast path: all values ascend.
         if zip(values, values.dropFirst()).allSatisfy({ $0 < $1 }) { return Array(values.indices) }
         // tops[l]: the position of the smallest value that ends an increasing subsequence of length l + 1.
         var tops: [Int] = []

@@ -1,5 +1,4 @@
-// Aggregates over numbers of many rows: count, sum, minimum and maximum. Except for the rounding of sums of doubles,
-// results do not depend on whether rows are scanned or summaries of a tree's nodes are added.
+// Aggregates over numbers of many rows.
 
 /// Aggregates of integers. The sum is exact: it has 128 bits.
 @usableFromInline
@@ -56,10 +55,9 @@ package struct IntegerSummary: Sendable, Equatable {
     package var max: Int? { count == 0 ? nil : largest }
 }
 
-/// Aggregates of doubles. The sum is kept in two numbers, the second being the rounding error of the first (D. E.
-/// Knuth, The Art of Computer Programming 2, 4.2.2, theorem B). The order of addition may change the last bit of the
-/// sum, and more if values cancel. A sum that leaves the range of `Double` becomes infinite, and no finite number
-/// brings it back.
+/// Aggregates of doubles. The sum is kept in two numbers, the second being the sum of the rounding errors of the first
+/// (D. E. Knuth, The Art of Computer Programming 2, 4.2.2, theorem B). The order of addition may change the last bits
+/// of the sum. A sum that leaves the range of `Double` becomes infinite, and no finite number brings it back.
 @usableFromInline
 package struct DoubleSummary: Sendable, Equatable {
     @usableFromInline var rounded = 0.0

@@ -1,12 +1,12 @@
 // Measures: column values stored with the entries of a tree, so that its nodes hold their aggregates. The tree's user
 // defines the columns. A tree without measures stores neither of these:
 //
-//     entry   one word per column: an integer, or the bits of a double. An optional integer has a second word, which is 1
-//             if there is a value. A missing double is NaN.
+//     entry   one word per column: an integer, or the bits of a double. An optional integer has a second word, which is
+//             not 0 if there is a value. A missing double is NaN.
 //     child   a summary per column, of all entries below it
 //
-// A summary is always computed from those below it. Nothing is subtracted, because a sum of doubles would not return to
-// its earlier value.
+// A changed summary is computed anew from the slots of the child. Nothing is subtracted, because a sum of doubles would
+// not return to its earlier value.
 
 /// The columns whose values a tree stores.
 @usableFromInline
@@ -14,7 +14,7 @@ package struct Measures: Sendable, Equatable {
     /// Largest number of columns.
     package static let most = 8
 
-    /// Bit i: column i. 0 if the stored values are no longer maintained: their words then mean nothing.
+    /// Bit i: column i. Also 0 if the stored values are no longer maintained: their words then mean nothing.
     package private(set) var columns: UInt64 = 0
     let kinds: MeasureKinds
 

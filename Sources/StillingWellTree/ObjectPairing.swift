@@ -1,10 +1,11 @@
 // Finds the rows that are both deleted and inserted in a difference: rows whose key changed. Uses a small
-// open-addressing table, because the hashing of a dictionary costs more than the rest of the difference.
+// open-addressing table, because the hashing of a dictionary is slow.
 
 enum ObjectPairing {
-    /// Returns for each of `deleted` the index in `inserted` of the row with the same object id, or nil. Expected O(k).
+    /// Returns for each of `deleted` the index in `inserted` of the row with the same object id, or nil. Expected
+    /// O(deleted + inserted).
     static func partners(of deleted: [TreeDifference.Row], in inserted: [TreeDifference.Row]) -> [Int?] {
-        // Most common case: one row, without growing an array.
+        // Most common case: one row.
         if deleted.count == 1 { return [inserted.firstIndex { $0.key.id == deleted[0].key.id }] }
         if deleted.isEmpty || inserted.isEmpty { return Array(repeating: nil, count: deleted.count) }
         if inserted.count <= 8 { return deleted.map { row in inserted.firstIndex { $0.key.id == row.key.id } } }

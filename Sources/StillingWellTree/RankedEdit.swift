@@ -9,7 +9,7 @@ import Synchronization
 /// Id of the last edit in the process; 0 belongs to no edit.
 private let lastEdit = Atomic<UInt64>(0)
 
-/// A change of a tree in progress. Every operation is O(log n).
+/// A change of a tree in progress. Inserting and removing are O(log n).
 package struct RankedEdit: ~Copyable {
     private let id: UInt64
     let shape: RankedTree.Shape

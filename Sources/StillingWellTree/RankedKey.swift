@@ -1,14 +1,14 @@
-// The order of a ranked tree: the row's sort key as order-preserving bytes, then its object id. Columns are encoded by
-// the query.
+// The order of a ranked tree: the row's sort key as order-preserving bytes, then its object id.
 import Glibc
 
-/// The bytes of a sort key behind its first eight, looked at only where those tie. Immutable, so any thread may read it.
+/// The bytes of a sort key behind its first eight. Immutable, so any thread may read it.
 ///
-/// Unchecked because of the memory that `word` may lead to: it is written in `init`, freed in `deinit` and only read between.
+/// Unchecked because of the memory that `word` may lead to: it is written in `init`, freed in `deinit`, and read in
+/// between.
 @usableFromInline package final class SortKeyTail: @unchecked Sendable {
     let count: Int
-    /// Up to eight bytes: the bytes themselves, most significant first. More: their address. Most keys are two numbers,
-    /// and allocating memory for each tail took a tenth of a first evaluation.
+    /// Up to eight bytes: the bytes themselves, most significant first. More: their address. Allocating memory for the
+    /// tail of each key of two numbers took a tenth of a first evaluation.
     private let word: UInt64
 
     /// Copies `source`, which is not empty: a key of up to eight bytes has no tail.
@@ -160,7 +160,7 @@ package struct RankedEntry: Sendable, Equatable {
 }
 
 /// A key without ownership of its tail, so that comparing and copying touch no reference count. Its
-/// holder keeps the source alive: a `RankedKey`, or a node that has the entry.
+/// holder keeps the owner of the tail alive.
 ///
 /// Unchecked because of the unowned reference; the tail itself is immutable and Sendable.
 struct BareKey: Comparable, @unchecked Sendable {
@@ -194,7 +194,7 @@ struct BareKey: Comparable, @unchecked Sendable {
 }
 
 extension RankedKey {
-    /// Bytes of the sort key, padded with zeros to eight.
+    /// Bytes of the sort key, padded with zeros to at least eight.
     package var bytes: [UInt8] { BareKey(self).bytes }
 }
 

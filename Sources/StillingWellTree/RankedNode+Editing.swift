@@ -1,5 +1,4 @@
-// Changes to one node by the edit that made it: opening and closing slots, moving slots between nodes, copying. This
-// file knows nothing of balance or order.
+// Changes to one node by the edit that made it, without regard to balance or order.
 
 extension RankedNode {
     /// Returns a node of `edit` with the same content, owned by the caller.
@@ -119,8 +118,8 @@ extension RankedNode {
         total += child.total
     }
 
-    /// Replaces the child at `index` by `child`. Takes over the caller's reference and releases the old child's. The
-    /// slot's key and count are stale until `refreshSlot`.
+    /// Replaces the child at `index` by `child`. If that is another node, takes over the caller's reference and
+    /// releases the old child's. The slot's key, count and measures are stale until `refreshSlot`.
     func replaceChild(at index: Int, by child: RankedNode) {
         let old = children[index]
         guard old != child else { return }
@@ -128,7 +127,7 @@ extension RankedNode {
         old.release()
     }
 
-    /// Copies the key, count and measures of a slot from its child, which is not empty; inner nodes only.
+    /// Sets the key, count and measures of a slot to those of its child, which is not empty; inner nodes only.
     func refreshSlot(at index: Int) {
         let child = children[index]
         if measures.count > 0 { summarize(child, at: index) }

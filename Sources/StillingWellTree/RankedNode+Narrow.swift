@@ -1,4 +1,4 @@
-// Access to the words of narrow leaves, and comparison of leaves of any format.
+// Narrow leaves: access to their words, formats that hold given entries, and comparison of leaves.
 
 extension RankedNode {
     /// Returns the lower halves of a narrow leaf's words.
@@ -80,8 +80,8 @@ extension RankedNode {
         return difference >> 32 == 0 ? format : .wide
     }
 
-    /// Returns how many entries from the given places on are equal in two leaves, including stamps. May return less if
-    /// keys have tails; the caller compares the next entry itself.
+    /// Returns how many consecutive entries from the given places on are equal in two leaves, including stamps. May
+    /// return less if keys have tails; the caller compares the next entry itself.
     func sameEntries(from start: Int, as other: RankedNode, from otherStart: Int) -> Int {
         let most = min(used - start, other.used - otherStart)
         let count: Int

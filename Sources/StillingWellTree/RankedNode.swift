@@ -1,5 +1,5 @@
 // One node of a ranked tree: raw memory with its own reference count, so that walking down a tree touches no reference
-// count. This file has the layout, the lifetime and searching; RankedNode+Editing.swift changes nodes.
+// count.
 //
 // A node carries the id of the edit that made it and is written by that edit only, before its tree is published.
 // Afterwards every field except the reference count is constant, and any thread may read it. Release is acquiring and
@@ -7,8 +7,7 @@
 import Glibc
 import Synchronization
 
-/// A node of a ranked tree. A leaf holds entries, an inner node children. References are counted manually: each stored
-/// copy owns one.
+/// A node of a ranked tree. A leaf holds entries, an inner node children. References are counted manually.
 struct RankedNode: Hashable {
     /// The fixed part. The arrays follow it, each `capacity` long: prefixes, ids and stamps in a leaf; prefixes, ids,
     /// counts and children in an inner node. Measures come last, if any (RankedNode+Measures.swift). In narrow leaves
@@ -25,7 +24,7 @@ struct RankedNode: Hashable {
         let height: UInt8
         let measures: MeasureKinds
         let format: LeafFormat
-        /// One per slot, each owned; nil until a slot gets a tail, so that such nodes are copied as plain memory.
+        /// One per slot, each owned; nil until a slot gets a tail.
         var tails: UnsafeMutablePointer<Unmanaged<SortKeyTail>?>?
     }
 

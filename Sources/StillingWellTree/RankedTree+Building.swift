@@ -207,7 +207,7 @@ struct LeafStream {
         }
     }
 
-    /// Appends the rest of a leaf. A whole leaf is shared, unless it or the node before it would be undersized.
+    /// Appends the rest of a leaf. A whole leaf is shared, unless it or the leaf before it would be undersized.
     mutating func append(_ leaf: RankedNode, from index: Int) {
         if index == 0 && leaf.used >= shape.minimum(height: 0)
             && (current.used == 0 || current.used >= shape.minimum(height: 0))

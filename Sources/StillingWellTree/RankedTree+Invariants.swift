@@ -1,5 +1,5 @@
-// Invariants of trees. Debug builds check the nodes on the path to each entry that an edit changes, and small trees as a
-// whole when their edit ends. Tests check larger trees as a whole. Release builds check nothing.
+// Invariants of trees. Debug builds check the nodes on the path to each entry that an edit changes, and small trees as
+// a whole when their edit ends.
 #if DEBUG
     extension RankedTree {
         /// Returns a description of the first violated invariant, or nil. O(n).
@@ -42,7 +42,7 @@
 
     extension RankedTree.Shape {
         /// Returns a description of the first rule that a node violates by itself or together with its children, or
-        /// nil. O(slots of the node), with measures also those of its children.
+        /// nil.
         fileprivate func check(_ node: RankedNode, isRoot: Bool) -> String? {
             let name = "node of height \(node.height) with \(node.used) slots"
             if node.capacity != capacity(height: node.height) { return "\(name): capacity \(node.capacity)" }
@@ -73,7 +73,7 @@
     }
 
     extension RankedEdit {
-        /// Returns a description of the first violated rule of the nodes on the path to a key, or nil. O(log n).
+        /// Returns a description of the first violated rule of the nodes on the path to a key, or nil.
         func checkPath(to key: BareKey) -> String? {
             var node = root
             while true {
@@ -89,7 +89,7 @@
             return nil
         }
 
-        /// Nodes from the root to the first leaf, which shows which of them have been copied.
+        /// Nodes from the root to the first leaf.
         var pathToFirstLeaf: [RankedNode] {
             var path = [root]
             while let last = path.last, !last.isLeaf { path.append(last.children[0]) }

@@ -93,8 +93,7 @@ extension RankedTree {
         self = RankedTree(Root(root.node, shape: shape, groups: groups, sections: sections))
     }
 
-    /// Returns the changes from these rows to another tree's: keys to remove, and entries to insert. O(nodes not
-    /// shared + k log n) for k entries that differ only in their stamps.
+    /// Returns the changes from these rows to another tree's: keys to remove, and entries to insert.
     package func changes(to other: RankedTree) -> (removals: [RankedKey], insertions: [RankedEntry]) {
         let difference = TreeDifference(from: self, to: other)
         return withExtendedLifetime(difference) {

@@ -1,10 +1,11 @@
 // A sorted collection with cheap changes, indexing and old versions: a counted B+tree whose nodes are shared between
-// versions. A tree is an immutable value; RankedEdit or `mergeRebuild` makes the next one. Reading needs no lock.
+// versions. A tree is an immutable value. Reading needs no lock.
 
 /// Rows ordered by key, with ranks. Any number of threads may read one tree; a copy costs one retain.
 @usableFromInline
 package struct RankedTree: Sendable {
-    /// The number of slots per node. The store uses the default; tests use small nodes, so that small trees are deep.
+    /// The number of slots per node, and the columns stored with the entries. Tests use small nodes, so that small
+    /// trees are deep.
     @usableFromInline
     package struct Shape: Sendable, Equatable {
         var leafCapacity: Int
@@ -34,15 +35,14 @@ package struct RankedTree: Sendable {
 
     /// Owns one reference to the root node.
     ///
-    /// Unchecked because of the raw node: a published node is constant but for its atomic reference count (RankedNode.swift),
-    /// and a root is made only when its edit is over.
+    /// Unchecked because of the raw node: a published node is constant but for its atomic reference count, and a root
+    /// is made when its edit is over.
     @usableFromInline package final class Root: @unchecked Sendable {
         let node: RankedNode
         let shape: Shape
         /// Number of entries, readable by other modules without a call.
         @usableFromInline let count: Int
-        /// Trees that accompany this one, so that the holder of a root can continue from there: a connection applies
-        /// its own writes to the delivered root. TreeForm defines their use.
+        /// Trees that accompany this one. `TreeForm` defines their use.
         let groups: RankedTree?
         let sections: RankedTree?
 

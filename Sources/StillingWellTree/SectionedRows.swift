@@ -52,8 +52,8 @@ package struct SectionedRows: Sendable {
         return paths
     }
 
-    /// Returns the changes to `new`, which shows the same query. If the two were evaluated separately, every row that
-    /// is in both and kept its place counts as modified; the caller must filter these. O(n).
+    /// Returns the changes to `new`, which shows the same query. If the two were evaluated separately, unchanged rows
+    /// may count as modified; the caller must filter these. O(n).
     package func changes(to new: SectionedRows) -> SectionedChangeSet {
         SectionedChangeSet(.between(tree, new.tree, in: window), from: self, to: new)
     }

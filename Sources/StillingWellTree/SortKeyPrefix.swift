@@ -1,6 +1,6 @@
-// Lengths of the leading parts of sort keys. A tree does not need to know what the parts mean.
+// Lengths of the leading parts of sort keys.
 
-/// The structure of the start of keys. Immutable.
+/// The structure of the start of keys.
 package struct SortKeyPrefix: Sendable, Hashable {
     /// One encoded value. A descending part has all its bytes complemented.
     package struct Part: Sendable, Hashable {

@@ -1,5 +1,5 @@
 // Converts the difference of two trees to the change set of a window. The difference is computed once and clipped for
-// each window. A window without changes costs a few comparisons.
+// each window.
 
 extension TreeDifference {
     /// Returns the changes in `window`, which lies within the difference's limits. Rows that cross its bounds are
@@ -58,8 +58,8 @@ extension TreeDifference {
     }
 
     /// Returns the changes from `oldRanks` of the old tree to `newRanks` of the new one, for windows whose bounds have
-    /// moved too. If the same untouched rows are in both it costs as much as `changeSet(in:)`, otherwise O(rows in both
-    /// ranges). With a lower limit, both ranges begin there.
+    /// moved too. If the same untouched rows are in both it costs as much as `changeSet(in:)`, otherwise also O(rows in
+    /// both ranges). With a lower limit, both ranges begin there.
     func changeSet(from oldRanks: Range<Int>, to newRanks: Range<Int>) -> ChangeSet {
         let gone = Self.indices(of: deleted, in: oldRanks) { $0.rank }
         let added = Self.indices(of: inserted, in: newRanks) { $0.rank }
@@ -128,10 +128,10 @@ extension TreeDifference {
 private struct Clip {
     private let deleted: UnsafeBufferPointer<TreeDifference.Row>
     private let inserted: UnsafeBufferPointer<TreeDifference.Row>
-    /// For each of `deleted` the index of the same object in `inserted`. May lie outside, for a row that left the
-    /// window.
+    /// For each of `deleted` the index of the same object in the list that `inserted` is a part of, or nil. The index
+    /// lies outside of `inserted` if the row left the window.
     private let partners: UnsafeBufferPointer<Int?>
-    /// Number of rows before `inserted`, by which the indices in `partners` are offset.
+    /// Number of rows before `inserted` in that list.
     private let partnersFrom: Int
     private let restamped: UnsafeBufferPointer<TreeDifference.Restamped>
     private let oldStart: Int
@@ -172,7 +172,7 @@ private struct Clip {
     /// Without the deleted and the inserted rows both sides are the same sequence. A row may keep its place under two
     /// conditions. It is in the same gap of that sequence on both sides. The rows that keep their place in one gap have
     /// the same order on both sides; across gaps the order follows. So the largest set that may stay is a longest
-    /// increasing subsequence of the new places, over the rows whose gap is the same, in old order.
+    /// increasing subsequence of the new places, over the rows whose gap and section are the same, in old order.
     private func changeSet(_ sections: SortKeyPrefix?) -> ChangeSet {
         let staying = stayingPairs(sections)
         if deleted.count <= 1, inserted.count <= 1 { return changeSetOfOne(staying) }
@@ -251,8 +251,8 @@ private struct Clip {
             == newBytes.prefix(sections.length(in: newBytes[...]))
     }
 
-    /// Adds rows written in place and rows that keep their place although their key changed. Both ascend on both sides.
-    /// A key can change without a new stamp if its column is not observed.
+    /// Adds rows written in place, and rows with a new stamp that keep their place although their key changed. Both
+    /// ascend on both sides. A key can change without a new stamp if its column is not observed.
     private func addModifications(_ staying: [Pair], to result: inout ChangeSet) {
         let most = restamped.count + staying.count
         if most == 0 { return }

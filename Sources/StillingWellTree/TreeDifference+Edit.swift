@@ -38,8 +38,7 @@ extension TreeDifference {
 }
 
 extension Array {
-    /// Appends. The first element is stored as an array of one, because growing would allocate twice. Most lists have
-    /// one element.
+    /// Appends. The first element is stored as an array of one, because most lists have one element.
     @inline(__always)
     fileprivate mutating func add(_ element: Element) {
         if isEmpty { self = [element] } else { append(element) }

@@ -1,7 +1,7 @@
 // The difference of two trees. Two cursors walk both, skip subtrees that are the same object in both, and merge the
-// rest. The cost is that of the differing nodes, not of the trees. TreeDifference+ChangeSet.swift clips it to a window.
+// rest.
 
-/// The rows in which two trees differ, each list ascending. A class, because it is used for one window after another.
+/// The rows in which two trees differ, each list ascending.
 package final class TreeDifference: Sendable {
     /// A row that is in only one of the trees under this key.
     struct Row: Sendable {
@@ -33,8 +33,7 @@ package final class TreeDifference: Sendable {
     /// on may be, because the walk ends at the end of a leaf.
     let limits: TreeWindow
 
-    /// Compares the rows between the bounds of `limits`, or all; a row limit is ignored. Rows outside cost little, so
-    /// that a window without changes is compared cheaply with a tree that has changed everywhere else.
+    /// Compares the rows between the bounds of `limits`, or all; a row limit is ignored.
     ///
     /// O(log n + nodes not shared + k) for k differing rows within the limits. At worst O(n), for trees that share
     /// nothing.

@@ -1,5 +1,4 @@
-// The part of a ranked tree that a live query shows. Queries with the same filter and sort share a tree and differ in
-// their windows.
+// The part of a ranked tree that a live query shows. Several queries may share a tree and differ in their windows.
 
 /// The rows whose sort key is at least `lower` and below `upper`. A nil bound is unlimited. Object ids do not count.
 @usableFromInline
@@ -49,7 +48,7 @@ extension RankedTree {
     package func slice(_ window: TreeWindow) -> TreeSlice { TreeSlice(self, ranks(in: window)) }
 }
 
-/// Consecutive rows of a tree: those of a window or a section.
+/// Consecutive rows of a tree.
 @usableFromInline
 package struct TreeSlice: Sendable {
     @usableFromInline package let tree: RankedTree
