@@ -2,8 +2,8 @@
 import Glibc
 
 public enum Demangling {
-    /// Returns `StillingWell.List.append(A) -> ()` for `$s12StillingWell4ListV6appendyyxF`. Returns nil for a symbol that
-    /// is invalid, or begins with neither `$s` nor `_$s`. Any thread.
+    /// Returns `StillingWell.List.append(A) -> ()` for `$s12StillingWell4ListV6appendyyxF`. Returns nil for a symbol
+    /// that is invalid, or begins with neither `$s` nor `_$s`. Any thread.
     public static func text(of symbol: String) -> String? {
         guard symbol.hasPrefix("$s") || symbol.hasPrefix("_$s"),
             let text = swiftDemangle(symbol, UInt(symbol.utf8.count), nil, nil, 0)

@@ -35,8 +35,7 @@ public struct LivePublisher<Output>: Publisher {
     ///     notes.changePublisher().handleToken { token = $0 }.sink { … }
     ///     try connection.write(withoutNotifying: [token]) { … }
     ///
-    /// The subscription ends when it is cancelled or its token is invalidated. Holding the token does not keep it
-    /// alive.
+    /// Invalidating the token ends the subscription. Holding the token does not keep it alive.
     public func handleToken(_ body: @escaping (NotificationToken) -> Void) -> LivePublisher {
         var publisher = self
         let earlier = tokenMade
@@ -75,7 +74,7 @@ public struct LivePublisher<Output>: Publisher {
 /// Unchecked because what is not behind the lock is used on the connection's scheduler alone.
 private final class LiveSubscription<Downstream: Subscriber>: Subscription, @unchecked Sendable
 where Downstream.Failure == StoreError {
-    // Unchecked because a subscriber may be of any type. The connection's scheduler uses it; cancelling only releases it.
+    // Unchecked because a subscriber may be of any type. The connection's scheduler uses it. Cancelling releases it.
     private struct Ends: @unchecked Sendable {
         let feed: Feed<Downstream.Input>
         let downstream: Downstream

@@ -175,7 +175,7 @@ private struct Agenda {
     }
 }
 
-/// Something to be done at a time. It keeps its scheduler as long as it waits.
+/// An action to be run at a time. It keeps its scheduler as long as it waits.
 ///
 /// Unchecked because what changes is guarded by the lock of the scheduler's `agenda`.
 private final class ScheduledAction: @unchecked Sendable {
@@ -196,7 +196,8 @@ private final class ScheduledAction: @unchecked Sendable {
 }
 
 extension Int64 {
-    /// Returns the first time after `nowNs` in steps of `intervalNs` from this one.
+    /// Returns the first of the times after this one, in steps of `intervalNs`, that is also after `nowNs`. Returns the
+    /// largest number instead of one that is out of range.
     fileprivate func next(afterNs nowNs: Int64, everyNs intervalNs: Int64) -> Int64 {
         let missed = nowNs > self ? (nowNs - self) / intervalNs : 0
         let (ns, isTooMuch) = (self + missed * intervalNs).addingReportingOverflow(intervalNs)

@@ -1,4 +1,4 @@
-// Publishers of results, lists, sections, objects, single properties and connections.
+// Publishers of collections, objects and connections.
 import StillingWell
 
 #if canImport(Combine)
@@ -8,8 +8,8 @@ import StillingWell
 #endif
 
 extension Results {
-    /// Returns a publisher of the collection: once when it has been evaluated, then after every change. On the
-    /// connection's scheduler.
+    /// Returns a publisher of the collection: once when it has been evaluated, then after changes. On the connection's
+    /// scheduler.
     /// - Parameter keyPaths: properties whose changes count as modifications; nil for all.
     public func publisher(
         keyPaths: [PartialKeyPath<Object>]? = nil
@@ -26,8 +26,8 @@ extension Results {
 }
 
 extension SectionedResults {
-    /// Returns a publisher of the sections: once when they have been evaluated, then after every change. On the
-    /// connection's scheduler.
+    /// Returns a publisher of the sections: once when they have been evaluated, then after changes. On the connection's
+    /// scheduler.
     /// - Parameter keyPaths: properties whose changes count as modifications; nil for all.
     public func publisher(
         keyPaths: [PartialKeyPath<Object>]? = nil
@@ -48,8 +48,8 @@ extension SectionedResults {
 }
 
 extension List {
-    /// Returns a publisher of the list: once when it has been evaluated, then after every change of it or of its
-    /// objects. On the connection's scheduler.
+    /// Returns a publisher of the list: once when it has been evaluated, then after changes of it or of its objects. On
+    /// the connection's scheduler.
     public func publisher() -> Publishers.Map<LivePublisher<ListChange<Element>>, List<Element>> {
         changePublisher().map { _ in self }
     }
@@ -67,7 +67,7 @@ extension LiveObject {
         LivePublisher { [self] in try makeFeed(keyPaths: keyPaths) }
     }
 
-    /// Returns a publisher of a property's current value and each new one. It finishes when the object is deleted. On
+    /// Returns a publisher of a property's current value and of later ones. It finishes when the object is deleted. On
     /// the connection's scheduler.
     public func publisher<Value: StorableValue>(for keyPath: KeyPath<Self, Value>) -> LivePublisher<Value> {
         LivePublisher { [self] in try makeFeed(of: keyPath) }
