@@ -3,8 +3,9 @@
 
 final class AccessTrace {
     private(set) var columns: [Int] = []
-    /// Key paths of the properties read, and of the count that may follow a list at the end.
+    /// Key paths of the properties read.
     private var properties: [AnyKeyPath] = []
+    /// Key path of the count that may follow a list at the end.
     private var count: AnyKeyPath?
     /// Offset of the backlink property read, within its object.
     private(set) var backlinkOffset: Int?

@@ -33,7 +33,7 @@ protocol AnyStored: AnyProperty {
     static var isFloat: Bool { get }
     /// Whether a key path that ends at this property may have values of `type`. Over links they may be optional.
     static func isRead(as type: Any.Type) -> Bool
-    /// Whether `read` returns its argument for sample values: the ends of the type's range and some between.
+    /// Whether `read` returns its argument for some sample values of the type.
     static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool
     static func role(at address: UnsafeRawPointer) -> StoredRole?
     static var ordinalOffset: Int { get }
@@ -60,12 +60,11 @@ protocol AnyStored: AnyProperty {
 
 /// A wrapper whose value is a link or is stored in other rows.
 protocol AnyConnected: AnyStored {
-    /// Returns the target of a link in an object that is not stored yet, and the declared class of the property. The
-    /// target must be stored before the object.
+    /// Returns the target of a link in an object that is not stored yet, and the declared class of the property.
     static func linked(at address: UnsafeRawPointer) -> (StoredObject, StoredObject.Type)?
     /// Appends all objects that this property keeps alive. Used for objects that are not stored.
     static func hold(at address: UnsafeRawPointer, in held: inout [StoredObject])
-    /// Stores values that require the object's row to exist: list elements and links on cycles.
+    /// Stores values that require the object's row to exist, such as list elements and links on cycles.
     /// - Parameter policy: how stored values are replaced. nil if the object is new.
     static func finishAdding(
         at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int, replacing policy: UpdatePolicy?) throws

@@ -10,7 +10,7 @@ struct KeyPathIdentity {
         let kind: UInt32
         let id: UInt
 
-        /// Whether it is a protocol requirement, which does not tell which property implements it.
+        /// Whether it may be a protocol requirement, which does not tell which property implements it.
         var isRequirement: Bool { kind == 0x10_0000 }
     }
 
@@ -22,7 +22,8 @@ struct KeyPathIdentity {
 
     private var components: [Component]
 
-    /// Identifies the properties of `keyPath`. Returns nil if one is stored without a getter, as in a `struct`.
+    /// Identifies the properties of `keyPath`. Returns nil if one of them is not computed, as a stored one of a
+    /// `struct`.
     init?(_ keyPath: AnyKeyPath) {
         components = []
         let isWhole = withExtendedLifetime(keyPath) {

@@ -7,8 +7,8 @@
 ///         @Linked var owner: Person?
 ///     }
 ///
-/// Deleting the target sets the link to nil. Setting a link to an object that is not stored adds that object too. A
-/// target of another connection or store makes the write fail. Links may form cycles.
+/// Deleting the target sets the link to nil. Setting a link of a stored object to one that is not stored adds that one
+/// too. A target of another connection or store makes the write fail. Links may form cycles.
 @propertyWrapper
 public struct Linked<Target: StoredObject> {
     var ordinal: Int32 = -1

@@ -47,7 +47,8 @@ public final class Migration {
     /// second enumeration has the same `old`, and `new` as the first one left it. Rows added by the block are left out.
     /// O(rows); holds one row at a time.
     /// - Throws: what `body` throws; changes already made to that row are kept. `migrationMisuse` for unknown names and
-    ///   types.
+    ///   types, for a table that has been deleted or replaced, and after the migration. `valueTooLong`, `diskFull`,
+    ///   `mapFull`, `tooManyTables`, `damaged` or `storage`.
     public func enumerate(_ table: String, _ body: (_ old: MigrationRow, _ new: MigrationRow) throws -> Void) throws {
         try checkOpen()
         let before = try named(table, in: change.old)
@@ -71,7 +72,8 @@ public final class Migration {
     /// Adds a row to the table of a model. Properties that `fill` does not set have their default. If `fill` throws,
     /// the row is not added. O(log n).
     /// - Returns: a reference, for links and lists.
-    /// - Throws: what `fill` throws; `migrationMisuse` for a table without a model, and for unknown names and types.
+    /// - Throws: what `fill` throws; `migrationMisuse` for a table without a model, for unknown names and types, and
+    ///   after the migration; `valueTooLong`, `diskFull`, `mapFull`, `tooManyTables`, `damaged` or `storage`.
     @discardableResult
     public func create(
         _ table: String, _ fill: (_ new: MigrationRow) throws -> Void = { _ in }
@@ -97,7 +99,8 @@ public final class Migration {
 
     /// Deletes a row. Links to it become nil, and lists lose it. Does nothing if it is already deleted. O(log n). One
     /// scan of the rows that may link to deleted ones follows after the block.
-    /// - Throws: `migrationMisuse` for a row of a table that has been deleted.
+    /// - Throws: `migrationMisuse` for a row of a table that has been deleted, after misuse of a row, and after the
+    ///   migration; `diskFull`, `mapFull`, `tooManyTables`, `damaged` or `storage`.
     public func delete(_ row: MigrationReference) throws {
         try checkOpen()
         _ = try named(row.table, in: change.schema)
@@ -105,8 +108,9 @@ public final class Migration {
     }
 
     /// Returns a row before the migration, such as the target of a link of `old`. O(log n).
-    /// - Returns: nil for a row that the block has added.
-    /// - Throws: `migrationMisuse` after the migration; `damaged` or `storage` if the row cannot be read.
+    /// - Returns: nil for a row that the file did not have before the migration.
+    /// - Throws: `migrationMisuse` after misuse of a row, and after the migration; `damaged` or `storage` if a row
+    ///   cannot be read; an error of setting a list before, such as `diskFull`.
     public func read(_ row: MigrationReference) throws -> MigrationRow? {
         try checkOpen()
         guard let table = change.old.table(row.table), let bytes = try rows.old(table, row.id) else { return nil }
@@ -114,7 +118,8 @@ public final class Migration {
     }
 
     /// Renames a property and keeps its values. Must precede enumerating the table and creating rows in it. O(1).
-    /// - Throws: `migrationMisuse` if there is no such property, if the new name exists, or if it is called too late.
+    /// - Throws: `migrationMisuse` if there is no such table or property, if the new name exists, if it is called too
+    ///   late, or after misuse of a row; an error of reading or setting a list before, such as `diskFull`.
     public func renameProperty(on table: String, from: String, to: String) throws {
         try checkOpen()
         let stored = try named(table, in: change.schema)
@@ -131,8 +136,9 @@ public final class Migration {
     }
 
     /// Deletes a table without a model, with its rows and lists. Links and lists of other classes to it are deleted
-    /// too. O(pages).
-    /// - Throws: `migrationMisuse` if there is no such table, if it has a model, or if it holds the elements of a list.
+    /// too. O(rows).
+    /// - Throws: `migrationMisuse` if there is no such table, if it has a model, if it holds the elements of a list,
+    ///   after misuse of a row, or after the migration; `diskFull`, `mapFull`, `tooManyTables`, `damaged` or `storage`.
     public func deleteTable(_ table: String) throws {
         try checkOpen()
         let stored = try named(table, in: change.schema)

@@ -8,8 +8,8 @@ public struct MigrationReference: Hashable, Sendable {
     let id: UInt64
 }
 
-/// A row during a migration, with properties by name. Usable inside the block it was passed to only. A wrong name or
-/// value makes the migration fail when that block returns.
+/// A row during a migration, with properties by name. Usable inside the block it was passed to, or, if
+/// `Migration.read(_:)` has returned it, inside the migration block. A wrong name or value makes the migration fail.
 public final class MigrationRow {
     private let table: TableSchema
     private let id: UInt64
@@ -29,8 +29,8 @@ public final class MigrationRow {
     /// Reference to this row, for links, lists and deletion.
     public var reference: MigrationReference { MigrationReference(table: table.name, id: id) }
 
-    /// The value of a property, or nil if it is null. A mapped type is given as its stored value. A wrong name or type
-    /// makes the migration fail.
+    /// The value of a property, or nil if it is null or the name is wrong. A mapped type is given as its stored value.
+    /// A wrong name or type makes the migration fail.
     public subscript(property: String) -> (any StorableValue)? {
         get { value(property).map { buffer.reader.value($0, table.columns[$0]).plain } ?? nil }
         set {
@@ -39,7 +39,8 @@ public final class MigrationRow {
         }
     }
 
-    /// The row that a link leads to. nil if the link is null or, in the new row, its target was deleted by the block.
+    /// The row that a link leads to. nil if the link is null, if the name is wrong or, in the new row, if its target
+    /// was deleted by the block.
     public subscript(link property: String) -> MigrationReference? {
         get {
             guard let column = column(property, .link), !buffer.reader.isNull(column) else { return nil }
@@ -52,8 +53,8 @@ public final class MigrationRow {
         }
     }
 
-    /// The rows in a list of links, in order; in the new row without those that the block has deleted. The first read
-    /// of a property's list loads all lists of that property into memory.
+    /// The rows in a list of links, in order; in the new row without those that the block has deleted. The first access
+    /// to a property's list loads all lists of that property into memory.
     public subscript(links property: String) -> [MigrationReference] {
         get {
             guard let list = list(property, isOfLinks: true) else { return [] }

@@ -2,7 +2,7 @@
 import Logging
 
 extension ModelLayout {
-    /// Logs the names of the class's properties that are not stored. Once per class.
+    /// Logs the names of the class's properties without a wrapper. Once per class.
     func warnOfUnstored() {
         guard !unstored.isEmpty, !isUnstoredSaid.exchange(true, ordering: .relaxed) else { return }
         let names = unstored.map { "\(typeName).\($0)" }.joined(separator: ", ")

@@ -1,5 +1,5 @@
-// A lock-free cache of a number per immortal object (a class or a key path). It is a table of fixed size whose slots
-// are written once. A key without a free slot is not cached.
+// A cache of a number per immortal object (a class or a key path), read without a lock. It is a table of fixed size
+// whose slots are written once. A key without a free slot is not cached.
 //
 // `lock` guards writing. A slot's number is written before its key and read after it.
 import Glibc
@@ -16,7 +16,7 @@ final class PointerCache: @unchecked Sendable {
         let value = Atomic<Int>(0)
     }
 
-    /// A power of two, far above the number of properties of a large model.
+    /// A power of two.
     private static let slotCount = 4_096
 
     private let slots: UnsafeMutablePointer<Slot>
@@ -31,7 +31,7 @@ final class PointerCache: @unchecked Sendable {
         slots = memory.bindMemory(to: Slot.self, capacity: Self.slotCount)
     }
 
-    /// Returns the slot of a key, by Fibonacci hashing. Addresses of objects are multiples of 16.
+    /// Returns the slot of a key, by Fibonacci hashing.
     @inline(__always)
     private func slot(_ key: UInt) -> UnsafeMutablePointer<Slot> {
         slots + Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - 12))

@@ -12,8 +12,8 @@ import Foundation
 ///         @Stored var score = 0
 ///     }
 ///
-/// Reading the property of a stored object reads the connection's version. Writing it requires a write block. On the
-/// object's connection only. O(log n) in the rows of the table.
+/// Reading the property of a stored object reads its row. Writing it requires a write block. On the object's connection
+/// only. O(log n) in the rows of the table.
 @propertyWrapper
 public struct Stored<Value: StorableValue> {
     /// Ordinal of the property among the stored properties of its class.

@@ -9,7 +9,8 @@ extension LiveObject {
     /// Lists of values are copied. Links are nil and lists of objects empty, so adding the copy with
     /// `update: .modified` or `.all` clears those of the stored object; to keep them, set properties of the stored
     /// object instead. Properties that are not stored have their declared values. On the connection's scheduler.
-    /// - Throws: `invalidatedObject` if the object was deleted; `storage` and `damaged` if the row cannot be read.
+    /// - Throws: `invalidatedObject` if the object was deleted or the block of its connection has ended; `storage` or
+    ///   `damaged` if the row, or one read on the connection before, cannot be read.
     public func detached() throws -> sending Self {
         if isInvalidated {
             throw StoreError.invalidatedObject(table: binding?.table.schema.name ?? "\(type(of: self))")

@@ -1,4 +1,4 @@
-// Addresses of stored properties in their objects, found by key path once and cached.
+// Addresses of properties in their objects, found by key path and cached.
 import StillingWellBasis
 
 extension StoredObject {

@@ -1,5 +1,5 @@
-// The base class of models, and the binding of an object to its row. An object belongs to one connection and is used on
-// its scheduler.
+// The base class of models, and the binding of an object to its row. A stored object belongs to one connection and is
+// used on its scheduler.
 import StillingWellBasis
 
 /// The superclass of all models. Subclasses give every `@Stored` property a default value.
@@ -25,13 +25,14 @@ open class StoredObject {
     /// One field, because the layout of each subclass resolves the types of all inherited fields. No part of it is
     /// counted, because the compiler would copy the whole to read one part.
     private var state = State()
-    /// Outcome of the write in which the object was added, or of the write in progress that made the row before it was
-    /// read.
+    /// Outcome of the write in which the object was added, or of the write that made its row, if the object was read in
+    /// that write.
     private var fate: WriteTransaction.Fate?
     /// Set while a key path is being resolved to a column.
     var trace: AccessTrace?
 
-    /// Binding while the object stands for a row. nil if its addition was cancelled: the row's id may have been reused.
+    /// Binding while the object stands for a row. nil for a plain object, also if its addition was cancelled: the row's
+    /// id may have been reused.
     var binding: RowBinding? {
         guard let home = state.home, let table = state.table, !(state.isAdded && fate?.isCancelled == true) else {
             return nil
@@ -104,8 +105,7 @@ open class StoredObject {
         }
     }
 
-    /// Returns the row as properties read it if it is known and each property is in the column of its ordinal, else
-    /// nil.
+    /// Returns the row as properties read it, or nil if `place(of:)` has to be asked.
     @usableFromInline
     final func knownRow() -> RowReader? {
         guard state.isDirect, let home = state.home, fate == nil else { return nil }
@@ -116,7 +116,7 @@ open class StoredObject {
         }
     }
 
-    /// Finds the row and caches it. Outside of a write: O(log n) once per version, then O(1).
+    /// Finds the row and caches it. Returns nil during a write, or if there is no row. O(log n).
     @inline(never)
     private func find(_ connection: Connection) -> RowReader? {
         // A row read in a cancelled write is excluded, because its id may have been reused.
@@ -144,7 +144,7 @@ open class StoredObject {
     @inline(__always)
     final func noteFound(_ row: RowReader, _ epoch: Int) { state.found = (row, epoch) }
 
-    /// Whether the object was never stored, and is not being traced.
+    /// Whether the object was never bound to a row, and is not being traced.
     @usableFromInline
     final var isPlain: Bool { state.home == nil && trace == nil }
 
