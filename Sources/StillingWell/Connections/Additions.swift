@@ -116,7 +116,7 @@ final class Additions {
 extension Connection {
     /// Returns the id to store in a link to `object`, adding the object first if it is not stored. Inside a write.
     /// - Parameter type: class that the link leads to.
-    /// - Throws: `otherStore`, `otherClass`, `otherConnection`, `invalidatedObject`, and what `add` throws.
+    /// - Throws: `otherStore`, `otherClass`, `otherConnection`, `invalidatedObject`, and errors of `add`.
     func resolve(_ object: StoredObject, as type: StoredObject.Type) throws -> ObjectID {
         checkScheduler()
         guard let transaction else { stopProgram("\(StoreError.notInWrite)") }

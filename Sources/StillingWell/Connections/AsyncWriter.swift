@@ -1,7 +1,7 @@
 // Asynchronous writes: a thread that runs queued write blocks one after another. With `.full` durability consecutive
-// waiting writes without tokens and time limits are committed together, so that a hundred writes need one sync of the
-// file. A write whose block throws still fails alone. Blocks run on the thread. Completions run there too, except those
-// of writes that are withdrawn or cannot be queued. No lock is held then, except the write lock during a block.
+// waiting writes without tokens and time limits are committed together, so that they need one sync of the file. A write
+// whose block throws still fails alone. Blocks run on the thread. Completions run there too, except those of writes
+// that are withdrawn or cannot be queued. No lock is held then, except the write lock during a block.
 import StillingWellSync
 import Synchronization
 
@@ -182,8 +182,7 @@ extension Store {
     ///
     /// Asynchronous writes of one `Store` are made in the order of the calls. If `body` throws, this write changes
     /// nothing; other writes are not affected. With `.full` durability, consecutive writes that wait at the same time,
-    /// without tokens and time-outs, share one commit and one sync of the file. A block that calls an asynchronous
-    /// write does not wait for it.
+    /// without tokens and time-outs, share one commit and one sync of the file.
     ///
     /// If the task is cancelled before the write begins, nothing is written and `CancellationError` is thrown. A write
     /// that has begun runs to its end.
@@ -192,10 +191,8 @@ extension Store {
     ///     the asynchronous writes before it.
     ///   - tokens: observers of this store that are not notified of this commit.
     ///   - body: receives a connection for the length of the block.
-    /// - Throws: what `body` throws; `CancellationError`; `writeTimedOut`, `diskFull`, `invalidatedObject`,
-    ///   `foreignToken`, `closed`, `noThread`, and with tokens `tooManySnapshots`. `storage` with the operation `flush`
-    ///   if the disk failed: the commit is then visible, but lost when the store is opened again. `replaced` if the
-    ///   store's files are no longer at its path.
+    /// - Throws: what `body` throws; `CancellationError`; `noThread` if the writer thread cannot be started; what
+    ///   `Connection.write` throws.
     @discardableResult
     public func write<Value>(
         timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],
@@ -231,8 +228,9 @@ extension Store {
     ///
     /// Objects stay in the block. `LiveObject.detached()` makes copies that may leave it.
     /// - Throws: what `body` throws; `CancellationError` if the task was cancelled before; `closed`,
-    ///   `tooManySnapshots`. `damaged` or `storage` if a read of the block failed, even if the block returned a value.
-    ///   An error of a query that was counted or iterated in the block.
+    ///   `openedBeforeFork`, `tooManySnapshots`. `damaged` or `storage` if the file cannot be read, even if the block
+    ///   returned a value. The first error that the block met where it could not be thrown, such as that of a query
+    ///   that was counted, or `unknownValue` of a property.
     public func read<Value>(
         _ body: @Sendable (Connection) throws -> sending Value
     ) async throws -> sending Value {

@@ -6,10 +6,10 @@ extension Connection {
     /// object that is already in this store stays as it is. Inside a write block.
     /// - Parameter policy: what to do if the store has an object with the same primary key. Applies to linked objects
     ///   with a primary key too; those without one are added.
-    /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`, `unknownModel`, `primaryKeyTooLong`, `valueTooLong`;
-    ///   `otherStore` for an object of another store; `frozen`; `invalidatedObject` for a deleted object;
+    /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `unknownModel`, `primaryKeyTooLong`, `valueTooLong`, `diskFull`,
+    ///   `mapFull`; `otherStore` for an object of another store; `frozen`; `invalidatedObject` for a deleted object;
     ///   `noPrimaryKey` if `policy` requires a key and the class has none; `otherConnection` and `otherClass` for a
-    ///   linked object.
+    ///   linked object; `damaged` or `storage` if the file cannot be read or written.
     public func add(_ object: StoredObject, update policy: UpdatePolicy = .error) throws {
         try add(object, AdditionRequest(policy: policy))
     }

@@ -3,7 +3,8 @@
 extension Connection {
     /// Deletes an object's row and removes all links to it. Does nothing if the object is already deleted or was never
     /// stored. Inside a write block. O(log n), and O(log n) for each object that links to it and each list element.
-    /// - Throws: `notInWrite`, `otherStore` for an object of another store, `frozen`, `diskFull`.
+    /// - Throws: `notInWrite`, `otherStore` for an object of another store, `frozen`, `diskFull`, `mapFull`;
+    ///   `valueTooLong` for a property set before; `damaged` or `storage` if the file cannot be read or written.
     public func delete(_ object: StoredObject) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
@@ -12,9 +13,9 @@ extension Connection {
         try delete(binding.table, binding.id, transaction)
     }
 
-    /// Deletes the objects of results, of a list or of any other sequence. If one of them cannot be deleted, none is.
-    /// Inside a write block. O(log n) for each.
-    /// - Throws: `notInWrite`, `otherStore` for an object of another store, `frozen`, `diskFull`.
+    /// Deletes the objects of results, of a list or of any other sequence. If one of them is of another store or
+    /// frozen, none is deleted. Inside a write block. Complexity as for each object.
+    /// - Throws: what `delete(_:)` of one object throws.
     public func delete(_ objects: some Sequence<some StoredObject>) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
@@ -28,9 +29,9 @@ extension Connection {
         for binding in bindings { try delete(binding.table, binding.id, transaction) }
     }
 
-    /// Deletes every object of a class, including those added by other connections. Inside a write block. O(n), and O(n
-    /// log n) if objects of other classes or lists link to them, or if they have lists.
-    /// - Throws: `notInWrite`, `unknownModel`, `diskFull`; `damaged` or `storage` if the file is damaged.
+    /// Deletes every object of a class, including those added by other connections. Inside a write block. O(n) if they
+    /// have no lists, and no list and no object of another class links to them. Otherwise as `delete(_:)` for each.
+    /// - Throws: `unknownModel`; otherwise as `delete(_:)` of one object, without `otherStore` and `frozen`.
     public func deleteAll(_ type: StoredObject.Type) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
@@ -42,7 +43,7 @@ extension Connection {
 
     /// Deletes every object of all classes in `Store.Configuration.models`. Inside a write block. Complexity as
     /// for each class.
-    /// - Throws: `notInWrite`, `diskFull`; `damaged` or `storage` if the file is damaged.
+    /// - Throws: as for one class, without `unknownModel`.
     public func deleteAll() throws {
         guard isInWrite else { throw StoreError.notInWrite }
         for type in store.configuration.models { try deleteAll(type) }

@@ -49,7 +49,7 @@ extension Connection {
     /// version exists.
     ///
     /// There is no initial call. Several commits may be reported by one call.
-    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`, `openedBeforeFork`.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (StoreNotification, Connection) -> Void
     ) throws -> NotificationToken {

@@ -9,18 +9,17 @@ extension Connection {
 
     /// Runs `body` while holding the store's write lock and commits its changes. If `body` throws, nothing is changed.
     ///
-    /// Waits for other writers; the lock is fair. This connection delivers nothing inside the block. Its observers are
-    /// told in a later delivery. With `tokens`, the call may return later if the store's upkeep thread,
-    /// which keeps query results current, is far behind. The commit is done and the lock released by then.
+    /// Waits for other writers; the lock is fair. This connection delivers nothing inside the block. Its observers of
+    /// collections, objects and the store are told in a later delivery. With `tokens`, the call may return later if the
+    /// store's upkeep thread, which keeps query results current, is far behind. The commit is done and the lock
+    /// released by then.
     /// - Parameters:
     ///   - timeout: time to wait for the lock. nil waits without limit; 0 and negative values try once.
     ///   - tokens: observers of this store, on any connection, that are not notified of this commit. They are still
     ///     notified of other writers' changes in the same rows that they have not been told of yet.
     ///   - body: receives this connection.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`,
-    ///   `foreignToken`, `frozen`, `closed`, and with tokens `tooManySnapshots`. `storage` with the operation `flush`
-    ///   if the disk failed: the commit is then visible, but lost when the store is opened again. `replaced` if the
-    ///   store's files are no longer at its path.
+    /// - Throws: what `body` throws; what `beginWrite` throws, except `noThread`; what `commitWrite` throws, except
+    ///   `notInWrite` and `writeOnOtherThread`.
     @discardableResult
     public func write<Result>(
         timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],
@@ -52,7 +51,9 @@ extension Connection {
     /// The write may end in another block of the connection's queue, or in the actor's code after an `await`. Until it
     /// ends, all other writers wait, including those of other processes. If the connection is released before that, or
     /// the thread of its run loop ends, the write is cancelled and logged.
-    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `diskFull`, `noThread`, `frozen`, `replaced`, `closed`.
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `frozen`, `closed`, `openedBeforeFork`, `noThread`, `diskFull`;
+    ///   `replaced` if the store's files are no longer at its path; `cannotOpen` if the path cannot be checked;
+    ///   `damaged` or `storage` if the file cannot be read or written; `tooManySnapshots` if a flush needs one.
     public func beginWrite(timeout: Duration? = nil) throws { try begin { try beginTransaction(timeout: timeout) } }
 
     @inline(__always)
@@ -65,11 +66,14 @@ extension Connection {
     }
 
     /// Commits the changes since `beginWrite`. If it throws, nothing was changed, except if a flush failed. The write
-    /// has ended, unless it throws `notInWrite` or `writeOnOtherThread`.
+    /// has ended, unless it throws `notInWrite`, `writeOnOtherThread` or `writeInsideWrite`.
     /// - Parameter tokens: observers of this store that are not notified of this commit.
-    /// - Throws: `notInWrite`, `diskFull`, `foreignToken`, `invalidatedObject`, `writeOnOtherThread`; with tokens
-    ///   `tooManySnapshots`. `storage` with the operation `flush` if the disk failed: the commit is then visible, but
-    ///   lost when the store is opened again.
+    /// - Throws: `notInWrite`, `writeOnOtherThread`; `writeInsideWrite` in a block whose commit is shared with other
+    ///   asynchronous writes. The first error that the write met where it could not be thrown, such as
+    ///   `invalidatedObject` of a property that was set. `valueTooLong`, `diskFull`, `mapFull`; `damaged` or `storage`
+    ///   if the file cannot be read or written; with tokens `foreignToken` and `tooManySnapshots`. If the flush after
+    ///   the commit fails: `storage` with the operation `flush`, `replaced`, `cannotOpen` or `tooManySnapshots`. The
+    ///   commit is then visible, but may be lost when the store is opened again.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         checkScheduler()
         let transaction = try ongoingWrite()
@@ -84,7 +88,7 @@ extension Connection {
     }
 
     /// Discards the changes since `beginWrite`.
-    /// - Throws: `notInWrite`, `writeOnOtherThread`.
+    /// - Throws: `notInWrite`, `writeOnOtherThread`; `writeInsideWrite` as `commitWrite`.
     public func cancelWrite() throws {
         checkScheduler()
         _ = try ongoingWrite()

@@ -6,14 +6,14 @@
 import CStillingWellPlatform
 import StillingWellBasis
 
-/// A view of the store that belongs to one scheduler, or to one block of `store.read` or `store.write`. Not Sendable.
-/// Most calls from outside of its scheduler stop the program with a message that names both places.
+/// A view of the store that belongs to one scheduler, or to one block such as that of `store.read`. Not Sendable. Most
+/// calls from outside of its scheduler stop the program with a message that names both places.
 public class Connection {
     /// Store that this connection reads.
     public final let store: Store
     final let core: StoreCore
-    /// Version that membership and order of results are read at. For a live connection, that of the last delivery, or
-    /// of its opening. nil if everything is read from a transaction.
+    /// Version that membership and order of results are read at. For a live connection, that of the last delivery, of
+    /// its opening, or of its first use after it was asleep. nil if everything is read from a transaction.
     final var delivered: Snapshot?
     /// Version that properties are read at outside of a write. Includes a live connection's own commits, except those
     /// before a callback while it runs.
@@ -31,11 +31,10 @@ public class Connection {
         madeAdditions = additions
         return additions
     }
-    /// Table used last. Most callers use the same class many times in a row.
+    /// Table used last.
     private final var lastTable: (model: StoredObject.Type, table: Table)?
     final var queries = KnownQueries()
-    /// Incremented when shown rows become invalid: by a delivery, by a cancelled write, and in a connection that is not
-    /// live by each change.
+    /// Incremented when shown rows become invalid. In a connection that is not live, each change increments it.
     final var epoch = 0
 
     /// Whether the connection moves to newer versions by itself. If false, it stays at its version until `refresh()`.
@@ -86,7 +85,7 @@ public class Connection {
     var newest: Snapshot? { delivered }
 
     /// Reads properties at the store's newest version from here on. Results change only with the next delivery.
-    /// - Throws: `referenceTooNew` if this connection cannot.
+    /// - Throws: `referenceTooNew` if this connection cannot, and errors of `openSnapshot`.
     func readNewest(forVersion version: UInt64) throws(StoreError) {
         throw .referenceTooNew(version: version, connection: versionRead)
     }
@@ -147,7 +146,7 @@ public class Connection {
     }
 
     /// Returns the write in progress, if it may be ended here.
-    /// - Throws: `notInWrite`, `writeOnOtherThread`.
+    /// - Throws: `notInWrite`, `writeOnOtherThread`; `writeInsideWrite` if its commit is shared with other blocks.
     func ongoingWrite() throws -> WriteTransaction {
         guard let transaction else { throw StoreError.notInWrite }
         guard transaction.mayEndHere else { throw StoreError.writeOnOtherThread }
@@ -205,8 +204,8 @@ extension Connection {
 
     /// Returns a row for a getter, which cannot throw: the row as properties read it, otherwise the delivered row.
     ///
-    /// If the engine cannot read the row, a `store.read` block, a `store.write` block or a write in progress throws the
-    /// error when it ends. Otherwise the process ends with the error.
+    /// If the engine cannot read the row, a `store.read` block or a write in progress throws the error when it ends.
+    /// Otherwise the process ends with the error.
     func rowForGetter(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let row = currentRow(table, id) ?? deliveredRow(table, id) { return row }
         noteFailedReads()
@@ -269,7 +268,7 @@ extension Connection {
 extension Connection {
     /// Returns the object with this primary key, or nil if there is none. O(log n).
     /// - Throws: `unknownModel`; `otherKeyType` for a key of another type than the model's; `noPrimaryKey`; `damaged`
-    ///   or `storage` if the file is damaged.
+    ///   or `storage` if the file cannot be read.
     public func object<Object: StoredObject, Key: StorableValue>(
         _ type: Object.Type, forPrimaryKey key: Key
     ) throws -> Object? {

@@ -101,7 +101,8 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     /// Whether observers wait for the first root.
     var isWaiting: Bool { isAttached && delivered == nil }
 
-    /// Takes the first root at the version that the connection stays at. Returns false if no observer waits for it.
+    /// Takes the first root at the version that the connection stays at. Returns false if no observer waits for it, or
+    /// if it belongs to an earlier attachment.
     ///
     /// The root has the same rows as the evaluation at this version, so own writes stay applied.
     func hold(_ update: RootUpdate) -> Bool { isWaiting && takeIn(update) }

@@ -154,10 +154,11 @@ extension QueryHandle {
 
 extension Connection {
     /// Moves to the newest version and delivers the changes before it returns, including pending initial callbacks.
-    /// Waits for upkeep and for first evaluations, neither of which waits for other threads.
+    /// Waits for upkeep and for first evaluations.
     /// - Returns: whether there was a newer version. False inside a callback or a write, where nothing can be
     ///   delivered.
-    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`, `tooManySnapshots`.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`, `openedBeforeFork`,
+    ///   `tooManySnapshots`; `storage` if the file cannot be read.
     @discardableResult
     public func refresh() throws -> Bool {
         checkScheduler()

@@ -1,4 +1,4 @@
-// The handle of a subscription. Its state is in TokenState.swift.
+// The handle of a subscription.
 import Logging
 
 /// Keeps a subscription alive. Hold it as long as callbacks are wanted, then call `invalidate()`. A token that is

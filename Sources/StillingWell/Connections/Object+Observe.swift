@@ -2,7 +2,8 @@
 
 /// An event of an observed object.
 public enum ObjectChange<Object: StoredObject> {
-    /// Properties were written since the last delivery, including those that were set to an equal value.
+    /// Properties were written since the last delivery, including those that were set to an equal value, or the objects
+    /// of a `@LinkingObjects` property changed.
     case change(Object, [PropertyChange])
     /// The object was deleted. No further call comes.
     case deleted
@@ -17,15 +18,14 @@ extension StoredObject: LiveObject {}
 
 extension LiveObject {
     /// Calls `body` on the connection's scheduler when properties of this object were written or the object was
-    /// deleted. There is no initial call. One call may report several commits; old values are those of the last
-    /// delivery.
+    /// deleted. There is no initial call. One call may report several commits.
     ///
     /// O(1) per commit that does not touch the object. For `@LinkingObjects` properties, reads two rows per object of
     /// the linking class, or list element, whose link was written.
     /// - Parameter keyPaths: properties to report; nil for all.
     /// - Throws: `noScheduler` on a connection without a delivery context, `invalidatedObject`, `observedInWrite`,
-    ///   `notStored`, `closed`; `damaged` or `storage` if the row cannot be read; `unknownModel` and `otherClass` if
-    ///   the key path of a `@LinkingObjects` property does not fit.
+    ///   `notStored`, `closed`, `openedBeforeFork`; `damaged` or `storage` if the row cannot be read; `unknownModel`
+    ///   and `otherClass` if the key path of a `@LinkingObjects` property does not fit.
     public func observe(
         keyPaths: [PartialKeyPath<Self>]? = nil, file: String = #fileID, line: Int = #line,
         _ body: @escaping (ObjectChange<Self>) -> Void

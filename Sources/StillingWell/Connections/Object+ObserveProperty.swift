@@ -20,8 +20,8 @@ public struct PropertyOptions: OptionSet, Sendable {
 public struct PropertyUpdate<Value: StorableValue>: Sendable, Equatable {
     /// Whether the property is about to be set and still has its old value.
     public let isPrior: Bool
-    /// Whether a running write block of this connection has set it. False if a delivery or a cancelled write has
-    /// changed it.
+    /// Whether a setter in a write of this connection makes the call. False in the initial call, and if a delivery or a
+    /// cancelled write has changed the property.
     public let isOwnWrite: Bool
     /// Value at the previous call, or at `observe` if there was none, with `.old`. nil in the initial call.
     public let oldValue: Value?
@@ -38,9 +38,9 @@ extension LiveObject {
     /// of this connection but cannot begin a write, and other writers wait for it. If it sets the observed property it
     /// is called again. It is not called after the object's deletion.
     ///
-    /// On the object's connection. A set of an observed object costs two more look-ups and one row read.
+    /// On the object's connection.
     /// - Throws: `noScheduler` on a connection without a delivery context, `invalidatedObject`, `observedInWrite`,
-    ///   `notStored`, `closed`; `damaged` or `storage` if the row cannot be read.
+    ///   `notStored`, `closed`, `openedBeforeFork`; `damaged` or `storage` if the row cannot be read.
     public func observe<Value: StorableValue>(
         _ keyPath: KeyPath<Self, Value>, options: PropertyOptions = [.new], file: String = #fileID, line: Int = #line,
         _ body: @escaping (Self, PropertyUpdate<Value>) -> Void

@@ -8,14 +8,14 @@ enum DeliveredObjectChange {
     case failed(StoreError)
 }
 
-/// A changed property with its values at the last delivery and now. A link is given as its target's id. For lists and
+/// A changed property with its values before and after the change. A link is given as its target's id. For lists and
 /// linking objects both values are `.null`.
 public struct PropertyChange: Sendable, Equatable {
     /// The property.
     public let name: String
-    /// Its value at the last delivery.
+    /// Its value before the change.
     public let oldValue: ColumnValue
-    /// Its value now.
+    /// Its value after the change.
     public let newValue: ColumnValue
 
     init(name: String, oldValue: ColumnValue, newValue: ColumnValue) {

@@ -20,7 +20,7 @@ final class Recording: Sendable {
     }
 
     /// Starts a recording with the recorder that `make` returns.
-    /// - Returns: nil, without calling `make`, if a recording is already running.
+    /// - Returns: nil, without calling `make`, if a recording is already running or being started.
     /// - Throws: what `make` throws.
     func begin(_ make: () throws -> WorkloadRecorder) throws -> WorkloadRecorder? {
         let isFree = state.withLock { state in

@@ -10,7 +10,7 @@ final class RunLoopScheduler: Scheduler, @unchecked Sendable {
     private var signal: RunLoopSignal?
     let name: String
 
-    /// Uses the current thread's run loop. If nothing runs it, nothing is delivered, and a warning is logged after 5 s.
+    /// Uses the current thread's run loop. If nothing runs it, nothing is delivered, and a warning is logged.
     init() {
         let thread = Thread.current.name ?? ""
         // An unnamed thread has the program's name. The kernel's thread number is used for it, which a debugger shows

@@ -23,8 +23,9 @@ extension Store {
     ///
     /// A call from elsewhere throws. If the delivery context is an actor or an executor, it stops the program. With a
     /// custom scheduler the call is not checked; the first use of the connection is.
-    /// - Throws: `noRunLoop`, `concurrentQueue` or `connectedElsewhere` if nothing could be delivered; `noDescriptors`
-    ///   if no run loop can be created; `tooManySnapshots`; `noThread`; `closed`.
+    /// - Throws: `noRunLoop` or `concurrentQueue` if nothing could be delivered; `connectedElsewhere` if the caller is
+    ///   not on the queue; `noDescriptors` if no run loop can be created; `tooManySnapshots`; `noThread`; `closed`;
+    ///   `openedBeforeFork`; `storage` if the file cannot be read.
     public func connect(on site: Site) throws -> Connection {
         try core.checkOpen()
         return try LiveConnection(self, on: try site.scheduler())

@@ -13,7 +13,8 @@ extension Store {
     ///   - timeout: time to wait for a process that is opening the store. nil waits without limit.
     /// - Returns: false if there is no store.
     /// - Throws: `storeInUse`, which names the process that has it open: the store is unchanged.
-    ///   `cannotOpen` if a file cannot be removed: the store is unchanged, or removed with some files left.
+    ///   `cannotOpen` if the folder or a file cannot be opened, locked or removed: the store is unchanged, or removed
+    ///   with some files left.
     @discardableResult
     public static func remove(path: String, timeout: Duration? = .seconds(5)) throws -> Bool {
         try StoreDirectory.remove(path, limit: TimeLimit(timeout))

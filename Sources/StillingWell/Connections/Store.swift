@@ -10,8 +10,8 @@ import Foundation
 ///
 /// Several `Store` values on one path in one process share one environment. Many processes may have it open.
 public final class Store: Sendable {
-    /// Settings for opening a store. Within a process, all openings of one store must have the same durability and
-    /// schema version, and no models that the first opening lacks.
+    /// Settings for opening a store. While a process has a store open, further openings must have the same durability
+    /// and schema version, and no models that the first opening lacks.
     public struct Configuration: Sendable {
         /// Folder of the store, created if missing. For `.memory`, a name: unless the folder is on a memory file
         /// system, the data are placed on one.
@@ -73,8 +73,10 @@ public final class Store: Sendable {
     ///
     /// After a `fork` the child must open the store again. Stores inherited from the parent refuse work, and releasing
     /// them leaves the parent's resources alone.
-    /// - Throws: `cannotOpen`, `writeTimedOut`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`,
-    ///   `migrationMisuse`, `invalidModel`, `tooManyTables`, `diskFull`, and what the migration block throws.
+    /// - Throws: `cannotOpen`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`, `migrationMisuse`,
+    ///   `invalidModel`, `unknownModel`, `tooManyTables`, `tooManySnapshots`, `diskFull`, `mapFull`; `damaged` or
+    ///   `storage` if the file cannot be read or written; what the migration block throws, and after it
+    ///   `duplicatePrimaryKey`, `primaryKeyTooLong` and `valueTooLong`.
     public init(_ configuration: Configuration) throws {
         self.configuration = configuration
         let limit = TimeLimit(configuration.openTimeout)
@@ -108,10 +110,7 @@ public final class Store: Sendable {
     /// - Parameters:
     ///   - timeout: time to wait for the write lock. nil waits without limit; 0 and negative values try once.
     ///   - tokens: observers of this store that are not notified of this commit.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`,
-    ///   `foreignToken`, `closed`, and with tokens `tooManySnapshots`. `storage` with the operation `flush` if the disk
-    ///   failed: the commit is then visible, but lost when the store is opened again. `replaced` if the store's files
-    ///   are no longer at its path.
+    /// - Throws: what `Connection.write` throws, except `frozen`.
     @available(*, noasync, message: "pass a block in braces, so that the write suspends the task")
     @discardableResult
     public func write<Result>(
@@ -125,8 +124,9 @@ public final class Store: Sendable {
 
     /// Runs `body` on the newest version. Never waits for other threads. The connection must not be used after the
     /// block. Any thread.
-    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`. `damaged` or `storage` if a read of the block
-    ///   failed, even if the block returned a value. An error of a query that was counted or iterated in the block.
+    /// - Throws: what `body` throws; `closed`, `openedBeforeFork`, `tooManySnapshots`. `damaged` or `storage` if the
+    ///   file cannot be read, even if the block returned a value. The first error that the block met where it could not
+    ///   be thrown, such as that of a query that was counted, or `unknownValue` of a property.
     @available(*, noasync, message: "pass a block in braces, so that the read takes the asynchronous form")
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result { try readNow(body) }
 
@@ -146,7 +146,8 @@ public final class Store: Sendable {
 
     /// Returns once every earlier commit of any process survives a power cut. No commit of a `.memory` store does. Any
     /// thread.
-    /// - Throws: `storage` if the disk failed; `replaced` if the store's files are no longer at its path; `closed`.
+    /// - Throws: `storage` if the disk failed; `replaced` if the store's files are no longer at its path; `cannotOpen`
+    ///   if the path cannot be checked; `tooManySnapshots`, `closed`, `openedBeforeFork`.
     public func synchronize() throws {
         try core.checkOpen()
         try core.storage.synchronize()
@@ -163,7 +164,8 @@ public final class Store: Sendable {
     /// Closes the store as `close()` does. Returns once every earlier commit survives a power cut. The store is closed
     /// even if this throws. Any thread.
     /// - Throws: `storage` with the operation `flush` if the disk failed: commits since the last flush are lost when
-    ///   the store is opened again. `replaced` if the store's files are no longer at its path.
+    ///   the store is opened again. `replaced` if the store's files are no longer at its path; `cannotOpen` if the path
+    ///   cannot be checked; `tooManySnapshots`, `openedBeforeFork`.
     public func closeAndSynchronize() throws {
         core.close()
         try core.storage.synchronize()
@@ -173,7 +175,8 @@ public final class Store: Sendable {
     /// something is held for too long; `oldestPin` tells what. Any thread. O(readers).
     public var activeVersions: Int { core.storage.activeVersions() }
 
-    /// Holder of the oldest version in any process. nil if only the newest version is held. Any thread. O(readers).
+    /// Holder of the oldest version in any process. nil if no version before the newest is held. Any thread.
+    /// O(readers).
     ///
     /// While an old version is held, each commit of one row takes about 26 KB of file: 20 KB, and 4 KB per level of the
     /// table's tree (28 KB at 10,000 rows). After 16 to 256 commits (more in a larger file) and up to 50 ms, the
@@ -187,15 +190,16 @@ public final class Store: Sendable {
 
     /// Writes a copy of the newest version to `path`, without free pages. `path` is a folder that holds no store.
     /// Others may read and write meanwhile. Any thread. O(content). Holds one version until it returns.
-    /// - Throws: `cannotOpen`, `diskFull`, `tooManySnapshots`, `closed`; then no new store is at `path`.
+    /// - Throws: `cannotOpen`, `diskFull`, `storage`, `tooManySnapshots`, `closed`, `openedBeforeFork`; then no new
+    ///   store is at `path`.
     public func compact(to path: String) throws {
         try core.checkOpen()
         try core.storage.copyCompactly(to: path)
     }
 
     /// Shrinks the file of a store to its content. No process may have the store open, including this one. Any thread.
-    /// O(content); needs free space for a copy of the content. If it fails, the file stays unchanged.
-    /// - Throws: `storeInUse`, `cannotOpen`, `diskFull`.
+    /// O(content); needs free space for a copy of the content. If it fails, the content stays unchanged.
+    /// - Throws: `storeInUse`, `cannotOpen`, `diskFull`, `storage`.
     public static func compact(_ configuration: Configuration) throws {
         let limit = TimeLimit(configuration.openTimeout)
         let directory = try configuration.directory()

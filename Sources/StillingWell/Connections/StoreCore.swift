@@ -135,8 +135,7 @@ final class StoreCore: Sendable {
     /// Commits. Observers that are not to be notified are registered with their upkeep before the commit becomes
     /// visible.
     /// - Parameter commit: commits the transaction.
-    /// - Throws: `foreignToken`; `tooManySnapshots` if notifications cannot be suppressed, and then nothing is changed;
-    ///   what `commit` throws.
+    /// - Throws: `foreignToken`, and errors of `closeRow`, `openSnapshot`, `checkReads`, `takeReader` and `commit`.
     func commit<Committed>(
         _ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken],
         by commit: () throws(StoreError) -> Committed

@@ -1,7 +1,7 @@
 // The observers of a connection: what each was last told, and whether its callback may start.
 //
 // `state` is atomic. `begin` tests *invalidated* and sets *running* in one step, which is the linearisation point
-// against `invalidate`. Everything else is used on the connection's scheduler only.
+// against `invalidate`. What is not atomic is used on the connection's scheduler only.
 import StillingWellSync
 import Synchronization
 

@@ -50,8 +50,7 @@ extension Store {
 extension Connection {
     /// Returns the object with an id seen at any version, or nil if it was deleted. If this connection's version lacks
     /// it, the connection reads the newest version from here on.
-    /// - Throws: `unknownModel`, `closed`, `tooManySnapshots`; `referenceTooNew` on a connection without a delivery
-    ///   context.
+    /// - Throws: errors of `object(_:withID:)`, `checkOpen`, `openSnapshot` and `readNewest`.
     package func newestObject<Object: StoredObject>(_ type: Object.Type, withID id: ObjectID) throws -> Object? {
         if let object = try object(type, withID: id) { return object }
         // A write in progress already reads the newest rows.
