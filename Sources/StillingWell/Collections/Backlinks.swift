@@ -123,7 +123,7 @@ public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
     @_documentation(visibility: internal)
     public var endIndex: Int { count }
 
-    /// O(log n).
+    /// Complexity as the subscript of `Results`.
     public subscript(position: Int) -> Source {
         guard let live else {
             stopProgram("index \(position) is outside of 0 objects that lead to a plain \(type)")
@@ -148,7 +148,7 @@ public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
 
     /// Calls `body` on the connection's scheduler: once with `.initial`, then when an object starts or stops linking
     /// here, or a linking object changes, until the token is invalidated. See `Results.observe`.
-    /// - Throws: `notStored`, `noScheduler` on a connection without a delivery context, `closed`.
+    /// - Throws: `notStored`, `noScheduler` on a connection without a delivery context, `closed`, `openedBeforeFork`.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ResultsChange<Source>) -> Void
     ) throws -> NotificationToken { try results().observe(file: file, line: line, body) }

@@ -5,8 +5,7 @@
 import StillingWellBasis
 
 /// Passes objects whose link leads to `target`; for nil, objects whose link is nil. Passes none if `target` is not
-/// stored. If `target` is of another store or a subclass, the query throws where it is used; see `Results.where`. The
-/// same holds for all filters that name an object.
+/// stored. If `target` is of another store or class, the results are unusable; see `Results.where`.
 public func == <Object: StoredObject, Target: StoredObject>(
     keyPath: KeyPath<Object, Target?>, target: Target?
 ) -> Filter<Object> { Filter(linkAt: keyPath, target) }
@@ -81,17 +80,17 @@ extension KeyPath where Root: StoredObject {
         -> ListAggregate<Root> where Value == List<Target>
     { ListAggregate(self, .sum, keyPath) }
 
-    /// The smallest value of a property over a list. nil for an empty list.
+    /// The smallest value of a property over a list. nil for a list without values.
     public func min<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
         -> ListAggregate<Root> where Value == List<Target>
     { ListAggregate(self, .min, keyPath) }
 
-    /// The largest value of a property over a list. nil for an empty list.
+    /// The largest value of a property over a list. nil for a list without values.
     public func max<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
         -> ListAggregate<Root> where Value == List<Target>
     { ListAggregate(self, .max, keyPath) }
 
-    /// The average of a property over a list. nil for an empty list.
+    /// The average of a property over a list. nil for a list without values.
     public func average<Target: StoredObject, Number: StorableValue>(_ keyPath: KeyPath<Target, Number>)
         -> ListAggregate<Root> where Value == List<Target>
     { ListAggregate(self, .average, keyPath) }

@@ -161,7 +161,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     /// Calls `body` on the connection's scheduler: once with `.initial`, then with every change of the list and of its
     /// objects, until the token is invalidated. One change may cover several commits.
-    /// - Throws: `noScheduler` on a connection without a delivery context, `notStored`, `closed`.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `notStored`, `closed`, `openedBeforeFork`.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ListChange<Element>) -> Void
     ) throws -> NotificationToken {
@@ -228,9 +228,9 @@ extension List where Element: Equatable {
 }
 
 extension List where Element: StoredObject {
-    /// Returns the first index of `object`, or nil. O(log n) for each element of any list that links to it. O(n) if the
-    /// shown rows are older than the version read, as in a write block before a pending delivery, and for a list that
-    /// is not stored.
+    /// Returns the first index of `object`, or nil. O(log n) for each element that links to it, in this property's
+    /// lists of all objects. O(n) if the shown rows are older than the version read, as in a write block before a
+    /// pending delivery, and for a list that is not stored.
     /// - Throws: `otherStore` if the list is in another store than the object; `storage`, `damaged`.
     public func index(of object: Element) throws -> Int? {
         guard let binding = object.binding else { return firstIndex { $0 === object } }

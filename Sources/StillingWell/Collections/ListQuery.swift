@@ -1,8 +1,7 @@
 // State that a list keeps between accesses. On the scheduler of its connection.
 import StillingWellTree
 
-/// The elements read last and the list's query. The query is made only for shown rows and observers: an edit without it
-/// takes 10 % less time.
+/// The elements read last and the list's query.
 class ListQuery {
     /// Object that the list belongs to.
     private var owner: ObjectID?

@@ -1,6 +1,5 @@
-// The elements of a list as its connection shows them. Usually they are read on demand in the order that the store
-// keeps. An observed list, or one that others changed since the shown version, is read from its tree. On the
-// connection's scheduler.
+// The elements of a list as its connection shows them: read on demand in the order that the store keeps, or from the
+// tree of the list's query, as for an observed list. On the connection's scheduler.
 
 struct ListRows {
     private enum Order {

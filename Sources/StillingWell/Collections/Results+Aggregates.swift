@@ -1,5 +1,5 @@
 // Aggregates over results. The extremes of the leading sort column are at the ends of the tree or index. For observed
-// results upkeep maintains requested aggregates in the tree's nodes (Upkeep+Measures.swift). All others scan the rows
+// results upkeep maintains requested aggregates in the tree's nodes (Upkeep+Measures.swift). All others read the rows
 // without making objects. `nil` and NaN are ignored.
 import Foundation
 
@@ -50,7 +50,7 @@ extension Results {
     /// list, for results observed by other key paths only, or for results of which only the sections are observed.
     ///
     /// A sum of `Int` is exact; outside of the range of `Int` it is the nearest `Int`. A sum of `Double` is accumulated
-    /// in double length. The order of the objects may change its last bit, and more if values nearly cancel out.
+    /// in double length. The order of the objects may change its last bits.
     public func sum<Value: SummableValue>(_ keyPath: KeyPath<Object, Value>) -> Value.Sum {
         total(keyPath, Value.self)
     }
@@ -60,7 +60,8 @@ extension Results {
         total(keyPath, Value.self)
     }
 
-    /// Returns the mean of a property, or nil for no objects. On the connection's scheduler. Complexity as `sum(_:)`.
+    /// Returns the mean of a property, or nil if there is no value. On the connection's scheduler. Complexity as
+    /// `sum(_:)`.
     public func average<Value: SummableValue>(_ keyPath: KeyPath<Object, Value>) -> Double? {
         mean(keyPath, Value.self)
     }

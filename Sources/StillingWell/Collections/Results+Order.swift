@@ -15,8 +15,8 @@ extension Results {
     /// Largest number of first rows worth finding without a tree.
     private static var mostFirst: Int { 1_024 }
 
-    /// Returns at least the first `wanted` rows in order, as far as there are so many. nil if a tree is needed or
-    /// worthwhile.
+    /// Returns at least the first `wanted` rows in order, as far as there are so many. nil if a tree is needed or there
+    /// is one.
     func firstRows(_ wanted: Int) -> [ScannedRow]? {
         guard wanted <= Self.mostFirst, let source = askable else { return nil }
         if let firstFound, firstFound.epoch == connection.epoch, wanted <= firstFound.most { return firstFound.rows }

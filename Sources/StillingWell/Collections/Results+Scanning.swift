@@ -1,5 +1,5 @@
 // Answers that results give without a tree, by scanning rows: counts, aggregates, rows in order of their ids. No
-// objects are made. If a tree of the rows exists already, it is used instead.
+// objects are made.
 
 extension Results {
     /// Source whose rows can be scanned, or nil if a tree is needed.
@@ -28,7 +28,7 @@ extension Results {
         return known.shown?.epoch == connection.epoch || known.deliveredToAnyVariant != nil
     }
 
-    /// Number of objects, or nil if a tree is needed.
+    /// Number of objects, or nil if a tree has to be asked.
     var countedRows: Int? {
         guard let source = askable else { return nil }
         if let counted, counted.epoch == connection.epoch { return counted.count }
@@ -39,14 +39,14 @@ extension Results {
         return counted?.count
     }
 
-    /// Returns an incremental scan of all rows if their order is that of the ids. nil during a write, which may change
-    /// rows that the loop has not reached.
+    /// Returns an incremental scan of all rows if their order is that of the ids and there is no tree. nil during a
+    /// write, which may change rows that the loop has not reached.
     func scan() -> RowScan? {
         guard asked.sort.isEmpty, asked.limit == nil, !hasTree, let source = askable as? Snapshot else { return nil }
         return RowScan(asked.filter, table, in: source)
     }
 
-    /// All rows in order, or nil if a tree is needed.
+    /// All rows in order, or nil if a tree is needed or there is one.
     var shownRows: [ScannedRow]? {
         if let limit = asked.limit, let found = firstRows(limit) { return found }
         guard asked.sort.isEmpty, !hasTree, let source = askable else { return nil }

@@ -1,5 +1,5 @@
-// The live results of a query. On a connection with a scheduler they change only by deliveries and the connection's own
-// writes. So an index that was shown names the same row inside a write.
+// The live results of a query. On a connection with a scheduler they change by deliveries and the connection's own
+// writes.
 import StillingWellBasis
 
 /// The settings of results, in columns of their objects' table.
@@ -51,11 +51,11 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     // MARK: Refining
 
-    /// Returns the objects that also pass `condition`. O(1), except for conditions that name objects.
+    /// Returns the objects that also pass `condition`.
     ///
-    /// A condition that names an object of another store, or reads over too many links, makes unusable results:
-    /// observing and freezing them throws. A `store.read` block or a write that reads them fails. Elsewhere the program
-    /// stops with a message.
+    /// A condition that names an object of another store or class, or reads over too many links, makes unusable
+    /// results: observing and freezing them throws. A `store.read` block or a write that reads them fails. Elsewhere
+    /// the program stops with a message.
     public func `where`(_ condition: Filter<Object>) -> Results {
         refined { asked in
             do throws(StoreError) {
@@ -180,8 +180,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// Used by `Array(results)`. May have fewer elements than `count` if rows are lost.
     public func _copyToContiguousArray() -> ContiguousArray<Object> { ContiguousArray(gathering: makeIterator()) }
 
-    /// Returns `transform` of each object shown now, in order. O(n), without look-ups by index and without evaluating
-    /// an order that was not requested.
+    /// Returns `transform` of each object shown now, in order.
     /// - Throws: what `transform` throws.
     public func map<Value, Failure: Error>(
         _ transform: (Object) throws(Failure) -> Value
@@ -199,7 +198,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         return list.objectID(ofElement: row, connection)
     }
 
-    /// Ids of the objects shown, in order. O(n). Reads no rows, except for the objects of a list.
+    /// Ids of the objects shown, in order.
     public var objectIDs: [ObjectID] { shownRows?.map(\.id) ?? rows.ids.map { objectID(ofRow: $0) } }
 
     // MARK: Observing
@@ -212,8 +211,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// - Parameter keyPaths: properties whose changes count as modifications; nil for all. Insertions, deletions and
     ///   moves are always reported. A path over links, such as `\.owner?.name`, includes changes of linked objects.
     ///   Other observers are not affected.
-    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`; `otherStore`, `otherClass`,
-    ///   `filterTooDeep` for an invalid filter.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`, `openedBeforeFork`; `otherStore`,
+    ///   `otherClass`, `filterTooDeep` for an invalid filter.
     public func observe(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line,
         _ body: @escaping (ResultsChange<Object>) -> Void

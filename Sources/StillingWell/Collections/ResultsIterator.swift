@@ -17,7 +17,7 @@ public struct _ResultsIterator<Object: StoredObject>: IteratorProtocol {
     private var found: [ScannedRow] = []
     private var nextFound = 0
     private var scan: RowScan?
-    /// The connection's `rowEpoch` in which the rows are valid. nil during a write, where they may move.
+    /// The connection's `rowEpoch` in which the rows are valid. nil during a write, where they may move, and for `ids`.
     private let epoch: Int?
     /// Snapshot that the rows were read from. nil if `epoch` is.
     private let source: Snapshot?
@@ -67,7 +67,7 @@ public struct _ResultsIterator<Object: StoredObject>: IteratorProtocol {
         return kept(connection.makeObject(table, row))
     }
 
-    /// Whether the object returned last is unreferenced and unobserved, so that it can be reused.
+    /// Whether nothing else refers to the object returned last, so that it can be reused.
     @inline(__always)
     private mutating func mayReuse() -> Bool {
         isReusing && isKnownUniquelyReferenced(&last) && last.unsafelyUnwrapped.isUnwatched

@@ -39,11 +39,10 @@ package struct SectionedQuery<Object: StoredObject> {
         return query.deliveredToAnyVariant.map { SectionedRows($0, query.window) }
     }
 
-    /// Text that identifies the query across runs and processes. Different queries have different texts, except that
-    /// all section functions count as the same. O(columns + conditions).
+    /// Text that identifies the query across runs and processes. All section functions count as the same.
     package var identity: String { QueryIdentity.of(query.plan, table.schema) }
 
-    /// Returns the path of an object, or nil if it is not shown. O(log n).
+    /// Returns the path of an object, or nil if it is not shown. O(log n) once the query is evaluated.
     package func path(of id: ObjectID) -> RowPath? {
         guard let index = connection.shownIndex(of: id, query) else { return nil }
         var rows = shown

@@ -77,8 +77,8 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     /// invalidated. The sections are maintained in the background, where the section function runs too.
     /// - Parameter keyPaths: properties whose changes count as modifications; nil for all. Insertions, deletions and
     ///   moves are always reported. Other observers are not affected.
-    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`; `otherStore`, `otherClass`,
-    ///   `filterTooDeep` for an invalid filter.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`, `openedBeforeFork`; `otherStore`,
+    ///   `otherClass`, `filterTooDeep` for an invalid filter.
     public func observe(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
