@@ -31,8 +31,7 @@ public struct Frozen<Object: StoredObject>: Sendable {
     public var object: Object { FrozenConnection(pin).makeObject(table, objectID) }
 
     /// Runs `body` with the whole store at this version. Any thread. The connection and its objects must not be used
-    /// after the block. They cannot write or observe. Each query is evaluated at each call: O(rows of its table), or
-    /// less with an index.
+    /// after the block. They cannot write or observe.
     /// - Throws: what `body` throws.
     public func read<Result>(_ body: (Connection) throws -> Result) rethrows -> Result {
         try body(FrozenConnection(pin))
