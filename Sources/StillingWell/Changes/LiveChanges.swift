@@ -5,12 +5,11 @@
 ///
 ///     for try await update in try notes.changes() { print(update.count, update.changes) }
 ///
-/// At most one element waits to be taken. It holds one root of the collection, and of results also its version, as
-/// described at `ResultsUpdate`.
+/// At most one element waits to be taken. An element of results holds its version, as described at `ResultsUpdate`.
 ///
-/// The subscription begins when the sequence is made. It ends when a task that waits for an element is cancelled, when
-/// the sequence and its iterators are released, or when the store is closed, which finishes the loop. One task iterates
-/// at a time; each loop needs its own sequence.
+/// The subscription ends when a task that waits for an element is cancelled, when the sequence and its iterators are
+/// released, when the store is closed, when the object is deleted, or with an error. One task iterates at a time; each
+/// loop needs its own sequence.
 public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
     let source: any ChangeSource<Element>
 
@@ -23,8 +22,8 @@ public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next element; nil once the task is cancelled, the store closed, or the object deleted. Does not
         /// leave the caller's actor.
-        /// - Throws: the error that ends the loop: the query cannot be evaluated, as for `tooManySnapshots`, or the
-        ///   object cannot be read.
+        /// - Throws: the error that ended the subscription, such as that of a query that cannot be evaluated or of an
+        ///   object that cannot be read.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? {
             try await source.next(isolation: actor)
         }

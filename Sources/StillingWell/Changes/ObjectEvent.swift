@@ -2,7 +2,7 @@
 
 /// A change of one object. Any thread.
 public enum ObjectEvent: Sendable, Equatable {
-    /// Properties were written. Old values are those of the last element, new values those of this version.
+    /// Properties were written, or the objects of a `@LinkingObjects` property changed.
     case changed([PropertyChange])
     /// The object was deleted. The sequence ends after this.
     case deleted
@@ -36,8 +36,8 @@ extension LiveObject {
     /// scheduler.
     /// - Parameter keyPaths: properties to report; nil for all.
     /// - Throws: `noScheduler` on a connection without a delivery context, `invalidatedObject`, `observedInWrite`,
-    ///   `notStored`, `closed`; `damaged` or `storage` if the row cannot be read; `unknownModel` and `otherClass` if
-    ///   the key path of a `@LinkingObjects` property does not fit.
+    ///   `notStored`, `closed`, `openedBeforeFork`; `damaged` or `storage` if the row cannot be read; `unknownModel`
+    ///   and `otherClass` if the key path of a `@LinkingObjects` property does not fit.
     public func changes(
         keyPaths: [PartialKeyPath<Self>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<ObjectEvent> {
@@ -61,7 +61,7 @@ extension LiveObject {
 extension Connection {
     /// Returns the events of the store as a sequence for any task. A slow loop gets the last event only. On this
     /// connection's scheduler.
-    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`, `openedBeforeFork`.
     public func changes(file: String = #fileID, line: Int = #line) throws -> LiveChanges<StoreEvent> {
         let channel = ChangeChannel<StoreEvent> { $1 }
         let made = ChangeChannel.Source(channel)

@@ -3,8 +3,8 @@ import Foundation
 
 /// The rows of a query at one version, and the changes since the previous element. Any thread.
 ///
-/// An element holds its version until it is released. Of all elements of a store in this process the newest 256 do, so
-/// that a program may buffer and collect any number.
+/// An element holds its version until it is released, or until 256 newer elements of the store in this process hold
+/// theirs.
 public struct ResultsUpdate<Object: StoredObject>: Sendable {
     /// Changes since the previous element. nil in the first element.
     public let changes: ChangeSet?
@@ -127,8 +127,8 @@ extension Results {
     /// the changes too. One element may cover several commits, in particular in a slow loop. On this connection's
     /// scheduler.
     /// - Parameter keyPaths: properties whose changes count as modifications; nil for all.
-    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`; `otherStore`, `otherClass`,
-    ///   `filterTooDeep` for an invalid filter.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`, `openedBeforeFork`; `otherStore`,
+    ///   `otherClass`, `filterTooDeep` for an invalid filter.
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<ResultsUpdate<Object>> {

@@ -23,8 +23,8 @@ extension SectionedResults {
     /// the changes. One element may cover several commits, in particular in a slow loop. On this connection's
     /// scheduler.
     /// - Parameter keyPaths: properties whose changes count as modifications; nil for all.
-    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`; `otherStore`, `otherClass`,
-    ///   `filterTooDeep` for an invalid filter.
+    /// - Throws: `noScheduler` on a connection without a delivery context, `closed`, `openedBeforeFork`; `otherStore`,
+    ///   `otherClass`, `filterTooDeep` for an invalid filter.
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<SectionedUpdate> { try asQuery.changes(keyPaths: keyPaths, file: file, line: line) }
