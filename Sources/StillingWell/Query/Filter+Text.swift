@@ -8,7 +8,7 @@ extension String: StorableText {}
 extension Optional: StorableText where Wrapped == String {}
 
 extension KeyPath where Root: StoredObject, Value: StorableText {
-    /// Passes if the property contains `text`, which may be empty. Compares bytes, or Unicode simple case folding if
+    /// Passes if the property contains `text`, which may be empty. Compares bytes, after Unicode simple case folding if
     /// `caseInsensitive`.
     public func contains(_ text: String, caseInsensitive: Bool = false) -> Filter<Root> {
         filter(.contains, text, caseInsensitive)

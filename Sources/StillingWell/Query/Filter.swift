@@ -63,7 +63,7 @@ public func || <Object: StoredObject>(a: Filter<Object>, b: Filter<Object>) -> F
     Filter(.or([a.expression, b.expression]))
 }
 
-/// The condition does not hold. So `!` passes comparisons with `nil`, which are false. Any thread.
+/// The condition does not hold. An object whose comparison is false because of `nil` passes its negation. Any thread.
 public prefix func ! <Object: StoredObject>(filter: Filter<Object>) -> Filter<Object> {
     Filter(.not(filter.expression))
 }

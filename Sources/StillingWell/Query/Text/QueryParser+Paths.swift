@@ -1,4 +1,4 @@
-// Paths of a query's text: `name`, `owner.name`, `friends.@count`, `friends.@sum.age`, `owner.(age > 3 AND name == "x")`.
+// Paths of a query's text, such as `owner.name`, `friends.@sum.age` and `owner.(age > 3 AND name == "x")`.
 import StillingWellBasis
 
 extension QueryParser {

@@ -1,6 +1,5 @@
-// Parses the text of a query to the filter, order and limit that the typed interface builds. Recursive descent; every
-// name and type is checked against the schema. Errors carry their position. Nesting is bounded, so no text overflows
-// the stack.
+// Parses the text of a query to the filter, order and limit that the typed interface builds, by recursive descent.
+// Errors carry their position. Nesting is bounded, because it takes stack.
 //
 //     query       = [condition] [SORT(name [ASC|DESC], …)] [DISTINCT(name, …)] [LIMIT(n)]
 //     condition   = all [OR all]…          all = one [AND one]…          one = [NOT]… ( (condition) | test )
@@ -9,6 +8,8 @@
 //     path        = [ANY|ALL|NONE] name[.name]…[.@count | .@sum.name | …] | SELF      over lists, ANY is meant
 //     op          = == != < <= > >= | CONTAINS BEGINSWITH ENDSWITH LIKE      with [c]: without regard to case
 //     constant    = 12 | 0.5 | "text" | 'text' | TRUE | FALSE | NULL | $0
+//
+// Some of these have other spellings, such as `<>` for `!=` and SOME for ANY.
 
 struct QueryText {
     var filter = FilterExpression.all

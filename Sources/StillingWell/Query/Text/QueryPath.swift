@@ -25,7 +25,7 @@ struct QueryPath {
     var end: End
     var quantifier = Quantifier.any
 
-    /// - Throws: if the path ends at something else.
+    /// - Throws: `QueryTextFault` if the path does not end at a column.
     func column() throws(QueryTextFault) -> (column: Int, schema: ColumnSchema) {
         guard case .column(let column) = end else {
             throw QueryTextFault(offset, "\(name) is no property that has a value: name one")

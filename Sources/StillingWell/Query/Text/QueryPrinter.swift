@@ -1,5 +1,4 @@
-// Prints a filter as text that parses to a filter which the same objects pass. Values without a text form (dates, data,
-// UUIDs, links, infinity, NaN) become arguments.
+// Prints a filter as text. Values without a text form (dates, data, UUIDs, links, infinity, NaN) become arguments.
 
 struct QueryPrinter {
     /// The names of a class's columns and of the classes that its links lead to.
@@ -13,7 +12,7 @@ struct QueryPrinter {
         }
 
         func target(_ column: Int) -> Names {
-            // Without a class, columns are named by their numbers.
+            // Without names, columns are printed as their numbers.
             guard let layout else { return Names(nil) }
             if let target = layout.properties[column].target { return Names(ModelLayout.of(target)) }
             // The target is the element table of a list of values.

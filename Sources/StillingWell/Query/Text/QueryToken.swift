@@ -1,4 +1,4 @@
-// The tokens of a query's text. Pure functions; O(length).
+// The tokens of a query's text.
 
 struct QueryToken: Equatable {
     enum Kind: Equatable {
@@ -82,13 +82,13 @@ struct QueryLexer {
     }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { scalar >= "0" && scalar <= "9" }
-    /// Letters, and symbols such as emoji.
+    /// Letters, the underscore, and symbols such as emoji.
     private static func startsWord(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.isEmojiPresentation
             || scalar.properties.generalCategory == .otherSymbol
     }
 
-    /// Includes marks that join or vary the scalars of one character.
+    /// Includes digits, and marks that join or vary the scalars of one character.
     private static func continuesWord(_ scalar: Unicode.Scalar) -> Bool {
         startsWord(scalar) || isDigit(scalar) || scalar.properties.generalCategory == .nonspacingMark
             || scalar.properties.isJoinControl
@@ -149,7 +149,7 @@ struct QueryLexer {
             digits += exponent + takeOne(of: "+", "-") + take(while: Self.isDigit)
             isWhole = false
         }
-        // An integer beyond the range of `Int` becomes a `Double`, which still compares correctly.
+        // An integer beyond the range of `Int` becomes a `Double`.
         if isWhole, let value = Int(digits) { return .int(value) }
         guard !whole.isEmpty, let value = Double(digits) else {
             throw QueryTextFault(start, "expected a number, as in -12, 0.5 or 1e3")

@@ -7,9 +7,9 @@ extension Results {
     /// Returns the objects that also pass a condition given as text, in the order and with the limits it requests.
     /// Equal to the same calls of `where`, `sorted`, `distinct` and `limited`, and the same live query.
     ///
-    /// Keywords: `AND`, `OR`, `NOT`, `IN`, `BETWEEN`, `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE`, `ANY`, `ALL`,
-    /// `NONE`, `SELF`, `TRUE`, `FALSE`, `NULL`, and at the end `SORT(…)`, `DISTINCT(…)`, `LIMIT(…)`. `[c]` after an
-    /// operator on text ignores case. <doc:AskingQueries> lists all of them with examples.
+    /// Keywords include `AND`, `OR`, `NOT`, `IN`, `BETWEEN`, `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE`, `ANY`,
+    /// `ALL`, `NONE`, `SELF`, `TRUE`, `FALSE`, `NULL`, and at the end `SORT(…)`, `DISTINCT(…)`, `LIMIT(…)`. `[c]` after
+    /// an operator on text ignores case. See <doc:AskingQueries> for examples.
     ///
     /// Property names are case-sensitive, keywords are not. A property named like a keyword is written in backquotes.
     /// `$0`, `$1`, … are the arguments. On the connection's scheduler. O(length of the text).
