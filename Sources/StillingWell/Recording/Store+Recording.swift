@@ -7,8 +7,8 @@ extension Store {
     ///
     /// Queries that are already observed are not recorded. Any thread. O(models).
     /// - Returns: the recorder. Call `end()` on it to finish; releasing it ends the recording too.
-    /// - Throws: `cannotRecord` if the file cannot be written or another recording is running; `tooManySnapshots`,
-    ///   `closed`.
+    /// - Throws: `cannotRecord` if the file cannot be made or another recording is running; `tooManySnapshots`,
+    ///   `closed`, `openedBeforeFork`; `damaged` or `storage` if the rows cannot be counted.
     public func record(to path: String) throws -> WorkloadRecorder {
         try record(to: path, clock: Upkeep.nowNs)
     }
