@@ -10,7 +10,7 @@ import StillingWellBasis
 public protocol SchedulerClock: Sendable {
     /// Nanoseconds since an arbitrary start. Monotonic. Any thread.
     var nowNs: Int64 { get }
-    /// Makes the alarm that wakes a scheduler. Called once, on the thread of the scheduler's run loop.
+    /// Makes the alarm that wakes a scheduler. Called once for each scheduler, on the thread of its run loop.
     /// - Parameter ring: called when the set time has come, on any thread.
     func makeAlarm(_ ring: @escaping @Sendable () -> Void) -> any SchedulerAlarm
 }

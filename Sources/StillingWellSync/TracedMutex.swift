@@ -68,7 +68,7 @@ public class TracedMutex: @unchecked Sendable {
     }
 }
 
-/// A mutex that owns the state it guards: the state is accessible only through `withLock`.
+/// A mutex that owns the state it guards.
 ///
 /// Unchecked because the compiler checks only final classes without a superclass. Its properties are constant.
 public final class Guarded<State>: TracedMutex, @unchecked Sendable {

@@ -21,7 +21,7 @@ public final class TracedQueue: Sendable {
         resource = Self.marking.with { _ in
             if let known = queue.getSpecific(key: Self.key) { return known }
             let isMain = queue === DispatchQueue.main || queue.label == "com.apple.main-thread"
-            // The main queue is served only by the thread that the process began with.
+            // The main queue is usually served by the thread that the process began with.
             let new = TracedResource(.queue, isMain ? "main" : queue.label, servedBy: isMain ? getpid() : 0)
             queue.setSpecific(key: Self.key, value: new)
             return new

@@ -18,11 +18,9 @@ package struct Measures: Sendable, Equatable {
     package private(set) var columns: UInt64 = 0
     let kinds: MeasureKinds
 
-    /// Makes measures without columns.
     @usableFromInline
     package init() { kinds = MeasureKinds() }
 
-    /// Makes measures.
     /// - Parameters:
     ///   - columns: bit i for column i, at most `most` of them.
     ///   - doubles: columns of doubles; the others are integers.
@@ -40,7 +38,6 @@ package struct Measures: Sendable, Equatable {
         self.kinds = kinds
     }
 
-    /// Number of words per entry.
     package var wordsPerEntry: Int { kinds.wordsPerEntry }
     package var isEmpty: Bool { kinds.count == 0 }
 

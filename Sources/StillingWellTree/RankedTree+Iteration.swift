@@ -52,10 +52,8 @@ extension RankedTree {
         return Entries(tree: self, ranks: ranks)
     }
 
-    /// All entries in order.
     package var entries: Entries { entries(in: 0..<count) }
 
-    /// Returns the ids of the entries with `ranks`, in order.
     package func ids(in ranks: Range<Int>) -> [UInt64] {
         // The initializer below writes to storage shared by all empty arrays, which ThreadSanitizer reports.
         if ranks.isEmpty { return [] }

@@ -62,7 +62,6 @@ package struct RankedTree: Sendable {
 
     init(_ root: Root) { self.root = root }
 
-    /// Makes an empty tree.
     package init(shape: Shape = Shape()) {
         precondition(
             shape.leafCapacity >= 4 && shape.innerCapacity >= 4 && max(shape.leafCapacity, shape.innerCapacity) < 4096,

@@ -15,7 +15,6 @@ package struct SectionedRows: Sendable {
         sections = window.sections == nil ? nil : SectionPlaces(tree)
     }
 
-    /// Number of sections.
     package var sectionCount: Int { sections?.count ?? 1 }
 
     /// Returns the number of rows in a section. O(log n).

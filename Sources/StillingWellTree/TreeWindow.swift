@@ -11,7 +11,6 @@ package struct TreeWindow: Sendable, Equatable {
     /// reported as moved.
     package var sections: SortKeyPrefix?
 
-    /// Window with every row.
     package static let all = TreeWindow()
 }
 

@@ -5,8 +5,7 @@ import Synchronization
 
 /// Delivers on an actor, isolated to it. For the main actor as well, and for actors with an executor of their own.
 ///
-/// The compiler checks that a connection stays with its actor, because it is not Sendable. If a program circumvents
-/// that, the Swift runtime stops it and names the actor.
+/// The compiler checks that a connection stays with its actor, because it is not Sendable.
 ///
 /// Unchecked because `deliver` is set once, before anyone can post, and `actor` is a weak reference, which is atomic.
 final class ActorScheduler: RetriedScheduler, @unchecked Sendable {

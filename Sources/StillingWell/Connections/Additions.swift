@@ -3,7 +3,7 @@
 import StillingWellBasis
 
 final class Additions {
-    /// An object whose links are being followed. Its row is inserted after those of its link targets.
+    /// An object whose links are being followed.
     private struct Step {
         let object: StoredObject
         let table: Table
@@ -60,8 +60,8 @@ final class Additions {
         }
     }
 
-    /// Inserts or updates the rows of an object and of all link targets, targets first. A link that closes a cycle is
-    /// set later, by `finishAdding`.
+    /// Inserts or updates the rows of an object and of the link targets that are not stored yet, targets first. A link
+    /// that closes a cycle is set later, by `finishAdding`.
     private func addLinked(
         _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection,
         _ request: AdditionRequest

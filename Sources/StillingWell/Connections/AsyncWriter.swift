@@ -191,8 +191,8 @@ extension Store {
     ///     the asynchronous writes before it.
     ///   - tokens: observers of this store that are not notified of this commit.
     ///   - body: receives a connection for the length of the block.
-    /// - Throws: what `body` throws; `CancellationError`; `noThread` if the writer thread cannot be started; what
-    ///   `Connection.write` throws.
+    /// - Throws: what `body` throws; `CancellationError`; `noThread` if the writer thread cannot be started; what the
+    ///   synchronous `write` throws, except `writeInsideWrite`.
     @discardableResult
     public func write<Value>(
         timeout: Duration? = nil, withoutNotifying tokens: [NotificationToken] = [],
@@ -221,8 +221,8 @@ extension Store {
         return made.withLock { $0 }!.withLock { $0.take() }!
     }
 
-    /// Runs `body` on the newest version, outside of the caller's actor. Never waits for other threads. The connection
-    /// must not be used after the block.
+    /// Runs `body` on the newest version, outside of the caller's actor. Never waits for writers. The connection must
+    /// not be used after the block.
     ///
     ///     let titles = try await store.read { try $0.objects(Note.self).map(\.title) }
     ///

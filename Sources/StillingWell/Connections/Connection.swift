@@ -31,7 +31,6 @@ public class Connection {
         madeAdditions = additions
         return additions
     }
-    /// Table used last.
     private final var lastTable: (model: StoredObject.Type, table: Table)?
     final var queries = KnownQueries()
     /// Incremented when shown rows become invalid. In a connection that is not live, each change increments it.
@@ -286,7 +285,6 @@ extension Connection {
         return makeObject(table, id)
     }
 
-    /// Finds a primary key in the version that properties read.
     private func find(_ table: Table, _ key: ColumnValue) -> ObjectID? {
         if let transaction { return transaction.find(table, primaryKey: key) }
         return shown?.find(table, primaryKey: key)

@@ -14,7 +14,7 @@ final class QueueScheduler: RetriedScheduler, @unchecked Sendable {
     /// Mark stored in the queue. The queue's address cannot serve: the main queue's wrapper has a new one each time.
     private let mark: UInt64
     private let isValid = Atomic<Bool>(true)
-    /// nil for the main queue, which the main thread serves.
+    /// nil for the main queue, which the main thread usually serves.
     private let room: WorkerRoom?
     private var deliver: (@Sendable () -> Void)?
     let name: String

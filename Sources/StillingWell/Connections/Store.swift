@@ -122,8 +122,8 @@ public final class Store: Sendable {
         return try connection.write(timeout: timeout, withoutNotifying: tokens, body)
     }
 
-    /// Runs `body` on the newest version. Never waits for other threads. The connection must not be used after the
-    /// block. Any thread.
+    /// Runs `body` on the newest version. Never waits for writers. The connection must not be used after the block. Any
+    /// thread.
     /// - Throws: what `body` throws; `closed`, `openedBeforeFork`, `tooManySnapshots`. `damaged` or `storage` if the
     ///   file cannot be read, even if the block returned a value. The first error that the block met where it could not
     ///   be thrown, such as that of a query that was counted, or `unknownValue` of a property.
@@ -154,8 +154,8 @@ public final class Store: Sendable {
     }
 
     /// Stops deliveries and refuses further work on this handle and its connections, except reading versions that they
-    /// hold. Any thread, also inside a callback. The file is closed when the last `Store`, connection and frozen
-    /// collection has been released.
+    /// hold. Any thread, also inside a callback. The file is closed when everything that belongs to the store has been
+    /// released, such as connections, tokens and frozen collections.
     ///
     /// The last commits of `.relaxed` are flushed then too, and a disk error is only logged. Call
     /// `closeAndSynchronize()` to get the error.
@@ -178,14 +178,14 @@ public final class Store: Sendable {
     /// Holder of the oldest version in any process. nil if no version before the newest is held. Any thread.
     /// O(readers).
     ///
-    /// While an old version is held, each commit of one row takes about 26 KB of file: 20 KB, and 4 KB per level of the
+    /// While an old version is held, each commit of one row takes about 20 KB of file, and 4 KB per level of the
     /// table's tree (28 KB at 10,000 rows). After 16 to 256 commits (more in a larger file) and up to 50 ms, the
     /// version is copied to memory instead; see `heldBytes`. Versions held by a process that is stopped, or that neither
     /// writes nor observes, stay in the file.
     public var oldestPin: VersionPin? { core.storage.oldestPin() }
 
-    /// Bytes of memory in this process that hold pages of old versions: of frozen collections, lagging connections and
-    /// long `read` blocks. At most the file's size at the time, for each of them. Any thread. O(1).
+    /// Bytes of memory in this process that hold pages of old versions, as of frozen collections, lagging connections
+    /// and long `read` blocks. Any thread. O(1).
     public var heldBytes: Int { core.storage.heldVersions.copiedBytes.load(ordering: .relaxed) }
 
     /// Writes a copy of the newest version to `path`, without free pages. `path` is a folder that holds no store.
