@@ -35,8 +35,7 @@ package final class TreeDifference: Sendable {
 
     /// Compares the rows between the bounds of `limits`, or all; a row limit is ignored.
     ///
-    /// O(log n + nodes not shared + k) for k differing rows within the limits. At worst O(n), for trees that share
-    /// nothing.
+    /// The cost is that of the nodes within the limits that the trees do not share. At worst O(n).
     package convenience init(from old: RankedTree, to new: RankedTree, in limits: TreeWindow = .all) {
         var walk = DifferenceWalk()
         if !old.isIdentical(to: new) { walk.compare(old, new, in: limits) }

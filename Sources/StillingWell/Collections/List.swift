@@ -4,8 +4,8 @@
 /// An ordered list of values or objects that belongs to an object. It may contain an element more than once.
 ///
 /// A list is a view of its object's property: changing it changes the property. The list of a stored object is changed
-/// inside a write block and used on the object's connection only. An error makes the write fail. Changes, and reading
-/// by index, cost O(log n).
+/// inside a write block and used on the object's connection only. An error makes the write fail. Changing one element,
+/// and reading by index, cost O(log n).
 public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByArrayLiteral {
     let box: ListBox<Element>
     private let owner: StoredObject?
@@ -36,7 +36,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     // MARK: Reading
 
-    /// Number of elements. O(1). O(log n) at the first read, and after a change or a delivery.
+    /// Number of elements. O(1), except for the first read and the first one after a change or a delivery.
     public var count: Int { stored.map { rows($0).count } ?? box.elements.count }
     @_documentation(visibility: internal)
     public var startIndex: Int { 0 }
@@ -186,7 +186,7 @@ extension List where Element: StoredObject {
     /// contains twice occurs twice. The results follow the list, its objects, and links that the condition reads.
     ///
     /// Sorted results keep the list's order for ties. `deletedIDs` in change sets are ids of list elements, as for the
-    /// list itself. On the connection's scheduler. O(length of the list) at first use; O(log n) per change in upkeep.
+    /// list itself. On the connection's scheduler. The first use reads all elements of the list.
     /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
     public func `where`(_ condition: Filter<Element>) throws -> Results<Element> { try results().where(condition) }
 

@@ -141,7 +141,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     public func distance(from start: Int, to end: Int) -> Int { end - start }
     /// Number of objects. O(1), except for the first access after a delivery or a write. That is O(log n) for an
     /// observed query, for all objects of a class, and for one value of the primary key or an index; for a range of
-    /// values, also O(distinct values in it). Otherwise each object is tested.
+    /// values, also O(distinct values in it). Otherwise objects are tested: those that an index finds, or all.
     public var count: Int {
         // Most common path in callbacks: the rows of an observed query are in its tree.
         if let known, known.isDelivered { return connection.shownRows(known).count }

@@ -66,7 +66,8 @@ struct StoredList {
         return edge.index
     }
 
-    /// Returns the first index of an object. O(log n) for each element of any list that links to it.
+    /// Returns the first index of an object. O(log n) for each element that links to it, in this property's lists of
+    /// all objects.
     func place(of object: RowBinding, by index: ColumnIndex, _ rows: ListRows) throws(StoreError) -> Int? {
         var first: Int?
         for element in connection.currentSource?.ids(index, linkingTo: object.id) ?? [] {

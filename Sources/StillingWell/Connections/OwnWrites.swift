@@ -39,7 +39,6 @@ struct OwnWrites {
     }
 
     /// Returns whether no other writer has changed a table's rows between the versions `from` (exclusive) and `to`.
-    /// O(1), plus the other commits since the last call.
     mutating func isAlone(_ table: Table, from: UInt64, to: UInt64, _ source: any RowSource) -> Bool {
         let last = known[table.id] ?? (from, true)
         // `to` can be smaller than in the last call, which may have come from a write that was cancelled.

@@ -117,7 +117,7 @@ public final class Migration {
         return MigrationRow(table, row.id, RowBuffer(bytes, rows.largeValues(isOld: true)), rows, isOld: true)
     }
 
-    /// Renames a property and keeps its values. Must precede enumerating the table and creating rows in it. O(1).
+    /// Renames a property and keeps its values. Must precede enumerating the table and creating rows in it.
     /// - Throws: `migrationMisuse` if there is no such table or property, if the new name exists, if it is called too
     ///   late, or after misuse of a row; an error of reading or setting a list before, such as `diskFull`.
     public func renameProperty(on table: String, from: String, to: String) throws {

@@ -38,7 +38,7 @@ struct QueryPrinter {
         case filter(FilterExpression, Names)
     }
 
-    /// Prints a filter. O(parts); shared parts are printed each time.
+    /// Prints a filter. Shared parts are printed each time.
     mutating func print(_ filter: FilterExpression) -> String {
         var text = ""
         var pending: [Piece] = [.filter(filter, names)]
