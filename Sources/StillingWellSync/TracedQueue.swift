@@ -28,7 +28,7 @@ public final class TracedQueue: Sendable {
         }
     }
 
-    /// Resource of the queue whose block the caller runs, or nil.
+    /// Resource of the traced queue whose block the caller runs, or nil.
     package static var currentResource: TracedResource? { DispatchQueue.getSpecific(key: key) }
 
     public func async(_ block: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line) {

@@ -5,7 +5,7 @@ enum ObjectPairing {
     /// Returns for each of `deleted` the index in `inserted` of the row with the same object id, or nil. Expected
     /// O(deleted + inserted).
     static func partners(of deleted: [TreeDifference.Row], in inserted: [TreeDifference.Row]) -> [Int?] {
-        // Most common case: one row.
+        // Most common case: one deleted row.
         if deleted.count == 1 { return [inserted.firstIndex { $0.key.id == deleted[0].key.id }] }
         if deleted.isEmpty || inserted.isEmpty { return Array(repeating: nil, count: deleted.count) }
         if inserted.count <= 8 { return deleted.map { row in inserted.firstIndex { $0.key.id == row.key.id } } }

@@ -7,7 +7,8 @@ extension Connection {
     /// has not ended.
     public var isInWrite: Bool { transaction != nil }
 
-    /// Runs `body` while holding the store's write lock and commits its changes. If `body` throws, nothing is changed.
+    /// Runs `body` while holding the store's write lock and commits its changes. If `body` throws, changes that it has
+    /// not committed itself are discarded.
     ///
     /// Waits for other writers; the lock is fair. This connection delivers nothing inside the block. Its observers of
     /// collections, objects and the store are told in a later delivery. With `tokens`, the call may return later if the

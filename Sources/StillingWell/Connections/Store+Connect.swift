@@ -23,7 +23,7 @@ extension Store {
     ///
     /// A call from elsewhere throws. If the delivery context is an actor or an executor, it stops the program. With a
     /// custom scheduler the call is not checked; the first use of the connection is.
-    /// - Throws: `noRunLoop` or `concurrentQueue` if nothing could be delivered; `connectedElsewhere` if the caller is
+    /// - Throws: `noRunLoop` if nothing could be delivered; `concurrentQueue`; `connectedElsewhere` if the caller is
     ///   not on the queue; `noDescriptors` if no run loop can be created; `tooManySnapshots`; `noThread`; `closed`;
     ///   `openedBeforeFork`; `storage` if the file cannot be read.
     public func connect(on site: Site) throws -> Connection {

@@ -74,9 +74,9 @@ public final class Store: Sendable {
     /// After a `fork` the child must open the store again. Stores inherited from the parent refuse work, and releasing
     /// them leaves the parent's resources alone.
     /// - Throws: `cannotOpen`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`, `migrationMisuse`,
-    ///   `invalidModel`, `unknownModel`, `tooManyTables`, `tooManySnapshots`, `diskFull`, `mapFull`; `damaged` or
-    ///   `storage` if the file cannot be read or written; what the migration block throws, and after it
-    ///   `duplicatePrimaryKey`, `primaryKeyTooLong` and `valueTooLong`.
+    ///   `invalidModel`, `tooManyTables`, `tooManySnapshots`, `diskFull`, `mapFull`; `damaged` or `storage` if the file
+    ///   cannot be read or written; what the migration block throws, and after it `duplicatePrimaryKey`,
+    ///   `primaryKeyTooLong` and `valueTooLong`.
     public init(_ configuration: Configuration) throws {
         self.configuration = configuration
         let limit = TimeLimit(configuration.openTimeout)
@@ -104,9 +104,9 @@ public final class Store: Sendable {
         for model in configuration.models { ModelLayout.of(model).warnOfUnstored() }
     }
 
-    /// Runs `body` in a write transaction and commits it. If `body` throws, nothing is changed. The connection and the
-    /// objects read from it must not be used after the block. Waits for other writers. With tokens, also waits after
-    /// the commit if upkeep is far behind.
+    /// Runs `body` in a write transaction and commits it. If `body` throws, changes that it has not committed itself
+    /// are discarded. The connection and the objects read from it must not be used after the block. Waits for other
+    /// writers. With tokens, also waits after the commit if upkeep is far behind.
     /// - Parameters:
     ///   - timeout: time to wait for the write lock. nil waits without limit; 0 and negative values try once.
     ///   - tokens: observers of this store that are not notified of this commit.

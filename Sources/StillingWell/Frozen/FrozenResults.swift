@@ -52,8 +52,8 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
 }
 
 extension Results {
-    /// Returns the rows as this connection shows them, for any thread. O(1) if the query is evaluated. O(rows of the
-    /// table) otherwise, and right after an own write that has not been delivered. On the connection's scheduler.
+    /// Returns the rows as this connection shows them, for any thread. O(1) if the query is evaluated. Evaluates it
+    /// otherwise, and right after an own write that has not been delivered. On the connection's scheduler.
     /// - Throws: `freezeInWrite` inside a write block; `otherStore`, `otherClass`, `filterTooDeep` for an invalid
     ///   filter; `damaged` or `storage` if rows cannot be read.
     public func freeze(file: String = #fileID, line: Int = #line) throws -> FrozenResults<Object> {

@@ -17,7 +17,6 @@ protocol AnyProperty {
     static var kind: PropertyKind { get }
 }
 
-/// The kinds of wrappers.
 enum PropertyKind {
     case stored(any AnyStored.Type)
     case connected(any AnyConnected.Type)
