@@ -7,9 +7,9 @@ import Synchronization
 
 /// A value that only one context uses. Debug builds end the process if another context uses it.
 ///
-/// A context that `init` does not name is the `TracedQueue` whose block the caller runs, except the main queue, and
-/// otherwise the caller's thread. A context that has waited for the last access of the one before it takes the value
-/// over with `claim()`.
+/// A context that `init(_:to:)` does not name is that of the first access or of `init(here:)`: the `TracedQueue` whose
+/// block the caller runs, except the main queue, and otherwise the caller's thread. A context that has waited for the
+/// last access of the one before it takes the value over with `claim()`.
 public struct DeliveryBound<Value>: ~Copyable, Sendable {
     @usableFromInline let cell: InlineCell<Value>
     #if DEBUG

@@ -169,10 +169,11 @@ private struct Clip {
 
     /// Returns the change set. A row whose key changed is reported as moved only if necessary.
     ///
-    /// Without the deleted and the inserted rows both sides are the same sequence. A row may keep its place under two
-    /// conditions. It is in the same gap of that sequence on both sides. The rows that keep their place in one gap have
-    /// the same order on both sides; across gaps the order follows. So the largest set that may stay is a longest
-    /// increasing subsequence of the new places, over the rows whose gap and section are the same, in old order.
+    /// Without the deleted and the inserted rows both sides are the same sequence. A row may keep its place if it is in
+    /// the same section and the same gap of that sequence on both sides, and if the rows that keep their place in one
+    /// gap have the same order on both sides; across gaps the order follows. So the largest set that may stay is a
+    /// longest increasing subsequence of the new places, over the rows whose gap and section are the same, in old
+    /// order.
     private func changeSet(_ sections: SortKeyPrefix?) -> ChangeSet {
         let staying = stayingPairs(sections)
         if deleted.count <= 1, inserted.count <= 1 { return changeSetOfOne(staying) }

@@ -7,8 +7,7 @@ public enum ObjectChange<Object: StoredObject> {
     case change(Object, [PropertyChange])
     /// The object was deleted. No further call comes.
     case deleted
-    /// The object was written or deleted, but its row cannot be read, because the file is damaged or unreachable. No
-    /// further call comes.
+    /// The object was written or deleted, but that cannot be read. No further call comes.
     case error(StoreError)
 }
 
