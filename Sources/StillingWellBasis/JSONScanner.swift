@@ -20,7 +20,7 @@ package struct JSONScanner {
         package var description: String { "byte \(place): expected \(expected)" }
     }
 
-    /// Greatest depth of lists and maps in a skipped value.
+    /// Greatest number of levels of a skipped value.
     private static let deepest = 64
 
     private let bytes: UnsafeRawBufferPointer

@@ -1,12 +1,10 @@
 // Optional abilities of engines: one protocol each, to which a driver's store conforms if its engine has the ability.
-// `drivers.txt` of each driver repeats the conformances.
 import Foundation
 
 /// Observing threads can call the store.
 public protocol CallableOnSite: DrivenStore {
-    /// Makes a call of an application on its observing thread. Runs on the thread or queue of `site`, which has
-    /// subscriptions. `granted()` is called when the wait is over: when the write has begun (it is then cancelled),
-    /// or when the refresh has finished.
+    /// Makes a call of an application on its observing thread. Runs on the thread or queue of `site`. `granted()` is
+    /// called when the wait is over: when the write has begun (it is then cancelled), or when the refresh has finished.
     func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws
 }
 
@@ -38,7 +36,7 @@ public protocol HeldVersion: AnyObject, Sendable {
     func contents(of query: Query) throws -> [Item]
 }
 
-/// The store can be compacted, without the pages of older versions.
+/// The store can be copied into a compacted file.
 public protocol Compacting: DrivenStore {
     /// Returns the size in bytes of the newest version in a compacted file.
     func compactedBytes() throws -> Int
@@ -115,7 +113,7 @@ public struct LateOrder: Sendable {
 
 /// Part of the work is done in server processes, whose cost is counted too.
 public protocol ServedStore: DrivenStore {
-    /// Returns the CPU time in ns so far by kind of server process; nil if it is unknown (on another machine). Any
+    /// Returns the CPU time in ns so far by kind of server process; nil if it is unknown. Any
     /// thread.
     func serverCPU() -> [String: Int64]?
 }

@@ -1,9 +1,7 @@
-// A sink that any thread can turn off. It is for drivers whose engine checks for cancellation and calls the sink in
-// two steps: here both are one atomic step.
+// A sink that any thread can turn off.
 import Synchronization
 
-/// Forwards to a sink until cancelled. `deliver` runs on the delivery context, one call at a time; `cancel` on any
-/// thread.
+/// Forwards to a sink until cancelled. A delivery during another one is dropped.
 public final class CancellableSink: DeliverySink {
     private enum State: Int, AtomicRepresentable { case idle, running, cancelled }
 
@@ -24,7 +22,7 @@ public final class CancellableSink: DeliverySink {
     /// Forwards the error unless cancelled.
     public func fail(_ error: any Error) { if !isCancelled { sink.fail(error) } }
 
-    /// No delivery starts once this has returned.
+    /// Drops later deliveries and errors. Any thread.
     public func cancel() { state.store(State.cancelled, ordering: .sequentiallyConsistent) }
 
     public var isCancelled: Bool { state.load(ordering: .sequentiallyConsistent) == State.cancelled }

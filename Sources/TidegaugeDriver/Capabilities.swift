@@ -33,8 +33,7 @@ public struct EngineFacts: Sendable {
     // MARK: How it delivers
 
     public var sites = Set(DeliverySite.Kind.allCases)
-    /// Whether deliveries carry index lists. Without them, as in engines that deliver whole values, only the data is
-    /// checked.
+    /// Whether deliveries carry index lists.
     public var hasChangeSets: Bool
     /// Whether commits and deliveries carry versions. Without them, trials with a load are skipped.
     public var hasVersions = true
@@ -42,7 +41,7 @@ public struct EngineFacts: Sendable {
     /// claimed version.
     public var shows = Shown.rows
     /// Whether all subscriptions of a delivery context advance together: none is called at an older version after
-    /// another was called at a newer one. Otherwise the results of two queries are not compared.
+    /// another was called at a newer one.
     public var advancesTogether = true
     /// Whether a delivery may come though no row of the result was written.
     public var repeatsRows = false

@@ -66,13 +66,13 @@ public struct OrderedView: Sendable {
         apply(rows.map { (nil, $0) })
     }
 
-    /// Identity of the state, the same for all copies. It may be reused when no copy is left.
+    /// Identity of the state, the same for unchanged copies. It may be reused when no copy is left.
     public var stateID: ObjectIdentifier { ObjectIdentifier(state) }
 
     // MARK: Changing
 
     /// Applies the changes of a commit. O(steps (log steps + chunk size) + chunks log steps).
-    /// - Parameter steps: rows that match the query before or after; each row once.
+    /// - Parameter steps: each row at most once. Rows that do not match the query are ignored.
     public mutating func apply(_ steps: [Step]) {
         var edits: [Place: Item?] = [:]
         for step in steps {

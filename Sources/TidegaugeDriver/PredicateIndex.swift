@@ -1,6 +1,5 @@
-// Finds the queries that a row matches without evaluating each one, except those with a range of keys. Used by the
-// harness, to know which observers a commit affects, and by drivers without a query language. Immutable after `init`;
-// any thread.
+// Finds the queries that a row matches. Used by the harness, to know which observers a commit affects, and by drivers
+// without a query language. Immutable after `init`; any thread.
 import StillingWellBasis
 
 extension Query {
@@ -16,16 +15,16 @@ extension Query {
 /// A static index over queries. Results are positions in the array of queries.
 public struct PredicateIndex: Sendable {
     private let queries: [Query]
-    /// Bounds of the score intervals, ascending. Interval i reaches from `cuts[i]` to `cuts[i + 1]`.
+    /// Bounds of the score intervals, ascending. Interval i begins at `cuts[i]`.
     private var cuts: ContiguousArray<Int64> = []
-    /// Queries without a group whose score range covers interval i.
+    /// Queries whose only condition is a score range that covers interval i.
     private var byInterval: [[Int32]] = []
     private var byGroup: [Int64: [Int32]] = [:]
     /// Queries with a range of keys, which are evaluated one by one.
     private var byKey: [Int32] = []
     private var everywhere: [Int32] = []
 
-    /// O(q log q) for q queries whose ranges do not overlap, O(q²) if all overlap.
+    /// O(q log q) for q queries whose ranges do not overlap, O(q²) at worst.
     public init(_ queries: [Query]) {
         self.queries = queries
         let ranged = queries.indices.filter {

@@ -45,8 +45,8 @@ public final class PrivateFolder: Sendable {
     /// Descriptor that holds the lock; -1 after removal.
     private let descriptor: Atomic<Int32>
 
-    /// Creates a folder that only this user can enter. The first one in a place also removes leftovers of killed
-    /// processes.
+    /// Creates a folder that only this user can enter. The first one of this process in a place also removes leftovers
+    /// of killed processes.
     /// - Parameter place: an existing folder.
     /// - Throws: `Failure`.
     public init(in place: String = PrivateFolder.temporaryPlace) throws {

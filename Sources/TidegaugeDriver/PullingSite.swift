@@ -31,7 +31,7 @@ public final class PullingSite<Observer: PullingSubscription>: Sendable {
         }
     }
 
-    /// Adds an observer, which soon gets its initial delivery.
+    /// Adds an observer and schedules a delivery.
     public func add(_ observer: Observer) {
         observers.withLock { $0.append(observer) }
         raise()
@@ -40,7 +40,7 @@ public final class PullingSite<Observer: PullingSubscription>: Sendable {
     /// Schedules a delivery after a commit. Any thread.
     public func raise() { signal.known?.raise() }
 
-    /// Cancels all observers. No delivery starts after it returns. Any thread.
+    /// Cancels all observers. Any thread.
     public func end() {
         signal.known?.invalidate()
         for observer in observers.replace(with: []) { observer.cancel() }

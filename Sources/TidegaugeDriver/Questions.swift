@@ -1,5 +1,5 @@
 // Reads that an application makes in its callbacks besides the delivery itself: rows, their sum or number, or one row
-// by its key. Each answer is a number that follows from the rows of one version, which a model can check. Values only.
+// by its key. Each answer is a number that follows from the rows of one version, which a model can check.
 
 /// A question to an `AnsweringSubscription` about the rows of its query.
 public enum ReadQuestion: Sendable, Equatable {
@@ -36,13 +36,13 @@ public struct ReadAnswer: Sendable, Equatable {
 }
 
 extension Query {
-    /// Returns the answer to a lookup that found a row of the query's group.
+    /// Returns the answer to a lookup that found a row, which is assumed to be of the query's group.
     public func looked(_ key: Int64, score: Int64, stamp: Int64) -> Int64 {
         matches(key: key, group: group ?? 0, score: score) ? stamp : ReadAnswer.noRow
     }
 }
 
-/// SQL statements for the questions about a query. The last text is cached, because an application's is constant.
+/// SQL statements for the questions about a query. Caches the last text, except for lookups.
 public struct QuestionStatements {
     private let query: Query
     private var last: (question: ReadQuestion, sql: String)?

@@ -1,4 +1,4 @@
-// A condition on rows that an engine is asked to count by, with the values of a trial. Values only.
+// A condition on rows that an engine is asked to count by.
 
 /// A condition on the score or the text of a row.
 public struct RowCondition: Sendable, Equatable {

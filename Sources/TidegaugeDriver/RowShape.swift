@@ -1,5 +1,5 @@
 // Contents of rows beyond the four numbers, and their tables. They are a function of seed, key and stamp, so that a
-// reader can check a row without any stored state. Values only.
+// reader can check a row without any stored state.
 import Foundation
 import StillingWellBasis
 

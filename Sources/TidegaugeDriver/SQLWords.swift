@@ -1,4 +1,4 @@
-// SQL for the table of items and for queries, shared by drivers of relational engines: one schema, the same indexes.
+// SQL for the table of items and for queries, shared by drivers of relational engines.
 
 /// Schema and statements of the table of items.
 public enum ItemTable {

@@ -1,7 +1,5 @@
 // Signals a delivery context from any thread, for drivers whose engine has no such signal. The handler runs on the
 // context soon after a request, once for all requests made before it starts.
-//
-// `isRaised` and `isOver` are atomics. The signal retains the handler, which runs only on the delivery context.
 import StillingWellSync
 import Synchronization
 
@@ -41,7 +39,7 @@ public final class SiteSignal: Sendable {
         }
     }
 
-    /// Prevents further starts of the handler.
+    /// Ends the signal. A call of the handler that is already under way may still start.
     public func invalidate() {
         isOver.store(true, ordering: .sequentiallyConsistent)
         if case .runLoop(let signal) = target { signal.invalidate() }

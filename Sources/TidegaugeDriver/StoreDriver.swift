@@ -26,7 +26,7 @@ public protocol DrivenStore: AnyObject, Sendable {
     /// Starts observing `query`. Called on the thread or queue of `site`, where every delivery must run. The first
     /// delivery is the initial one. The sink is retained at least until `cancel()`.
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any DriverSubscription
-    /// Evaluates `query` from scratch on the latest committed state. Any thread. The oracle compares results with it.
+    /// Evaluates `query` from scratch on the latest committed state. Any thread.
     func contents(of query: Query) throws -> [Item]
     /// Returns the bytes that the store occupies on its file system.
     func fileBytes() throws -> Int
@@ -85,7 +85,7 @@ public final class CommittingWriter: StoreWriter {
 /// Keeps a sink attached. `cancel()` may be called on any thread; no delivery starts after it returns.
 public protocol DriverSubscription: AnyObject, Sendable {
     func cancel()
-    /// Returns the rows of this subscription, read through the live collection itself. Called on its delivery context.
+    /// Returns the rows of this subscription. Called on its delivery context.
     func currentItems() throws -> [Item]
     /// Calls `body` with the existing rows at `indices`, at the version of the current delivery. Called on the delivery
     /// context, inside some callbacks. If `EngineFacts.shows` is `keys`, other columns are undefined. The read delays
@@ -113,7 +113,7 @@ public protocol DeliverySink: AnyObject, Sendable {
     func fail(_ error: any Error)
 }
 
-/// One callback of an engine, in terms of rows. Arrays are the engine's own if it has them; nothing is copied.
+/// One callback of an engine, in terms of rows.
 public struct Delivery: Sendable {
     /// Store version of the callback's data; `nil` if the engine has no versions; a token if the store conforms to
     /// `LateVersions`.
@@ -143,7 +143,7 @@ public struct Delivery: Sendable {
     }
 }
 
-/// Threads of drivers whose work belongs to the harness, by name. Their CPU time is in no figure of the engine.
+/// Names of threads of drivers whose work belongs to the harness.
 public enum HarnessThread {
     /// Reads what an engine in another process writes.
     public static let engineReader = "engine-reader"

@@ -133,7 +133,7 @@ public struct ServerConfiguration: Sendable, Equatable {
 }
 
 public struct StoreConfiguration: Sendable {
-    /// An existing, empty folder for this trial alone. For `.memory` stores it is on a memory file system if one is
+    /// An existing folder for this trial alone. For `.memory` stores it is on a memory file system if one is
     /// writable.
     public var directory: String
     public var durability: DurabilityLevel

@@ -1,7 +1,5 @@
 // A store whose writers' commits are logged, with one connection per delivery context. Its opener selects how
 // subscriptions learn of the commits.
-//
-// Members of `subscriptions` are used on their delivery contexts only, except for `isOf` and `cancel`.
 import FetchedResults
 import StillingWell
 import StillingWellSync

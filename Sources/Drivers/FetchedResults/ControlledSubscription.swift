@@ -1,5 +1,4 @@
-// A fetched-results controller and its delegate, which combines the individual changes into one delivery. Used on the
-// delivery context, except for `cancel` and `isOf`.
+// A fetched-results controller and its delegate, which combines the individual changes into one delivery.
 import FetchedResults
 import StillingWell
 import StillingWellSync
@@ -48,7 +47,7 @@ final class ControlledSubscription: ControlledObserver {
     }
 }
 
-/// Collects the changes between `will` and `did`. There is one section.
+/// Collects the changes between `controllerWillChangeContent` and `controllerDidChangeContent`. There is one section.
 final class RowDelegate: FetchedResultsControllerDelegate {
     typealias Object = ShownRow
 

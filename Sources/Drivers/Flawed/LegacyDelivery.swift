@@ -3,8 +3,6 @@
 //
 // A background thread commits, takes `serial` and waits for the delegate's thread. The delegate's thread meanwhile
 // commits, subscribes, cancels or refreshes, each of which waits for `serial`.
-//
-// `serial` guards `told` and `hasFailed` of all observers; `shown` belongs to the delivery context.
 import FetchedResults
 import StillingWell
 import StillingWellSync
@@ -12,7 +10,7 @@ import TidegaugeDriver
 import TidegaugeFetchedResultsDriver
 import TypedNotifications
 
-/// The lock under which the changes of all observers are computed and delivered.
+/// The lock under which the changes for all observers are computed and delivered.
 private let serial = TracedMutex("fetched results serial section")
 
 /// Delivers commits to one observer.
@@ -71,7 +69,7 @@ final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
         _ = try connection.refresh()
     }
 
-    /// Returns once no delivery is running.
+    /// Waits for a running delivery.
     func cancel() {
         sink.cancel()
         listener?.cancel()

@@ -1,4 +1,4 @@
-// One open database: a table of items and one row with the version. Every commit increments the version, and every
+// One open database: the rows, and one row with the version. Every commit writes a higher version, and every
 // observation reads it in the transaction of its fetch, so the version of a delivery is exact.
 import Foundation
 import GRDB
@@ -106,7 +106,7 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
         withExtendedLifetime(forgotten) {}
     }
 
-    /// GRDB has no snapshot that an observer stays at, so `.refresh` does what an application would do: a read.
+    /// A `ValueObservation` has no snapshot to advance, so `.refresh` is a read.
     public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         switch call {
         case .beginWrite:

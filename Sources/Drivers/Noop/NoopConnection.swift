@@ -1,7 +1,5 @@
 // Pending deliveries for one delivery context, and the signal that wakes it. Commits raise the signal at most once
 // until the context has taken the deliveries.
-//
-// The store's lock guards the inbox. `subscribers` and all other delivery state belong to the delivery context.
 import TidegaugeDriver
 
 /// The delivering side of a no-op store for one delivery context.
@@ -10,7 +8,7 @@ import TidegaugeDriver
 /// only.
 final class NoopConnection: @unchecked Sendable {
     var inbox = NoopInbox()
-    // Weak, like the signal's reference to the connection, as another thread may close the store meanwhile.
+    // Weak, because the store owns the connection.
     private weak var store: NoopStore?
     private var signal: SiteSignal?
     /// The current deliveries; kept to reuse their memory. Used on the delivery context.

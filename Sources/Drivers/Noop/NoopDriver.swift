@@ -1,5 +1,5 @@
-// A store that stores nothing: it assigns versions and wakes observers. It shows the harness's own cost, and the time
-// to a callback without an engine.
+// A store without rows: it assigns versions and wakes observers. It shows the harness's own cost, and the time to a
+// callback without an engine.
 import TidegaugeDriver
 
 /// The drivers of this module. `drivers.txt` names them.

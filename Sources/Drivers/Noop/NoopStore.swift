@@ -1,12 +1,11 @@
-// The no-op store. It keeps the score of each row, so that a commit wakes only affected observers, as a real store
+// The no-op store. It keeps scores and groups of rows, so that a commit wakes only affected observers, as a real store
 // would. It has no order, no contents and no change sets.
 //
-// `writeLock` is held by one commit at a time; the writer's `locked` hook is called under it. The lock of `state`
-// also guards the inboxes of the connections; no callback runs under it.
+// The writer's `locked` hook is called under `writeLock`. The lock of `state` also guards the inboxes of the
+// connections; no callback runs under it.
 import StillingWellSync
 import TidegaugeDriver
 
-/// Assigns versions and wakes observers.
 public final class NoopStore: RowlessStore, CallableOnSite {
     private let writeLock = TracedMutex("no-op store writers")
     private let state = Guarded("no-op store", NoopState())
@@ -79,9 +78,9 @@ private struct NoopState {
     private var numbers: [Query: Int] = [:]
     /// The connections that observe each query.
     private var watchers: [[NoopConnection]] = []
-    /// Nil after a subscription to a new query; the next commit makes it again.
+    /// Nil after a subscription to a new query; made again when it is needed.
     private var index: PredicateIndex? = PredicateIndex([])
-    /// Score of a deleted row, less than every other score.
+    /// Score of a row that does not exist, less than every other score.
     private static let absent = Int64.min
 
     mutating func load(_ items: [Item]) {

@@ -82,7 +82,7 @@ private struct ObservedModel {
     private(set) var rows: [Int64: Row] = [:]
     private var ages = 0
     private var queries: [Query] = []
-    /// Nil after a new query; the next commit makes it again.
+    /// Nil after a new query; made again when it is needed.
     private var index: PredicateIndex? = PredicateIndex([])
     /// Parallel to `queries`.
     private var watchers: [[ObservingThread]] = []

@@ -39,7 +39,7 @@ final class NotifiedSubscription: PullingSubscription {
     private let store: NotifyingStore
     private let query: Query
     private let sink: CancellableSink
-    /// Cancels the subscription.
+    /// Closure that ends the notifications; nil after it was called.
     private let registration = Guarded<(@Sendable () -> Void)?>("notification registration", nil)
     private let isInitial = DeliveryBound(true)
 

@@ -1,5 +1,5 @@
 // The echo server: one thread that receives frames from writers, answers each with its number, and forwards it to all
-// watching clients in order. The sockets belong to that thread.
+// watching clients in order.
 import Glibc
 import StillingWellSync
 import TidegaugeDriver

@@ -1,5 +1,5 @@
 // A server that keeps nothing. It numbers what writers send, answers each, and forwards it to watching clients, over
-// the transport of the server drivers. It shows the cost of the harness and of a server's round trip.
+// a Unix socket or TCP. It shows the cost of the harness and of a server's round trip.
 import TidegaugeDriver
 
 /// The drivers of this module. `drivers.txt` names them.

@@ -1,5 +1,5 @@
-// The clients of a null server: one connection for each writer, and one that watches. The watching thread commits
-// what it receives to a no-op store in this process, which wakes the affected observers.
+// The clients of a null server. The watching thread commits what it receives to a no-op store in this process, which
+// wakes the affected observers.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeNoopDriver
@@ -33,7 +33,7 @@ public final class NullServerStore: RowlessStore, ServedStore {
         readers = watched.map { socket in TracedThread("null-slot") { Self.read(socket) { _ in } } }
     }
 
-    /// Reads frames until the end of the stream.
+    /// Reads frames until the stream ends or fails.
     private static func read(_ socket: Socket, _ body: (UnsafeRawBufferPointer) -> Void) {
         var frames = FrameBuffer()
         while (try? frames.take(from: socket, body)) == true {}

@@ -1,4 +1,3 @@
-// A pipe that wakes a thread waiting for a socket.
 import CStillingWellPlatform
 import Glibc
 

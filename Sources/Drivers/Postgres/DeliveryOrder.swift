@@ -79,7 +79,7 @@ final class ShownStream: DeliveryOrder, Sendable {
     /// Records a commit that was sent completely.
     /// - Parameters:
     ///   - transaction: the lower 32 bits of its number.
-    ///   - end: its position in the log.
+    ///   - end: position of its end in the log.
     /// - Returns: the token of deliveries at its position.
     func add(_ transaction: UInt32, end: LogPosition) -> Int64 {
         state.withLock { state in
@@ -105,7 +105,6 @@ final class ShownStream: DeliveryOrder, Sendable {
 
     func shown() throws -> Data { try JSONEncoder().encode(state.withLock { $0 }) }
 
-    /// O(commits log commits) for each process.
     func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder {
         let own = state.withLock { $0 }
         let theirs = try others.map { try JSONDecoder().decode(State.self, from: $0) }

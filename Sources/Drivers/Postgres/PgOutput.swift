@@ -1,5 +1,5 @@
 // Parses messages of a replication connection: the plugin `pgoutput`, protocol version 1, with binary values. Only
-// the table of items is published, so every row is an item. Values only; it does not access the server.
+// the table of items is published, so every row is an item.
 import TidegaugeDriver
 
 /// A position in the server's log. Ascends with every commit.
@@ -17,7 +17,7 @@ enum StreamedChange: Equatable {
     /// Only the lower 32 bits of the number are sent.
     case begin(transaction: UInt32)
     case commit(at: LogPosition, end: LogPosition)
-    /// A new or changed row. `replacing` is its former key if the key has changed.
+    /// A new or changed row. `replacing` is its former key if the server sent it.
     case write(Item, replacing: Int64?)
     case delete(key: Int64)
     case truncate
@@ -26,7 +26,7 @@ enum StreamedChange: Equatable {
 }
 
 extension ReplicationMessage {
-    /// - Throws: `PostgresError` if a message is truncated, of an unknown kind, or has no valid row.
+    /// - Throws: `PostgresError` if the message cannot be parsed.
     init(_ bytes: UnsafeRawBufferPointer) throws {
         var reader = MessageReader(bytes)
         switch try reader.byte() {

@@ -1,5 +1,4 @@
-// The parts of libpq that the drivers need: a connection, prepared statements with integer values, binary results,
-// notifications. A connection is used by one thread at a time; its owner ensures that.
+// The parts of libpq that the drivers need. A connection is used by one thread at a time; its owner ensures that.
 import CTidegaugePostgres
 import Glibc
 import TidegaugeDriver
@@ -31,7 +30,7 @@ final class PostgresConnection {
 
     /// - Parameter options: by libpq's keyword. Later options override earlier ones, so a `dbname` that is a
     ///   connection string must come first.
-    /// - Throws: `PostgresError`. It contains no password, because libpq's messages contain none.
+    /// - Throws: `PostgresError`.
     init(_ options: [(String, String)]) throws {
         let (keys, values) = (options.map(\.0), options.map(\.1))
         let opened = Self.withCStrings(keys) { keys in
@@ -44,7 +43,7 @@ final class PostgresConnection {
             // `deinit` runs only if all properties have been set before an initializer throws; here they have.
             throw PostgresError(message, isConnectionLost: true)
         }
-        // Notices, such as the reason for ending a connection, also appear in the next error.
+        // By default libpq prints notices to standard error.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
     }
 
@@ -181,7 +180,7 @@ final class PostgresConnection {
     /// - Returns: the name of the snapshot at which the slot begins. The snapshot ends with the next command, the
     ///   slot with the connection.
     func makeSlot(_ name: String) throws -> String {
-        // Syntax that all versions accept; version 15 has another one too.
+        // Syntax that versions before 15 also accept.
         let sql = "CREATE_REPLICATION_SLOT \"\(name)\" TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT"
         return try checked(PQexec(handle, sql), sql).text(0, 2)
     }
@@ -233,8 +232,8 @@ final class PostgresConnection {
         }
     }
 
-    /// Whether the server has ended or refused the connection: shut down, by an administrator, starting up, or with a
-    /// connection exception (class 08).
+    /// Whether the server has ended or refused the connection, such as at a shutdown, or the state is of class 08
+    /// (connection exception).
     private static func isEnd(_ state: String) -> Bool { state.hasPrefix("57P0") || state.hasPrefix("08") }
 
     private var isLost: Bool { PQstatus(handle) != CONNECTION_OK }

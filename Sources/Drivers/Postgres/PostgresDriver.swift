@@ -12,7 +12,7 @@ public struct PostgresDriver: StoreDriver {
 
     public init(_ way: Way) { self.way = way }
 
-    /// One driver for each `PostgresWay`.
+    /// One driver for each strategy of `PostgresWay.all`.
     public static let all = Way.all.map { PostgresDriver($0) }
 
     public var name: String { way.driverName }

@@ -1,4 +1,4 @@
-// The driver's schema, which contains everything that the driver makes in the database except a publication.
+// The driver's schema, which contains the tables, triggers and functions that the driver makes.
 import Foundation
 import TidegaugeDriver
 
@@ -10,7 +10,6 @@ struct PostgresSchema: Sendable {
     /// Server settings of each session except replication sessions, as `name=value`.
     private let words: [String]
 
-    /// - Parameter words: server settings of each session, as `name=value`.
     init(_ options: [(String, String)], _ words: [String] = []) {
         name = "tidegauge_" + String(UInt64.random(in: 0 ... .max), radix: 36)
         (self.options, self.words) = (options, words)

@@ -31,8 +31,7 @@ final class PostgresServer {
     /// - Parameters:
     ///   - reachedAt: address at which a server over TCP also accepts connections from other hosts.
     ///   - settings: more settings of the server, as `name=value`.
-    /// - Throws: `DriverUnavailable` if this machine has no server, or if it cannot be started; the error of a file or
-    ///   folder that cannot be made.
+    /// - Throws: `DriverUnavailable`, `PostgresError`, `PrivateFolder.Failure`, or the error of a file operation.
     init(
         in directory: String, _ durability: DurabilityLevel, over transport: ServerConfiguration.Transport = .unix,
         reachedAt: String? = nil, settings: [String] = []
@@ -146,7 +145,7 @@ final class PostgresServer {
         child.waitUntilExit()
     }
 
-    // MARK: Programs, port and account
+    // MARK: Programs and folders
 
     /// Returns the folder of the server's programs: from the PATH, otherwise the newest of Debian's.
     static func programs() throws -> String {
@@ -192,7 +191,7 @@ final class PostgresServer {
         folder.utf8.count + "/.s.PGSQL.5432.lock".utf8.count <= longestSocketPath
     }
 
-    /// Starts a program that ends with this process, more exactly with the thread that starts it.
+    /// Starts a program that ends with the thread that starts it.
     private static func start(_ program: String, _ arguments: [String], _ log: String, _ account: ServerAccount?) throws
         -> Process
     {
@@ -221,7 +220,7 @@ final class PostgresServer {
     }
 }
 
-/// Access for other hosts: a password that is made for one trial and appears in no report.
+/// Access for other hosts: a password that is made for one trial.
 private struct Guests {
     let password: String
     /// File from which `initdb` reads the password; removed afterwards.

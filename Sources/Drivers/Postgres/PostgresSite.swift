@@ -1,7 +1,6 @@
 // A delivery context: its queries, and the rows from the watcher that they have not shown yet.
 //
-// The watcher's thread posts and reports failures. Everything else except `end` and `cancel` runs on the delivery
-// context.
+// The watcher's thread posts rows and failures. The delivery context shows the rows.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -33,7 +32,7 @@ final class PostgresSite: Sendable {
         if isNews { observers.known?.raise() }
     }
 
-    /// Any thread. No delivery starts afterwards.
+    /// Any thread.
     func end() { observers.known?.end() }
 
     private func show(_ all: [WatchedQuery]) {
@@ -45,7 +44,7 @@ final class PostgresSite: Sendable {
     }
 }
 
-/// The rows of a query, either fetched or maintained. A value.
+/// The rows of a query, either fetched or maintained.
 enum QueryRows: Sendable {
     /// All rows, fetched by a query.
     case fetched([Item])

@@ -51,7 +51,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
                 } else {
                     let snapshots = ShownSnapshots()
                     deliveryOrder = snapshots
-                    // A process that only writes does not listen.
+                    // A process that opened the store by its address connects at its first query.
                     let rounds = try WatchRounds(schema, way, snapshots, processes, bell, connects: !isGuest)
                     watcher = PostgresWatcher(rounds, bell)
                 }

@@ -1,10 +1,10 @@
 // Keeps the queries of a process up to date and gives each delivery context its changed rows. Its thread queries again
-// after a time or a notification (WatchRounds.swift), or receives every change (StreamRounds.swift). Other threads use
+// after a time or a signal (WatchRounds.swift), or receives every change (StreamRounds.swift). Other threads use
 // `orders`.
 import StillingWellSync
 import TidegaugeDriver
 
-/// Made and closed by the store's owner; any thread may subscribe.
+/// Made and closed by the store's owner.
 final class PostgresWatcher: Sendable {
     private struct Orders {
         var new: [WatchedQuery] = []
@@ -40,7 +40,7 @@ final class PostgresWatcher: Sendable {
         return watched
     }
 
-    /// Returns when no further delivery can start.
+    /// Ends the thread and cancels the queries.
     func close() {
         orders.withLock { $0.isOver = true }
         bell.ring()

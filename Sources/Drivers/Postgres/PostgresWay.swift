@@ -1,5 +1,5 @@
-// Strategies by which a process is notified of changes: those of good applications, and some known mistakes that the
-// harness must detect. Values only.
+// Strategies by which a process learns of changes: those of good applications, and some known mistakes that the
+// harness must detect.
 
 public enum PostgresWay: Sendable, Hashable {
     /// Interval of status messages in ms. The server disconnects readers of its log that are silent for long.
@@ -67,7 +67,7 @@ public enum PostgresWay: Sendable, Hashable {
         }
     }
 
-    /// The source of the signals for a watcher that queries.
+    /// The source of a watcher's signals.
     enum Hearing: Sendable {
         case nothing
         case notifications

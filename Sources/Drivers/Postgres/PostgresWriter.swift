@@ -29,8 +29,7 @@ final class PostgresWriter: StoreWriter {
         return new
     }
 
-    /// Commits the changes in one transaction. It waits for another writer only if both change the same row, which
-    /// writers of a trial do not.
+    /// Commits the changes in one transaction. It waits for another writer if both change the same row.
     /// - Throws: `MissingItem` or `PostgresError`. If the latter reports a lost connection, `commit` may be called
     ///   again with the same changes.
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
@@ -82,7 +81,7 @@ final class PostgresWriter: StoreWriter {
 
     /// Finds the transaction that made the changes: the one that wrote a row with the stamp of the first change that is
     /// not a deletion. Each commit writes its own stamp (`Item.stamp`).
-    /// - Returns: the transaction's number, or nil if the commit was not made or has no changes.
+    /// - Returns: the transaction's number, or nil if there is no such row, as after a commit that was not made.
     /// - Throws: `PostgresError` if the query fails, or if all changes are deletions, which leave no row to find.
     private func token(ofCommitted changes: UnsafeBufferPointer<Change>, _ connection: PostgresConnection) throws
         -> Int64?

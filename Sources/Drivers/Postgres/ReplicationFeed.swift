@@ -3,7 +3,7 @@
 import Glibc
 import TidegaugeDriver
 
-/// The changes that an observing process receives. The slot ends with the connection.
+/// The slot ends with the connection.
 final class ReplicationFeed {
     private let connection: PostgresConnection
     private let slot: String
@@ -78,7 +78,7 @@ final class ReplicationFeed {
         }
     }
 
-    /// Reports the processed position after commits, on request and every second; the server then discards its log.
+    /// Reports the processed position after commits, on request and every second; the server may then discard its log.
     func answer(_ nowNs: Int64) throws {
         guard owesAnswer || nowNs - toldNs >= Int64(PostgresWay.answerEveryMs) * 1_000_000 else { return }
         (owesAnswer, toldNs) = (false, nowNs)

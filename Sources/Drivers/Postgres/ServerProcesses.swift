@@ -1,5 +1,5 @@
-// Measures the CPU time of the processes of a trial's own server. Processes of connections are identified by the
-// connection's owner, the others by their titles.
+// Measures the CPU time of the processes of a trial's own server. Processes of writers and watchers are identified by
+// the connection's owner, the others by their titles.
 import Foundation
 import StillingWellSync
 
@@ -10,7 +10,7 @@ final class ServerProcesses: Sendable {
         case watcher
     }
 
-    /// Application name of writers' connections, also of those in other processes.
+    /// Application name of the connections of writers and of `NotifyBatcher`, also in other processes.
     static let writerName = "tidegauge-writer"
 
     private struct State {
@@ -54,7 +54,7 @@ final class ServerProcesses: Sendable {
         }
     }
 
-    /// Returns CPU times in ns by kind, or nil if the main process cannot be read. Ended processes are a separate kind,
+    /// Returns CPU times in ns by kind, or nil if the main process cannot be read. Other ended processes are one kind,
     /// with the resolution of a kernel tick, usually 10 ms.
     func cpu() -> [String: Int64]? {
         let (server, known, done, guests, endedBeforeNs) = state.withLock {

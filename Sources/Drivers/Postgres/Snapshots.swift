@@ -87,7 +87,6 @@ struct SnapshotChain {
     let seen: [Int]
     let problem: String?
 
-    /// O((commits + snapshots + their running transactions) · log of the largest) for snapshots that form a chain.
     init(_ commits: [Int64], _ snapshots: [PostgresSnapshot]) {
         let ascending = commits.sorted()
         let seen = snapshots.map { $0.seen(of: ascending) }

@@ -38,7 +38,7 @@ final class WatchRounds: WatcherRounds {
     private var lastNumber: Int64 = 0
 
     /// - Parameter connects: whether to connect immediately instead of for the first query.
-    /// - Throws: the error of connecting.
+    /// - Throws: errors of `connect()`.
     init(
         _ schema: PostgresSchema, _ way: PostgresWay, _ snapshots: ShownSnapshots, _ processes: ServerProcesses,
         _ bell: Bell, connects: Bool

@@ -1,4 +1,4 @@
-// The program of an engine, and what it has said of itself. Both cross the pipe to the process of a trial as JSON.
+// The program of an engine, and its reply to `hello`. Both cross the pipe to the process of a trial as JSON.
 import Foundation
 import StillingWellBasis
 import TidegaugeDriver
@@ -132,8 +132,7 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
         }
     }
 
-    /// A phrase that names the rows and change sets that the oracle cannot check because of the facts; nil if it checks
-    /// them all.
+    /// A phrase that names the checks of the oracle that the facts rule out; nil if there is none.
     var unchecked: String? {
         var parts: [String] = []
         if facts.contents == false {

@@ -9,7 +9,7 @@ final class EngineLines {
 
     private var pending: [UInt8] = []
 
-    /// Calls `line` with each complete line, until one has a failure.
+    /// Calls `line` with each complete line, until one has a failure or is too long.
     /// - Returns: the failure.
     func add(
         _ bytes: UnsafeBufferPointer<UInt8>, _ line: (UnsafeBufferPointer<UInt8>) -> ProcessFailure?

@@ -366,8 +366,7 @@ final class EngineLink: Sendable {
 
     /// Asks the engine to end, waits for that, and kills what is left of its family. Any thread. A second call does
     /// nothing.
-    /// - Throws: the failure of the engine, if it has had one, does not end, or ends with a failure; `EngineRefusal` if
-    ///   it refuses to close.
+    /// - Throws: errors of `call`; `ProcessFailure` if the process does not end or ends with a failure.
     func close() throws {
         // Set before the request, because the engine may end before its reply has been read.
         let isFirst = state.withLock { state in

@@ -40,7 +40,7 @@ struct EngineMessage: Sendable {
 
     // MARK: Both
     var version: Int64?
-    /// Rows with engine scores, each as key, group, score, stamp.
+    /// Rows with the engine's numbers.
     var rows: [Item]?
     /// Whether another line with the rest of the lists follows.
     var hasMore = false

@@ -48,7 +48,7 @@ public struct KnownEngine: Codable, Sendable {
     /// Remarks for people: versions of the engine and its runtime, its own remarks, and `unchecked`.
     public var remarks: [String] { introduction.engineFacts.remarks }
 
-    /// A phrase that names the rows and change sets that the oracle cannot check; nil if it checks them all.
+    /// A phrase that names the checks of the oracle that the engine's facts rule out; nil if there is none.
     public var unchecked: String? { introduction.unchecked }
 
     public var driver: any StoreDriver {

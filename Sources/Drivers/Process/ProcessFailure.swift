@@ -2,7 +2,7 @@
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// An engine that died, fell silent or broke the protocol. No request succeeds afterwards.
+/// A failure of an engine, such as its end or a breach of the protocol. No request succeeds afterwards.
 struct ProcessFailure: NamedEngineError {
     enum Kind: String, Sendable {
         case cannotStart = "engine_not_started"
@@ -12,7 +12,7 @@ struct ProcessFailure: NamedEngineError {
         case lineTooLong = "engine_line_too_long"
         /// Times that are out of order.
         case time = "engine_time"
-        /// A message that is not allowed in the current state, or lacks a field.
+        /// A breach of the protocol, such as a message that is not allowed in the current state, or lacks a field.
         case order = "engine_order"
         /// A delivery before the reply to `subscribe`.
         case early = "engine_early_delivery"
@@ -49,7 +49,7 @@ struct ProcessFailure: NamedEngineError {
     }
 }
 
-/// An error that the engine has reported in a reply. The engine keeps running.
+/// An error that the engine has reported in a reply.
 struct EngineRefusal: NamedEngineError {
     let operation: String
     let refusal: EngineMessage.Refusal

@@ -7,7 +7,6 @@ import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// An open store of an engine in another process.
 final class ProcessStore: ServedStore, WorkCounting, RenumberedStore {
     private let link: EngineLink
     private let directory: String

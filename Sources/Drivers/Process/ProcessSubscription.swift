@@ -30,7 +30,7 @@ final class ProcessSite: Sendable {
         for (subscription, delivery) in taken { subscription.show(delivery) }
     }
 
-    /// Any thread. No delivery starts afterwards.
+    /// Any thread.
     func end() { signal.known?.invalidate() }
 }
 
@@ -99,8 +99,7 @@ final class ProcessSubscription: DriverSubscription, EngineSubscriber {
                 moveCount: delivery.moveCount, atNs: delivery.atNs))
     }
 
-    /// Cancels in the engine too, and returns after its reply. A failure of the engine reaches all sinks, and every
-    /// later request throws it.
+    /// Cancels in the engine too, and waits for its reply. A failure of the engine is reported to the sinks.
     func cancel() {
         if !isCancelled.exchange(true, ordering: .acquiringAndReleasing) { try? store.cancel(number) }
         sink.cancel()

@@ -1,5 +1,5 @@
-// Requests as JSON, and the numbers in them. Every number that an engine gets fits into 53 bits, so that languages
-// whose numbers are doubles need no special care.
+// Requests as JSON, and the numbers in them. Keys and scores of a trial are converted to at most 53 bits, so that
+// languages whose numbers are doubles need no special care.
 import StillingWellBasis
 import TidegaugeDriver
 

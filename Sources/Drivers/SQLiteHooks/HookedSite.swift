@@ -1,6 +1,4 @@
 // The state of one delivery context: its pending touched rows, its connection, and its queries.
-//
-// Everything except `tell`, `end` and `cancel` runs on the delivery context.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -28,7 +26,7 @@ final class HookedSite: Sendable {
         observers.known?.raise()
     }
 
-    /// Any thread. No delivery starts afterwards.
+    /// Any thread.
     func end() { observers.known?.end() }
 
     /// Fetches all affected queries in one transaction, so that they have one version, then calls their sinks outside.

@@ -15,7 +15,6 @@ public protocol ConnectedStore: CallableOnSite, TransactionalReading, Asynchrono
 }
 
 extension ConnectedStore {
-    /// Few enough for the transaction to fit the log, and enough to make the overhead negligible.
     public var loadBatch: Int { 50_000 }
 
     public func load(count: Int, item: (Int) -> Item) throws {

@@ -63,7 +63,6 @@ struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
         return FrozenRead(version: frozen.version) { try frozen.read($0) }
     }
 
-    /// Few enough for the transaction to fit the log, and enough to make the overhead negligible.
     var loadBatch: Int { 50_000 }
 
     /// Plain rows contain only numbers.

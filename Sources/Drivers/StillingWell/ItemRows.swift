@@ -69,7 +69,7 @@ extension DrivenRow {
         try told(row)
     }
 
-    /// Returns the objects of `all` that a query finds, in its order.
+    /// Returns the objects of `all` that a query finds, sorted by score if the query asks for that.
     package static func results(_ query: Query, _ all: Results<Self>) -> Results<Self> {
         var results = all
         if let group = query.group { results = results.where(\.group == Int(group)) }

@@ -95,7 +95,7 @@ private final class ShapedSubscription: WholeRowSubscription, AnsweringSubscript
     private let results: DeliveryBound<Results<ShapedRow>>
     private let whole: DeliveryBound<(ShapedRow) throws -> WholeRow>
 
-    /// - Parameter results: the results that `inner` observes.
+    /// - Parameter results: results of the query that `inner` observes.
     init(
         _ inner: any AnsweringSubscription, _ results: Results<ShapedRow>,
         whole: @escaping (ShapedRow) throws -> WholeRow

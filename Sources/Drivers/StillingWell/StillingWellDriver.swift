@@ -1,4 +1,4 @@
-// Driver of StillingWell: one store, one connection per delivery context, one `Results` per subscription.
+// Driver of StillingWell: one store, one connection per delivery context, one `Results` or list per subscription.
 import Foundation
 import StillingWell
 import TidegaugeDriver

@@ -57,8 +57,8 @@ extension Results where Object: DrivenRow {
 }
 
 extension AnyPublisher {
-    /// Returns this publisher behind type-erased operators that change nothing. Generic over the output, because an
-    /// operator in `Results` would look the type of the change up for each value, as code for one class of rows does not.
+    /// Returns this publisher behind type-erased operators that change nothing. Generic over the output, because in an
+    /// extension of `Results` each value would cost a look-up of its type.
     @inline(never)
     fileprivate func passed(through operators: Int) -> Self {
         var publisher = self
