@@ -1,4 +1,4 @@
-// Records which objects a write changed, until it has committed. On the connection's scheduler.
+// Records which objects a write changed, until it has committed.
 import StillingWell
 import StillingWellSync
 import TypedNotifications
@@ -10,8 +10,7 @@ import TypedNotifications
 /// object that was added and deleted is left out. So are additions of existing objects and deletions that failed or
 /// found no object.
 ///
-/// Live queries do not need this: they observe every commit. It serves code that is called synchronously, by class and
-/// id.
+/// Live queries do not need this. It serves code that is called synchronously, by class and id.
 public final class ChangeLogger {
     private let store: Store
     private let write: WriteRecord
@@ -51,7 +50,7 @@ public final class ChangeLogger {
     /// Notes that an object is about to be deleted. After the deletion it has no id.
     public func willDelete(_ object: StoredObject) { note(object) }
 
-    /// Adds an entry for an object that exists, at most one per object. O(log n).
+    /// Adds an entry for an object that exists, at most one per object.
     private func note(_ object: StoredObject, isChanged: Bool = false) {
         guard let row = object.storedRow, let id = object.objectID, let connection = object.connection else { return }
         guard connection.store.folder == store.folder else {
@@ -70,7 +69,7 @@ public final class ChangeLogger {
 
     var changeCount: Int { write.changeCount }
 
-    /// Reports the noted changes if the write was committed. O(changes of the write).
+    /// Reports the noted changes if the write was committed.
     func post() {
         guard write.isCommitted, !entries.isEmpty else { return }
         write.forEachAdditionOrDeletion { row, isAddition in
@@ -101,7 +100,7 @@ extension Connection {
     // MARK: Conveniences
 
     /// Adds an object and reports it, in a write of its own if there is none. Does nothing if it is stored already.
-    /// - Throws: what `add` and `write` throw; `FetchedResultsError.notLogged`.
+    /// - Throws: what `add` and `writeWithNotification` throw; `FetchedResultsError.notLogged`.
     public func addWithNotification(_ object: StoredObject) throws {
         try logging { logger in
             try add(object)
@@ -111,7 +110,7 @@ extension Connection {
 
     /// Changes an object in a block, in a write of its own if there is none. Reports the object if the block wrote
     /// anything, even if the block throws and the write is committed nevertheless.
-    /// - Throws: what `write` and the block throw; `FetchedResultsError.notLogged`.
+    /// - Throws: what `writeWithNotification` and the block throw; `FetchedResultsError.notLogged`.
     public func changeWithNotification<Object: StoredObject>(_ object: Object, _ body: (Object) throws -> Void) throws {
         try logging { logger in
             let countBefore = logger.changeCount
@@ -121,7 +120,7 @@ extension Connection {
     }
 
     /// Deletes an object and reports it, in a write of its own if there is none. Does nothing if it is already deleted.
-    /// - Throws: what `delete` and `write` throw; `FetchedResultsError.notLogged`.
+    /// - Throws: what `delete` and `writeWithNotification` throw; `FetchedResultsError.notLogged`.
     public func deleteWithNotification(_ object: StoredObject) throws {
         try logging { logger in
             logger.willDelete(object)
@@ -153,7 +152,7 @@ extension Store {
 private enum ChangeLogging {
     @TaskLocal private static var current: Bound?
 
-    // Unchecked because a write begins and ends on one thread, and tasks that inherit this one compare the connection alone.
+    // Unchecked because a write begins and ends on one thread, and tasks that inherit it only compare the connection.
     private struct Bound: @unchecked Sendable {
         let logger: ChangeLogger
         let connection: Connection
@@ -171,7 +170,7 @@ private enum ChangeLogging {
         return result
     }
 
-    /// Returns the logger of the write in progress on a connection. nil for a write begun with `beginWrite`.
+    /// Returns the logger of the write in progress on a connection. nil if there is none, as after `beginWrite`.
     static func logger(_ connection: Connection) -> ChangeLogger? {
         current.flatMap { $0.connection === connection && $0.logger.isOf(connection) ? $0.logger : nil }
     }

@@ -1,4 +1,4 @@
-// The description of a controller's content: a query and its sections. A value that runs nothing.
+// The description of a controller's content: a query and its sections.
 import StillingWell
 
 /// A query, and how its objects are divided into sections.

@@ -15,7 +15,7 @@ final class FetchedBatch {
         knownPaths = nil
     }
 
-    /// Returns the path of a row, or nil. O(n) the first time, then O(1).
+    /// Returns the path of a row, or nil.
     func path(of id: ObjectID) -> RowPath? {
         let paths = knownPaths ?? rows.paths
         knownPaths = paths

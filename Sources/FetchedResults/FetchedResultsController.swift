@@ -1,6 +1,4 @@
 // The controller: the results of a fetch request, kept current on a connection and reported to a delegate.
-//
-// It has no lock and no thread. Everything runs on its connection's scheduler.
 import StillingWell
 import StillingWellBasis
 
@@ -24,7 +22,7 @@ public final class FetchedResultsController<Object: StoredObject> {
     public let cacheName: String?
     /// Receiver of changes. Held weakly.
     public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
-    /// Token of the subscription, for `write(withoutNotifying:)`. nil before the first fetch and after `invalidate`.
+    /// Token of the subscription, for `write(withoutNotifying:)`. nil without one, as before the first fetch.
     public private(set) var notificationToken: NotificationToken?
 
     private let keyPaths: [PartialKeyPath<Object>]?
@@ -92,19 +90,19 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     // MARK: Content
 
-    /// Sections, in order. Evaluates the query if needed. O(sections · log n).
+    /// Sections, in order. Evaluates the query if needed.
     public var sections: [FetchedSection<Object>] { shown.flatMap { rows?.sections(in: $0) } ?? [] }
 
-    /// All objects, in order. O(n log n).
+    /// All objects, in order.
     public var fetchedObjects: [Object] { sections.flatMap { Array($0.objects) } }
 
-    /// Returns the object at a path. O(log n).
+    /// Returns the object at a path.
     public func object(at path: RowPath) -> Object {
         guard let shown, let rows else { stopProgram("\(FetchedResultsError.notFetched)") }
         return rows.query.object(at: path, in: shown)
     }
 
-    /// Returns the path of an object, or nil if it is not shown. O(log n). During a batch, O(n) once.
+    /// Returns the path of an object, or nil if it is not shown.
     /// - Throws: `StoreError.otherStore` for an object of another store, whose id may belong to another object here.
     public func path(of object: Object) throws -> RowPath? {
         guard let id = object.objectID, let store = object.connection?.store else { return nil }
@@ -192,8 +190,8 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     // MARK: The cache
 
-    /// Names and sizes of the sections from the last run, to show while the query is being evaluated. nil if there is
-    /// no cache, or it is of another version or request. Always nil for sections by an unnamed function.
+    /// Names and sizes of the sections from the last run, to show while the query is being evaluated. nil unless there
+    /// is a cache of the connection's version and of this request.
     public private(set) var cachedSections: [CachedSection]?
 
     private var cache: SectionCache? { cacheName.map { SectionCache($0, connection.store) } }

@@ -52,12 +52,11 @@ struct FetchedRows<Object: StoredObject> {
         FetchedSection(name: name(section, rows), objects: query.objects(ofSection: section, in: rows))
     }
 
-    /// Returns all sections. O(sections · log n).
     func sections(in rows: SectionedRows) -> [FetchedSection<Object>] {
         (0..<rows.sectionCount).map { section($0, in: rows) }
     }
 
-    /// Returns names and sizes of the sections without making objects. O(sections · log n).
+    /// Returns names and sizes of the sections without making objects.
     func cachedSections(of rows: SectionedRows) -> [CachedSection] {
         (0..<rows.sectionCount).map { CachedSection(name: name($0, rows), objectCount: rows.count(ofSection: $0)) }
     }

@@ -45,8 +45,8 @@ struct LoggedObject: Sendable, Equatable {
     let change: Change
 }
 
-/// Calls listeners with the changes of all loggers in this program: those on the committing thread before the call that
-/// committed returns, others on their queue or run loop. Any thread.
+/// Calls listeners with the changes of all loggers in this program: those on the committing thread before
+/// `writeWithNotification` returns, others on their queue or run loop. Any thread.
 public final class NotificationManager: Sendable {
     /// Shared instance.
     public static let shared = NotificationManager()
@@ -58,7 +58,7 @@ public final class NotificationManager: Sendable {
         on place: NotificationPlace = .poster, _ body: @escaping @Sendable (EntityChanges) -> Void
     ) -> NotificationSubscription { center.subscribe(to: EntityChanges.self, on: place, body) }
 
-    /// Adds a listener for commits that changed objects of a class. It receives these objects only.
+    /// Adds a listener for the logged objects of a class. It is not called for commits without any.
     public func addListener<Object: StoredObject>(
         to type: Object.Type, on place: NotificationPlace = .poster, _ body: @escaping @Sendable (EntityChanges) -> Void
     ) -> NotificationSubscription {

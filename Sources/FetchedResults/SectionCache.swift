@@ -42,8 +42,7 @@ struct SectionCache {
         URL(fileURLWithPath: store.configuration.path).appendingPathComponent("fetched-results")
     }
 
-    /// Returns the sections cached for this request and version. Otherwise removes the file, because the request, the
-    /// models or the data have changed, and returns nil.
+    /// Returns the sections cached for this request and version. Otherwise removes the file and returns nil.
     func sections(_ identity: String, version: UInt64) -> [CachedSection]? {
         guard let data = try? Data(contentsOf: file) else { return nil }
         let content = try? JSONDecoder().decode(Content.self, from: data)
@@ -77,8 +76,7 @@ struct SectionCache {
 }
 
 extension Store {
-    /// Paths of the cache files of all controllers of this store, including unused ones. After a change of the models
-    /// the next `performFetch` with the same name removes its file.
+    /// Paths of the cache files of all controllers of this store, including unused ones.
     public var fetchedResultsCachePaths: [String] {
         let folder = SectionCache.folder(self)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

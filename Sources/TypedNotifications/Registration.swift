@@ -97,7 +97,7 @@ final class WeakObject: @unchecked Sendable {
 /// for.
 final class WeakSubscriber: @unchecked Sendable {
     private(set) weak var object: (any NotificationSubscriber)?
-    /// Same object, if it takes the poster. Found once, because a cast costs more than a delivery.
+    /// Same object, if it takes the poster. Found once, because a cast is slow.
     private weak var posterSubscriber: (any PosterSubscriber)?
     let wantsPoster: Bool
 

@@ -57,8 +57,7 @@ public final class TypedNotificationQueue {
     /// Number of waiting notifications.
     public var count: Int { pending.count }
 
-    /// Appends a notification, or posts it at once, and removes waiting ones that it coalesces with. O(1), and O(1) for
-    /// each of these.
+    /// Appends a notification, or posts it at once, and removes waiting ones that it coalesces with.
     /// - Parameters:
     ///   - coalescing: the waiting notifications to replace; `[]` for none.
     ///   - modes: run-loop modes in which it may be posted. Order is kept among notifications with the same timing and
