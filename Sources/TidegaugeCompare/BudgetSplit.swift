@@ -7,7 +7,7 @@ enum BudgetSplit: Sendable, Equatable {
     /// Screening may end from this time after the start. The rest confirms candidates on fresh pairs, with all of α.
     case staged(screenSeconds: Double)
     /// Too short for both stages: gates get pairs in rounds, there is no selection and no early look, and at the end
-    /// all are judged at once (Holm over all gates).
+    /// they are judged at once (Holm).
     case direct
 
     /// Share of a sufficient budget that screening may take; the rest is reserved for confirmation.

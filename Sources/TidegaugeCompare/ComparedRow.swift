@@ -13,7 +13,7 @@ public struct ComparedRow: Codable, Sendable, Equatable {
     public var verdict: Verdict
     /// Remarks on the verdict, such as `confirmed on fresh pairs`.
     public var remark: String
-    /// Medians of both sides over the pairs; nil for a figure over several points.
+    /// Medians of both sides over the pairs; nil for a figure over several points, or if the side lacks it.
     public var base: Double?
     public var head: Double?
     /// Whether change, interval, threshold and detectable effect are differences in `unit`, as values ≤ 0 have no
@@ -31,7 +31,7 @@ public struct ComparedRow: Codable, Sendable, Equatable {
     public var pValue: Double?
     /// p-value of either direction, adjusted over all figures that are not gates (Benjamini–Hochberg).
     public var qValue: Double?
-    /// Number of pairs of the same noise that would decide an undecided row.
+    /// Estimated number of pairs that would decide the row with this noise.
     public var pairsToDecide: Int?
     /// Input of the judge: p-value of either direction, the effect, which is above 0 if it is worse, and its threshold.
     var pEither: Double?

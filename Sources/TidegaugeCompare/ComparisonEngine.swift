@@ -28,7 +28,7 @@ public struct ComparisonEngine: Sendable {
     private var queue: [Assignment] = []
     private var random: SplitMix64
     private var isConfirming = false
-    /// Number of gates in confirmation that are not red yet.
+    /// Number of gates that share α: the chosen ones that are not red.
     private var family = 0
     /// Division of the budget; nil without a budget, or before every subject in front has had a pair.
     private var split: BudgetSplit?
@@ -81,8 +81,7 @@ public struct ComparisonEngine: Sendable {
         }
     }
 
-    /// Estimated time of the remaining pairs, from past pairs of their subject, or the rest of the budget. Nil before
-    /// any pair.
+    /// Estimated time of the remaining pairs, from past pairs, or the rest of the budget. Nil before any pair.
     public var secondsLeft: Double? {
         let known = tracks.filter { $0.attempts > 0 }
         guard let meanSeconds = mean(known.map(\.secondsPerPair)) else { return nil }

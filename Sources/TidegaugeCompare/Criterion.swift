@@ -1,5 +1,4 @@
-// Criterion for a metric: the direction that is worse and the difference that matters. Fixed before any measurement.
-// Pure.
+// Criterion for a metric: the direction that is worse and the difference that matters. Pure.
 import Glibc
 import TidegaugeSpec
 import TidegaugeStatistics

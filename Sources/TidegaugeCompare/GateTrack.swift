@@ -93,7 +93,7 @@ public struct GateTrack: Sendable {
         return candidates.first { name in first.values(name) != nil } ?? wanted
     }
 
-    /// Criterion from the valid pairs of both stages, for reports. Decisions use the scale of the pairs of one stage.
+    /// Criterion from the valid pairs of both stages, for reports.
     public var criterion: Criterion { PairedFigure(gate, screen + confirm).criterion }
     var screened: PairedFigure { PairedFigure(gate, screen) }
     var confirmed: PairedFigure { PairedFigure(gate, confirm) }

@@ -6,7 +6,7 @@ public struct Looks: Sendable, Equatable {
     public let pairs: [Int]
     /// α of all looks at all gates: an upper bound of the probability that a comparison of a binary with itself is red.
     public static let alpha = 0.01
-    /// α of each look, together `alpha`. A union bound loses almost nothing at three looks.
+    /// α of each look, together `alpha`.
     private static let spending = [0, 0.001, 0.004, 0.005]
 
     /// 10, 20, 30 and 40 for a screen of 20 pairs, in proportion for others.
@@ -21,8 +21,7 @@ public struct Looks: Sendable, Equatable {
         case goOn
     }
 
-    /// - Parameters:
-    ///   - family: number of gates in confirmation that are not red yet, including this one; they share α (Holm).
+    /// - Parameter family: number of gates that share α (Holm), including this one.
     public func decide(_ effect: PairedEffect, delta: Double, look: Int, family: Int) -> Decision {
         let alpha = Self.spending[look] / Double(max(family, 1))
         if effect.pWorse < alpha, effect.estimate > delta { return .regressed }

@@ -1,5 +1,5 @@
 // Searches for a schedule under which a program fails, and shortens it. One search at a time per process. A run
-// that hangs leaves its threads asleep forever, so a search ends with the first failure and its shrinking.
+// that hangs leaves its threads asleep forever, so a search ends with the first failure.
 import StillingWellBasis
 import StillingWellSync
 
@@ -24,7 +24,7 @@ public struct FoundSchedule: Sendable {
     public var tried: Int
     /// Strategy that found the schedule.
     public var strategy: String
-    /// Whether the program hung or did not end. Otherwise it broke a promise.
+    /// Whether the program hung or did not end. Otherwise it returned a failure.
     public var isHang = true
 }
 
@@ -86,7 +86,7 @@ public struct Explorer {
     }
 
     /// Removes switches from a schedule that are not needed for a failure: halves first, then smaller parts down to
-    /// single ones (delta debugging, Zeller and Hildebrandt 2002). Stops after `maximumShrinks` runs.
+    /// single ones (delta debugging, Zeller and Hildebrandt 2002). Makes at most `maximumShrinks` runs.
     public mutating func shrink(_ found: FoundSchedule) -> FoundSchedule {
         var best = found
         var size = max(1, best.schedule.switches.count / 2)

@@ -86,7 +86,7 @@ public enum KernelView {
                     result[holder].holds.append(.init(resource))
                 }
             } else {
-                // A process that has no thread here. Whether it can continue cannot be seen from here.
+                // The owner is in another process. Whether it can continue cannot be seen from here.
                 result.append(.init(tid: owner, name: "process of thread \(owner)", holds: [.init(resource)]))
             }
         }

@@ -37,7 +37,7 @@ final class LockOrder: Sendable {
     private let edges = PlainMutex<[Pair: LockOrderWitness]>([:])
 
     func add(_ held: [ThreadTrace.Entry], _ resource: TracedResource, _ place: SourcePlace) {
-        // A condition is not a lock: its mutex is released before the wait.
+        // Conditions and signals are not locks.
         guard resource.kind != .condition, resource.kind != .signal, !held.isEmpty else { return }
         edges.with { edges in
             // Instances with one label are of the same class.
@@ -53,8 +53,7 @@ final class LockOrder: Sendable {
 
     func forget() { edges.with { $0 = [:] } }
 
-    /// Returns a shortest cycle through each class that is in one, without repetitions, the shortest first. O(classes ·
-    /// edges).
+    /// Returns a shortest cycle through each class that is in one, without repetitions, the shortest first.
     func inversions() -> [LockInversion] {
         let edges = edges.with { $0 }
         var next: [String: [String]] = [:]
@@ -96,7 +95,7 @@ final class LockOrder: Sendable {
 }
 
 extension TracedResource {
-    /// Label in reports and scenario files: the name, with the kind if the name does not tell it.
+    /// Label in reports and scenario files: the name, for queues, run loops and threads with the kind in front.
     public var label: String {
         switch kind {
         case .mutex, .fileLock, .pool, .signal, .condition: name

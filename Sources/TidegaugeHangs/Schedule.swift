@@ -57,8 +57,8 @@ public final class RandomSchedule: ScheduleStrategy {
 
 /// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010). Threads have random
 /// priorities and the highest enabled one runs. At up to d − 1 random steps the running thread gets a priority below
-/// all initial ones. A run of n threads and k steps meets a bug of depth d with a probability of at least
-/// 1/(n·k^(d−1)).
+/// all initial ones. The paper's bound for the probability that a run of n threads and k steps meets a bug of depth d
+/// is 1/(n·k^(d−1)).
 public final class PCTSchedule: ScheduleStrategy {
     private var random: SplitMix64
     private var priorities: [Int: Int] = [:]

@@ -88,8 +88,8 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
 
     // MARK: From outside
 
-    /// Runs `body` on a controlled thread, with all threads it starts, until all have ended or none can continue. Stuck
-    /// threads stay asleep. One run at a time per process; the caller is not controlled.
+    /// Runs `body` on a controlled thread, with the threads it starts, until all have ended, none can continue, or the
+    /// steps are used up. Other threads stay asleep. One run at a time per process; the caller is not controlled.
     /// - Returns: how it ended, the schedule that replays it, and the number of steps with a choice.
     public static func run(
         _ strategy: any ScheduleStrategy, maximumSteps: Int = 20_000, _ body: @escaping @Sendable () -> Void

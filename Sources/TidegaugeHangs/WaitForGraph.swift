@@ -83,7 +83,7 @@ public struct WaitCycle: Sendable {
     public var links: [Link]
     public var atNs: Int64
 
-    /// Threads with their waits and when they began. Equal only while nothing has moved.
+    /// Threads with their waits and when they began.
     public var identity: Set<String> { Set(links.map { "\($0.tid) \($0.waits.resource.id) \($0.waits.sinceNs)" }) }
 
     /// Links as `thread>resource`, beginning with the first by name.

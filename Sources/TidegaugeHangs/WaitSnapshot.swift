@@ -24,7 +24,6 @@ public struct WaitSnapshot: Sendable {
         /// Kernel id.
         public var tid: Int32
         public var name: String
-        /// Resources held, in the order they were taken.
         public var holds: [Stake]
         public var wait: Stake?
 
@@ -102,7 +101,7 @@ extension Tracing {
         }
     }
 
-    /// Returns the resources that the calling thread holds, in the order they were taken. Any thread.
+    /// Returns the resources that the calling thread holds, in the order they were taken; none while tracing is off.
     public static func heldByThisThread() -> [TracedResource] {
         isOn ? ThreadTrace.current.copy().holds.map(\.resource) : []
     }
