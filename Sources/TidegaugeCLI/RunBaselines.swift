@@ -37,7 +37,7 @@ struct RunBaselines {
     /// - Parameters:
     ///   - directory: folder of the run.
     ///   - environment: complete environment, which the folder does not have yet.
-    /// - Returns: nil without a baseline.
+    /// - Returns: nil if there is no baseline to compare with.
     mutating func compare(_ directory: String, _ environment: EnvironmentReport) throws -> BaselineComparison? {
         guard compared != nil || saved != nil else { return nil }
         var record = try RunRecord.load(directory)

@@ -270,7 +270,7 @@ struct RunCommand: ParsableCommand {
 
 extension Profile: ExpressibleByArgument {}
 
-/// Removes the folder if it is empty. Only failed trials leave files in it.
+/// Removes the folder if it is empty.
 func removeIfEmpty(_ folder: String) throws {
     let left = try? FileManager.default.contentsOfDirectory(atPath: folder)
     if left?.isEmpty ?? false { try FileManager.default.removeItem(atPath: folder) }

@@ -47,7 +47,7 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         guard result.fate != .interrupted else { return }
         let companion = role == "measured" ? "" : " (\(role))"
         progress.note("\(place)\(companion), seed \(spec.seed): \(result.fate.flag?.text ?? "")")
-        // A companion mostly fails like its trial: then the first line says so.
+        // A companion mostly fails like its trial, so only the first line of each note is shown again.
         for line in result.notes + result.violations {
             progress.note("  \(isFirst ? line : String(line.prefix { $0 != "\n" }))")
         }

@@ -21,8 +21,8 @@ struct ScenarioPaths: ParsableArguments {
     /// Returns all scenarios, or exits after printing every problem of every file.
     func load() throws -> [Scenario] { try Self.load(paths) }
 
-    /// Removes scenarios in folders named `servers`, unless their own path or name was given, because they need a
-    /// server.
+    /// Removes scenarios in folders named `servers`, which need a server, unless their name, or any path with such a
+    /// folder, was given.
     /// - Parameter isReported: whether to print how many are removed.
     static func withoutServers(_ loaded: [Scenario], asked paths: [String], isReported: Bool) -> [Scenario] {
         func needsServer(_ path: String) -> Bool { path.split(separator: "/").contains("servers") }

@@ -1,4 +1,4 @@
-// The command line of the shipped programs: drivers that need neither GRDB nor a server, and commands for store files.
+// The command line of the shipped programs, with commands for store files.
 import TidegaugeCLI
 import TidegaugeDriver
 import TidegaugeStillingWellDriver

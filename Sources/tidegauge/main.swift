@@ -1,4 +1,4 @@
-// The shipped tidegauge without GRDB, whose build takes half as long as all the rest; `tidegauge-peers` has it.
+// The shipped tidegauge without GRDB, which takes long to build; `tidegauge-peers` has it.
 import TidegaugeShipped
 
 shippedMain()

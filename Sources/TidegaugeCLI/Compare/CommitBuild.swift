@@ -19,7 +19,7 @@ struct CommitBuild {
     }
 
     /// Builds a product of a Swift package.
-    /// - Throws: `ShellFailure` if the build fails.
+    /// - Throws: `ShellFailure`, or the error of a file operation.
     func build(_ revision: Revision, product: String, configuration: String) throws -> Built {
         let compiler = try Shell.output(["swift", "--version"], in: repository.root)
         let folder = folder(revision, key: compiler + product + configuration)
@@ -42,7 +42,7 @@ struct CommitBuild {
 
     /// Runs a command of the shell in a worktree of the commit, which is kept.
     /// - Returns: the worktree.
-    /// - Throws: `ShellFailure` if the command fails.
+    /// - Throws: `ShellFailure`, or the error of a file operation.
     func build(_ revision: Revision, by command: String) throws -> String {
         let folder = folder(revision, key: command)
         // Written last, so that a folder with it is complete.

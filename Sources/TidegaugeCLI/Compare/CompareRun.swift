@@ -71,7 +71,7 @@ final class CompareRun {
         return outcome
     }
 
-    /// Counts the instructions of the points that `record` lacks, and adds them.
+    /// Counts the points that `record` lacks, and adds the counts.
     private func count(
         _ record: inout ComparisonRecord, _ binaries: (base: OtherBinary, head: OtherBinary),
         _ report: ComparisonReport

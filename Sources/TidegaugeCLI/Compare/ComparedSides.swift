@@ -25,7 +25,6 @@ struct ComparedSides {
     var binaries: (base: OtherBinary, head: OtherBinary) { (base.binary, head.binary) }
 
     /// Builds the sides if necessary.
-    /// - Throws: an exit with the error message.
     init(base baseName: String, head headName: String?, _ options: CompareOptions, _ run: CompareRun) throws {
         engines = nil
         if Self.isBinary(baseName), let headName, Self.isBinary(headName) {
@@ -55,7 +54,6 @@ struct ComparedSides {
 
     /// Builds engines of another language, which this binary measures on both sides.
     /// - Parameter command: command of the shell that builds a commit.
-    /// - Throws: an exit with the error message.
     init(
         base baseName: String, head headName: String?, build command: String, _ options: CompareOptions,
         _ run: CompareRun
@@ -133,7 +131,6 @@ struct ComparedSides {
     // MARK: Plan
 
     /// - Parameter isCountedOnly: whether no pairs are run.
-    /// - Throws: an exit with the problems of scenarios or options.
     func plan(_ options: CompareOptions, isCountedOnly: Bool = false) throws -> ComparisonPlan {
         let place = folder(head, options)
         let loaded = ScenarioPaths.withoutServers(try ScenarioPaths.load([place]), asked: [place], isReported: false)

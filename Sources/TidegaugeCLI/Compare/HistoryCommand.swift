@@ -19,7 +19,7 @@ struct HistoryCommand: ParsableCommand {
     var add: String?
 
     @Option(
-        help: ArgumentHelp("Anchor commit of a new history. An existing history keeps its own.", valueName: "commit"))
+        help: ArgumentHelp("Anchor commit (default: that of the last point in the history).", valueName: "commit"))
     var anchor: String?
 
     @Option(help: "File of the history (default: history.ndjson in the reports folder).")

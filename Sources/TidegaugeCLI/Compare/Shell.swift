@@ -12,7 +12,7 @@ enum Shell {
     private static let lookEveryNs: Int64 = 200_000_000
 
     /// Returns the output of `command` without its last line end.
-    /// - Throws: `ShellFailure` if it fails.
+    /// - Throws: `ShellFailure`.
     @discardableResult
     static func output(
         _ command: [String], in folder: String, environment: [String: String] = [:]
@@ -40,7 +40,7 @@ enum Shell {
     /// - Parameters:
     ///   - name: text that errors call it by; nil: its first words.
     ///   - count: number of last lines that errors show, after up to five earlier lines with `error:`.
-    /// - Throws: `ShellFailure` if it fails or `interruption` stops it.
+    /// - Throws: `ShellFailure`, or the error of a log that cannot be written.
     static func run(
         _ command: [String], in folder: String, log: String, _ interruption: Interruption, named name: String? = nil,
         lastLines count: Int = 3

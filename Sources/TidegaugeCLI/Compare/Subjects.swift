@@ -16,7 +16,6 @@ struct Subjects {
     private(set) var skipped: [OneSided] = []
 
     /// - Parameter areNamed: whether the scenarios were named instead of all being used.
-    /// - Throws: problems of the scenarios.
     init(
         _ scenarios: [Scenario], areNamed: Bool, profile: Profile, drivers asked: [String],
         overrides: [String: String]
