@@ -133,7 +133,7 @@ let package = Package(
 
         // The harness, which measures. First trials, metrics and limits as values.
         .target(name: "TidegaugeSpec"),
-        // Scenario files: YAML, rules, search, schema, documentation. Only the command line imports it.
+        // Scenario files: YAML, rules, search, schema, documentation.
         .target(
             name: "TidegaugeScenario",
             dependencies: [
@@ -198,7 +198,7 @@ let package = Package(
                 argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ], plugins: ["TidegaugeEmbedTexts"]),
-        // The scenarios as text inside the command line, and the templates of pages inside their target.
+        // Texts inside the program: scenarios, lists of drivers, templates of pages.
         .plugin(name: "TidegaugeEmbedTexts", capability: .buildTool(), path: "Tools/TidegaugeEmbedTexts"),
         // A list of the drivers that a target depends on.
         .plugin(name: "TidegaugeLinkDrivers", capability: .buildTool(), path: "Tools/TidegaugeLinkDrivers"),
@@ -302,7 +302,7 @@ let package = Package(
                 "TidegaugeTrialRunner", "TidegaugeTrial", "tidegauge-fixture",
             ] + drivers.map { .byName(name: $0.module) },
             plugins: ["TidegaugeLinkDrivers"]),
-        // Fuzzes every reader of untrusted input (`make fuzz`).
+        // Fuzzes readers of untrusted input (`make fuzz`).
         .testTarget(
             name: "TidegaugeFuzzTests",
             dependencies: [

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Uses pages of reports as a reader does, in a headless Chromium: hovers, zooms, takes curves away, filters, prints, at the
-sizes of a laptop and of a phone. Checks units, directions, addresses, folded tests, the table of engines, the tiles of a
-counted run and the tables of a comparison. Fails on the first wrong result, and on any error of the console.
+"""Uses pages of reports as a reader does, in a headless Chromium: hovers, zooms, filters and prints. Fails on the first
+wrong result.
 
     page_test.py PAGE…                    uses each page
     page_test.py --pictures DIR PAGE      takes pictures of its first screen instead, light and dark, wide and narrow
@@ -201,7 +200,7 @@ class PageTest:
         return self.browser.ask("document.title.startsWith('Tidegauge compare')")
 
     def changes(self, size):
-        """The column of changes is in view at every size. The columns of both sides give way on a narrow page."""
+        """Checks that columns of changes are in view."""
         hidden = self.browser.ask(
             "(() => { for (const fold of document.querySelectorAll('details')) fold.open = true;"
             "return [...document.querySelectorAll('th')].filter(e => e.textContent === 'change'"
@@ -242,7 +241,7 @@ class PageTest:
         self.check(ask(f"document.getElementById('{target}').closest('details').open"), "a link opens what it leads to")
 
     def figures(self):
-        """Checks that tiles and titles of tables state units and directions, and that titles lead to definitions."""
+        """Checks the titles and figures of tiles and tables."""
         ask = self.browser.ask
         if ask("document.querySelector('main > :first-child').className") == "answers":
             self.check(ask("document.querySelector('.lead').textContent.trim().length") > 40, "a sentence says what was measured")
@@ -259,7 +258,7 @@ class PageTest:
         undirected = [title for title, term in titles if "better" in term and "↓" not in title and "↑" not in title]
         self.check(undirected == [], f"titles say which direction is better {undirected}")
         units = [term for _, term in titles if len(term.split(" ", 1)) < 2]
-        self.check(units == [], f"definitions name the unit {units}")
+        self.check(units == [], f"terms of definitions have words after the name {units}")
         spreads = ask("[...document.querySelectorAll('.scenario td.figure small')].map(e => e.textContent).filter(Boolean)")
         self.check(all(", n " in spread for spread in spreads), f"small figures are spread and number of trials {spreads[:2]}")
         gates = ask("[...document.querySelectorAll('.scenario')].map(e => [e.querySelector('.gate small')?.textContent.split(/[ \\u00a0]/)[0],"
@@ -274,12 +273,12 @@ class PageTest:
         return self.browser.ask("(document.querySelector('.lead') || document.body).textContent.startsWith('Counted by')")
 
     def addresses(self):
-        """A scenario's address is its name, and leads to the scenario's title."""
+        """Checks that a scenario's address begins like its name, and leads to the scenario's title."""
         ask = self.browser.ask
         wrong = ask("[...document.querySelectorAll('.scenario')].map(e => [e.querySelector('b').textContent,"
                     "e.querySelector('.inside').id]).filter(([name, id]) => { const own = name.toLowerCase()"
                     ".replace(/[^a-z0-9]/g, '-'); return id !== own && !id.startsWith(own.slice(0, 20)) })")
-        self.check(wrong == [], f"addresses are the names of scenarios {wrong}")
+        self.check(wrong == [], f"addresses begin like the names of scenarios {wrong}")
         link = ask("(() => { const a = [...document.querySelectorAll('.answer a')].find(a =>"
                    "document.getElementById(a.hash.slice(1))?.matches('.inside')); if (!a) return null;"
                    "a.click(); return [a.textContent, a.hash.slice(1)] })()")
@@ -311,8 +310,8 @@ class PageTest:
         rows = ask("[...document.querySelectorAll('table.engines tr')].filter(r => r.cells.length > 1 && r.querySelector('td'))"
                    ".map(r => [r.cells[0].textContent,"
                    "r.querySelectorAll('.by span').length, r.cells[r.cells.length - 1].textContent])")
-        self.check(len({row[0] for row in rows}) > 1, "a row for each engine")
-        self.check(any(row[1] for row in rows), "bars show the first figure")
+        self.check(len({row[0] for row in rows}) > 1, "several engines have rows")
+        self.check(any(row[1] for row in rows), "a row has a bar")
         first = head[-1].removeprefix("against ")
         ratios = [row[2] for row in rows if row[0] != first]
         overall = ask("[...document.querySelectorAll('.overall li')].map(e => e.textContent)")
@@ -324,7 +323,7 @@ class PageTest:
         self.check(standings and all("× " in line and " than " in line for line in standings),
                    f"the first screen says which engine is faster {standings}")
         best = ask("[...document.querySelectorAll('table.engines')].every(t => t.querySelector('td.best'))")
-        self.check(best, "the best figures of a point are marked")
+        self.check(best, "each table of engines marks a best figure")
 
     def counted(self):
         if not self.is_counted():
@@ -345,14 +344,14 @@ class PageTest:
         ask("document.querySelector('.filter input').select()")
         name = ask("document.querySelector('.scenario b').textContent")
         self.browser.call("Input.insertText", text=name)
-        self.check(1 <= ask(shown) <= before, "a filter shows what it names")
+        self.check(1 <= ask(shown) <= before, "a filter by a name shows a scenario")
         ask("(() => { const i = document.querySelector('.filter input'); i.value = '';"
             "i.dispatchEvent(new Event('input', { bubbles: true })) })()")
         self.check(ask(shown) == before, "without words everything is there again")
         broken = ask("document.querySelectorAll('.scenario[data-tone=bad]').length")
         box = "document.querySelectorAll('.filter input')[1].click()"
         ask(box)
-        self.check(ask(shown) == broken, "only broken ones are shown")
+        self.check(ask(shown) == broken, "as many are shown as are broken")
         ask(box)
 
     def plots(self):

@@ -18,7 +18,7 @@ TOKEN = "t0ken"
 
 
 class GitHub(http.server.BaseHTTPRequestHandler):
-    """Comments of one pull request, oldest first, in pages; `refusal` is answered instead while it is set."""
+    """Comments of one pull request, oldest first, in pages. `refusal`: a method, and the status that refuses it."""
 
     comments = []
     refusal = None
@@ -95,7 +95,7 @@ def main():
     assert say("verdict: two\n").returncode == 0
     assert bodies("verdict") == [f"{marker}\nverdict: two\n"], bodies("verdict")
 
-    # The comment follows two pages of other comments, some of which quote it.
+    # The comment follows 230 other comments, some of which quote it.
     quotes = [{"id": index, "body": f"> {marker}\n> verdict: two" if index % 50 == 0 else "+1"} for index in range(230)]
     GitHub.comments[:0] = quotes
     assert say("verdict: three\n").returncode == 0

@@ -5,7 +5,7 @@ const facts = { durabilities: ["memory", "relaxed", "full"], contents: false, sh
 let subs = [];
 let version = 1;
 
-// Nanoseconds of CLOCK_MONOTONIC. A number is exact up to an uptime of 104 days, and to 2 ns beyond.
+// Nanoseconds of CLOCK_MONOTONIC. A number is exact up to an uptime of 104 days.
 const now = () => Number(process.hrtime.bigint());
 const send = (message) => process.stdout.write(JSON.stringify(message) + "\n");
 

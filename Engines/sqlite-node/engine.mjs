@@ -18,11 +18,11 @@ const schema = `
   CREATE TABLE clock (version INTEGER);
   INSERT INTO clock VALUES (1);`;
 
-// Nanoseconds of CLOCK_MONOTONIC. A number is exact up to an uptime of 104 days, and to 2 ns beyond.
+// Nanoseconds of CLOCK_MONOTONIC. A number is exact up to an uptime of 104 days.
 const now = () => Number(process.hrtime.bigint());
 const send = (message) => process.stdout.write(JSON.stringify(message) + "\n");
 
-// Splits a long list, because a line may have 8 MiB.
+// Splits a long list, because a line may have at most 8 MiB.
 function sendList(message, name, values) {
   const part = 100_000;
   for (let start = 0; start === 0 || start < values.length; start += part) {

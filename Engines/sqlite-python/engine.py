@@ -44,7 +44,7 @@ def send(message):
 
 
 def send_list(message, name, values):
-    """Splits a long list, because a line may have 8 MiB."""
+    """Splits a long list, because a line may have at most 8 MiB."""
     part = 100_000
     for start in range(0, max(1, len(values)), part):
         more = {"more": True} if start + part < len(values) else {}

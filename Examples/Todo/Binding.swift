@@ -15,7 +15,7 @@ final class Binding {
     }
 
     private func update() {
-        // Called once, before the change, on the changing thread. So the values are read in a later turn.
+        // Called once, before the change, on the changing thread. So the values are read later, on the main queue.
         let value = withObservationTracking(read) { [weak self] in
             DispatchQueue.main.async { MainActor.assumeIsolated { self?.update() } }
         }

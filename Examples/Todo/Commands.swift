@@ -1,4 +1,4 @@
-// The commands that can be typed. Each line changes the store or selects another view of it.
+// The commands that can be typed.
 import Foundation
 import StillingWell
 

@@ -51,7 +51,7 @@ fn send(line: String) {
     output.write_all((line + "\n").as_bytes()).and_then(|_| output.flush()).unwrap_or_else(|_| std::process::exit(0));
 }
 
-/// Splits a long list, because a line may have 8 MiB. `head` is the line without its end.
+/// Splits a long list, because a line may have at most 8 MiB. `head` is the line without its end.
 fn send_list(head: &str, name: &str, values: &[String]) {
     let parts: Vec<&[String]> = if values.is_empty() { vec![values] } else { values.chunks(100_000).collect() };
     for (index, part) in parts.iter().enumerate() {
