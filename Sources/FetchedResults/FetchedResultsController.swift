@@ -58,8 +58,7 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     /// Shows the results of the request from now on, and starts to report changes. Does not evaluate the query itself.
     /// Later changes are reported relative to what was read.
-    /// - Throws: `unknownModel`, `noScheduler` on a connection without a delivery context, `closed`; `otherStore`,
-    ///   `otherClass`, `filterTooDeep` for an invalid filter.
+    /// - Throws: what `Connection.objects` and `SectionedResults.observe` throw.
     public func performFetch() throws {
         let rows = try fetchRequest.rows(on: connection)
         end()
@@ -121,7 +120,7 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     /// Returns the sections and their changes as a sequence for any task, for the last fetched request. The first
     /// element has the sections.
-    /// - Throws: `notFetched`, `closed`.
+    /// - Throws: `notFetched`; what `SectionedResults.changes` throws.
     public func changes() throws -> LiveChanges<SectionedUpdate> {
         guard let rows else { throw FetchedResultsError.notFetched }
         return try rows.query.changes(keyPaths: keyPaths)

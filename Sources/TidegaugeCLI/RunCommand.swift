@@ -16,7 +16,7 @@ struct RunCommand: ParsableCommand {
             Exit codes: 0 all is well (limits that the machine could not judge are named, as are figures worse than a \
             baseline's), 1 a limit is broken, 3 a trial hung, 4 the store broke a promise, 64 and 65 the command or a scenario \
             is wrong, 69 a driver cannot run here, 70 a trial or the harness failed, 130 interrupted; the worst wins. \
-            (2 is used by `compare` only.)
+            (2 is used by `compare` and `calibrate`.)
             """)
 
     @OptionGroup var scenarios: ScenarioPaths

@@ -1,4 +1,4 @@
-// The plan of a run, made only from its options and the files that they name, so that a resumed run has the same plan.
+// The plan of a run, made from its options and the files that they name, so that a resumed run has the same plan.
 import ArgumentParser
 import Foundation
 import TidegaugeMeasure

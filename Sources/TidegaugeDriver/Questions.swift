@@ -21,7 +21,7 @@ public enum ReadQuestion: Sendable, Equatable {
 public struct ReadAnswer: Sendable, Equatable {
     /// Number of rows of a window.
     public static let windowRows = 50
-    /// Answer of a lookup without a result. Stamps are never negative.
+    /// Answer of a lookup without a result. Only audited rows (group −1) have negative stamps.
     public static let noRow: Int64 = -1
 
     public var value: Int64

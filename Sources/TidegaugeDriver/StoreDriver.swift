@@ -49,8 +49,8 @@ public protocol StoreWriter: AnyObject {
 /// A writer whose engine runs in another process and takes the times of its commits itself. They replace those that the
 /// harness takes around `commit`, which contain the way to that process and back.
 public protocol SelfTimedWriter: StoreWriter {
-    /// Encodes the changes of the next `commit`, which gets the same ones. Called before the commit is due, so that
-    /// encoding is not measured. `commit` may also be called without it.
+    /// Encodes the changes of the next `commit`, which gets the same ones, so that encoding is not measured. `commit`
+    /// may also be called without it.
     /// - Throws: if the changes cannot be encoded.
     func prepare(_ changes: UnsafeBufferPointer<Change>) throws
     /// Times of the last commit that returned; nil before the first.

@@ -10,7 +10,7 @@ public struct Item: BitwiseCopyable, Sendable, Equatable {
     public var group: Int64
     /// Value that queries filter and sort by. Unique in the store, so that no order depends on an engine's tie rule.
     public var score: Int64
-    /// Identifies the commit that last wrote the row.
+    /// Identifies the commit that last wrote the row, except for its sign; 0 for rows as loaded.
     public var stamp: Int64
 
     public init(key: Int64, group: Int64, score: Int64, stamp: Int64) {

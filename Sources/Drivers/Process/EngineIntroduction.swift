@@ -1,4 +1,4 @@
-// The program of an engine, and its reply to `hello`. Both cross the pipe to the process of a trial as JSON.
+// The program of an engine, and its reply to `hello`. The process of a trial gets both as JSON.
 import Foundation
 import StillingWellBasis
 import TidegaugeDriver

@@ -5,7 +5,7 @@ import TidegaugeDriver
 /// The drivers of this module. `drivers.txt` names them: none, because each is made of a command.
 public let allDrivers: [any StoreDriver] = []
 
-/// An engine that has answered once. Crosses the pipe to the process of a trial as JSON.
+/// An engine that has answered once. The process of a trial gets it as JSON.
 public struct KnownEngine: Codable, Sendable {
     let program: EngineProgram
     let introduction: EngineIntroduction
