@@ -1,4 +1,4 @@
-// `tidegauge report`: makes the pages of a run again from its folder, or a page about two runs. Measures nothing.
+// `tidegauge report`: makes the pages of a run or a comparison again from its folder, or a page about two runs.
 import ArgumentParser
 import TidegaugeReport
 import TidegaugeScenario

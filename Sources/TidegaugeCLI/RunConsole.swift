@@ -1,5 +1,4 @@
-// Connects a run with its outputs: figures and events go to the report, problems and progress to standard error,
-// verdicts on limits to standard output at the end.
+// Connects a run with its outputs: the report, standard error and standard output.
 import TidegaugeMeasure
 import TidegaugeReport
 import TidegaugeRun

@@ -1,5 +1,5 @@
 // Figures of a project over its commits, as logarithms of the ratio to a pinned anchor build that ran beside each
-// commit. Differences of machines and days cancel. Pure.
+// commit, so that differences of machines and days mostly cancel. Pure.
 import Glibc
 import TidegaugeMeasure
 import TidegaugeSpec

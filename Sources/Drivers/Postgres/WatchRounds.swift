@@ -1,6 +1,6 @@
 // The work of a watcher that runs all queries of the process again, at intervals or after signals of changes; `outbox`
-// fetches only the numbered rows. After a lost connection it first listens on a new one and then runs the queries, so
-// no change is missed in between, except by `lateListen`.
+// fetches the numbered rows instead. After a lost connection it listens on a new one before it runs the queries, except
+// with `lateListen`.
 import Glibc
 import StillingWellBasis
 import TidegaugeDriver

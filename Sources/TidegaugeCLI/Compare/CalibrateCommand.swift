@@ -1,5 +1,5 @@
-// `tidegauge calibrate`: measures the comparison itself. Compares a binary with itself repeatedly, each time with
-// pairs of its own, and with injected slowdowns of known size.
+// `tidegauge calibrate`: measures the comparison itself. Compares a binary with itself repeatedly, on fresh pairs each
+// time, and with injected slowdowns of known size.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare

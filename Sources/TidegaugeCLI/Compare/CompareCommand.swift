@@ -1,4 +1,4 @@
-// `tidegauge compare`: builds both commits, runs the same trials on both, and confirms regressions on fresh pairs.
+// `tidegauge compare`: decides whether a commit or binary is slower than another.
 import ArgumentParser
 import Foundation
 import TidegaugeMeasure
