@@ -50,7 +50,7 @@ public struct ComparisonEngine: Sendable {
         orders = plan.subjects.map { _ in [] }
     }
 
-    /// Returns the next pair. Nil if everything is decided, the budget is spent, or only counts were requested.
+    /// Returns the next pair. Nil if no subject needs one, the budget is spent, or only counts were requested.
     public mutating func next() -> Assignment? {
         if plan.isCountedOnly { return nil }
         // A round may stay incomplete, so that its time is left for confirmation.

@@ -4,7 +4,7 @@ import TidegaugeSpec
 import TidegaugeStatistics
 
 public enum MergedSamples {
-    /// Returns the merged samples of a metric at one point, or nil if trials lack them.
+    /// Returns the merged samples of a metric at one point, or nil without pairs or if a trial lacks them.
     public static func quantiles(_ metric: String, _ pairs: [PairRecord], _ point: Int) -> MergedQuantiles? {
         let base = pairs.compactMap { counts(metric, $0.points[point].base) }
         let head = pairs.compactMap { counts(metric, $0.points[point].head) }

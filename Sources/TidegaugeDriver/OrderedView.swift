@@ -71,7 +71,7 @@ public struct OrderedView: Sendable {
 
     // MARK: Changing
 
-    /// Applies the changes of a commit. O(steps (log steps + chunk size) + chunks log steps).
+    /// Applies the changes of a commit. O(steps (log steps + chunk size) + chunks (1 + log steps)).
     /// - Parameter steps: each row at most once. Rows that do not match the query are ignored.
     public mutating func apply(_ steps: [Step]) {
         var edits: [Place: Item?] = [:]

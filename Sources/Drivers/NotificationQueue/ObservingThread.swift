@@ -39,7 +39,7 @@ final class NotifiedSubscription: PullingSubscription {
     private let store: NotifyingStore
     private let query: Query
     private let sink: CancellableSink
-    /// Closure that ends the notifications; nil after it was called.
+    /// Closure that ends the notifications.
     private let registration = Guarded<(@Sendable () -> Void)?>("notification registration", nil)
     private let isInitial = DeliveryBound(true)
 

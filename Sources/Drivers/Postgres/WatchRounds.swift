@@ -32,7 +32,7 @@ final class WatchRounds: WatcherRounds {
     private var known: [Known] = []
     /// Queries that have not been fetched yet.
     private var waiting: [WatchedQuery] = []
-    /// The statement for the known queries; nil after these have changed.
+    /// The statement for the known queries, if it is prepared.
     private var statement: String?
     /// The highest outbox number seen.
     private var lastNumber: Int64 = 0

@@ -398,7 +398,7 @@ final class EngineLink: Sendable {
         if !exit.isSuccess { throw fail(.died, "its process ended (\(exit)) after 'close'") }
     }
 
-    /// CPU time in ns of the engine and the processes that it has started.
+    /// CPU time in ns of the processes of the engine that still run.
     func cpuNs() -> Int64 { family.cpuNs() }
 
     /// Like `cpuNs` if all of their threads sleep; otherwise nil.
