@@ -11,7 +11,7 @@ enum Engines {
         var description: String
     }
 
-    /// Engines that have been asked for, by the argument.
+    /// Engines that are drivers here, with the `--driver` argument that named each; empty in the process of a trial.
     private static let met = Mutex<[(argument: String, engine: KnownEngine)]>([])
 
     static var all: [KnownEngine] { met.withLock { $0.map(\.engine) } }

@@ -1,7 +1,7 @@
 // Reads that an application makes in its callbacks besides the delivery itself: rows, their sum or number, or one row
 // by its key. Each answer is a number that follows from the rows of one version, which a model can check.
 
-/// A question to an `AnsweringSubscription` about the rows of its query.
+/// A question to an `AnsweringSubscription`.
 public enum ReadQuestion: Sendable, Equatable {
     /// Finds the row with this key. The answer is its stamp if the query contains it, else `ReadAnswer.noRow`.
     case lookup(key: Int64)

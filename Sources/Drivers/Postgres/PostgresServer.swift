@@ -15,7 +15,7 @@ final class PostgresServer {
 
     /// libpq options for connections.
     let options: [(String, String)]
-    /// Password for connections from other hosts; nil if there are none.
+    /// Password for connections from other hosts; nil if these cannot connect.
     let password: String?
     /// Process ID of the server's main process, the parent of its other processes.
     private(set) var process: Int32
