@@ -1,5 +1,5 @@
 // Allocated bytes, from jemalloc's counters. The library replaces malloc for the whole process, including Swift's
-// allocations. Builds without it (sanitizers use their own allocator) have no counters and leave the columns empty.
+// allocations. Builds without it (sanitizers use their own allocator) have no such counters.
 import CStillingWellPlatform
 
 #if HAVE_JEMALLOC
@@ -11,7 +11,7 @@ public struct ThreadAllocations: Sendable {
     /// Points into the thread's own jemalloc state and lives as long as the thread.
     nonisolated(unsafe) private let allocated: UnsafePointer<UInt64>
 
-    /// Creates the counter of the calling thread; `nil` if jemalloc is not linked. Other threads may read it as long
+    /// Creates the counter of the calling thread; `nil` without jemalloc's counters. Other threads may read it as long
     /// as the thread lives, and may get a slightly older value.
     public init?() {
         #if HAVE_JEMALLOC
@@ -34,8 +34,8 @@ public enum AllocationProbe {
     public static var isAvailable: Bool { ThreadAllocations() != nil }
 
     /// Returns allocated bytes that are not freed, over all threads. Without jemalloc, the value is from a
-    /// sanitizer's allocator or glibc. Refreshes jemalloc's statistics, which holds its locks for about 200 µs: call
-    /// rarely within a measured window.
+    /// sanitizer's allocator or glibc. With jemalloc, holds its locks for about 200 µs: call rarely within a measured
+    /// window.
     public static func liveBytes() -> UInt64? {
         #if HAVE_JEMALLOC
             return moveEpoch() ? value("stats.allocated", 0).map { UInt64($0) } : nil
@@ -44,9 +44,9 @@ public enum AllocationProbe {
         #endif
     }
 
-    /// Returns the requests of all threads since the process started; `nil` if jemalloc is not linked. Requests
-    /// served from thread caches are counted late, so that short spans can be wrong by a few per cent. Holds
-    /// jemalloc's locks for about 200 µs: call outside the window or at its ends.
+    /// Returns the requests of all threads since the process started; `nil` without jemalloc's counters. Requests
+    /// served from thread caches are counted late, so that short spans can be wrong by a few per cent. Holds jemalloc's
+    /// locks for about 200 µs: call outside the window or at its ends.
     public static func processTotals() -> AllocationTotals? {
         #if HAVE_JEMALLOC
             guard moveEpoch() else { return nil }

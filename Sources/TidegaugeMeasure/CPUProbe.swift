@@ -50,8 +50,7 @@ public struct CPUProbe: Sendable {
         return CPUSnapshot(processNs: Self.processNs(), threads: known)
     }
 
-    /// Ends the window of `start`. Reads the clocks first, for the threads known at the start, so that this hardly
-    /// counts.
+    /// Ends the window of `start`: reads the clocks of its threads first, and then their names.
     public func delta(since start: CPUSnapshot) -> CPUDelta {
         let processNs = Self.processNs()
         let mineNs = Self.currentThreadNs()
@@ -59,7 +58,7 @@ public struct CPUProbe: Sendable {
         let clocks = start.threads.map { $0.tid == me ? mineNs : cp_thread_cpu_ns($0.tid) }
         var end: [ThreadCPU] = []
         for (thread, cpuNs) in zip(start.threads, clocks) where cpuNs >= 0 {
-            // A changed name means another thread with a reused ID.
+            // A changed name can mean another thread with a reused ID.
             guard Self.name(ofThread: thread.tid) == thread.name else { continue }
             end.append(ThreadCPU(tid: thread.tid, name: thread.name, cpuNs: cpuNs))
         }
@@ -76,14 +75,14 @@ public struct CPUProbe: Sendable {
 public struct CPUDelta: Sendable, Equatable {
     /// CPU time of all threads, including those that started or ended within the window.
     public var processNs: Int64
-    /// Threads that lived throughout the window, with the CPU time that they used in it.
+    /// Threads known at both ends of the window, with the CPU time that they used in it.
     public var threads: [ThreadCPU]
 
     public init(from start: CPUSnapshot, to end: CPUSnapshot) {
         processNs = end.processNs - start.processNs
         let before = Dictionary(start.threads.map { ($0.tid, $0) }, uniquingKeysWith: { first, _ in first })
         threads = end.threads.compactMap { thread in
-            // A decreased clock or a changed name means another thread with a reused ID.
+            // A decreased clock or a changed name can mean another thread with a reused ID.
             guard let known = before[thread.tid], known.name == thread.name, thread.cpuNs >= known.cpuNs else {
                 return nil
             }

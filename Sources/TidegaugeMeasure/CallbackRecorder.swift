@@ -21,7 +21,7 @@ public struct CallbackRecord: BitwiseCopyable, Sendable, Equatable {
     public var enterNs: Int64
     /// End of the callback; 0 before it.
     public var exitNs: Int64
-    /// Version of the callback's data. All commits up to it are covered.
+    /// Version of the callback's data: all commits up to it are covered. A token until `renumber` replaces it.
     public var version: Int64
     /// Number of rows in the collection after this delivery.
     public var count: Int64
@@ -98,7 +98,7 @@ public final class CallbackRecorder: Sendable {
         records.updateLast { $0.exitNs = exitNs }
     }
 
-    /// Replaces tokens by versions in the first callbacks. Called once, after the delivery context has been waited for.
+    /// Replaces tokens by versions in the first callbacks. Called after the delivery context has been waited for.
     public func renumber(first count: Int, _ version: (Int64) -> Int64) {
         records.updateFirst(count) { if !$0.flags.contains(.noVersion) { $0.version = version($0.version) } }
     }

@@ -1,4 +1,4 @@
-// Identity of a process's monotonic clock, which is equal for all processes that share it. Values only.
+// Identity of a process's monotonic clock, which is equal for all processes that share it.
 import Foundation
 
 /// Processes with equal names read one clock, as far as their kernels know. A machine resumed from an image of
@@ -6,7 +6,7 @@ import Foundation
 public struct ClockName: Codable, Sendable, Equatable {
     /// Changes with each boot of a kernel.
     public var bootID: String
-    /// Time namespace, which can shift the clock; nil if the kernel has none.
+    /// Time namespace, which can shift the clock; nil if unknown.
     public var timeNamespace: String?
     /// Artificial speed-up of the clock in ppm; 0: none.
     public var fasterPPM: Int

@@ -18,15 +18,15 @@ public struct ClockExchange: Sendable, Equatable {
         (self.sentNs, self.arrivedNs, self.leftNs, self.returnedNs) = (sentNs, arrivedNs, leftNs, returnedNs)
     }
 
-    /// Bounds of the offset from this exchange alone. `lowerNs` above `upperNs` is impossible for two clocks that run
-    /// forward.
+    /// Bounds of the offset from this exchange alone. `lowerNs` above `upperNs` is impossible for clocks of equal
+    /// speed.
     public var lowerNs: Int64 { leftNs - returnedNs }
     public var upperNs: Int64 { arrivedNs - sentNs }
 }
 
-/// Error: no offset and drift of two clocks explain the exchanges.
+/// Error: no offset explains the exchanges of two clocks within the permitted drift.
 public struct ClockContradiction: Error, CustomStringConvertible, Equatable {
-    /// Distance between the bounds.
+    /// Distance between the bounds, at least 1.
     public var byNs: Int64
     public var mostDriftPPM: Int64
 
@@ -39,7 +39,7 @@ public struct ClockContradiction: Error, CustomStringConvertible, Equatable {
 /// Bounds of θ, the other clock minus this one, at any time on this one.
 public struct ClockOffset: Sendable {
     /// Maximum relative drift in ppm: two corrected crystals with 30 ppm each are well within it. A kernel may slew a
-    /// clock by 500 ppm, which then causes a contradiction.
+    /// clock by 500 ppm, which can cause a contradiction.
     public static let mostDriftPPM: Int64 = 100
 
     /// Bounds of θ at one time on this clock.
@@ -64,8 +64,9 @@ public struct ClockOffset: Sendable {
         return (Int64(product.low) + 999_999) / 1_000_000
     }
 
-    /// Adds an exchange, which must not be older than the previous ones. Amortised O(1) for regular exchanges.
-    /// - Throws: if no θ explains it together with the others, which stay unchanged.
+    /// Adds an exchange, which must not be older than the previous ones.
+    /// - Throws: if no θ explains it together with the others, or if its times run backwards. The others stay
+    ///   unchanged.
     public mutating func add(_ exchange: ClockExchange) throws(ClockContradiction) {
         // The time of arrival is unknown on this clock; the bounds hold somewhere between the two local times.
         let middleNs = exchange.sentNs + (exchange.returnedNs - exchange.sentNs) / 2
@@ -84,7 +85,7 @@ public struct ClockOffset: Sendable {
         narrowBackwards()
     }
 
-    /// Narrows earlier bounds by the last one, until nothing changes.
+    /// Narrows earlier bounds by the last one, back to the first that does not change.
     private mutating func narrowBackwards() {
         for place in known.indices.dropLast().reversed() {
             let later = known[place + 1]
@@ -116,8 +117,7 @@ public struct ClockOffset: Sendable {
         guard let first = known.first else { return nil }
         var atNs = ns - Self.middle(first.lowerNs...first.upperNs)
         var width: Int64 = 0
-        // The first estimate uses θ of the first exchange, so it is wrong by the change of θ since that exchange. The
-        // second is wrong only by the drift during that error, which is negligible.
+        // The first estimate uses θ of the first exchange. Each pass replaces it by θ at the estimated time.
         for _ in 0..<2 {
             guard let bounds = bounds(atNs: atNs) else { return nil }
             atNs = ns - Self.middle(bounds)

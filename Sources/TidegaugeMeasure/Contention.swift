@@ -2,7 +2,7 @@
 // suffice: two writers and their observers on two cores cause as much as a co-tenant. Two facts together do: the time
 // that the trial's threads spent in run queues (schedstat, exact per thread), and the processors' busy time outside
 // the trial (/proc/stat minus the trial's CPU time). While a thread waits, all its processors are busy with the trial
-// or with others. So the others' share of the busy time is also their share of the waiting. A trial alone on the
+// or with others. So the others' share of the busy time is taken as their share of the waiting. A trial alone on the
 // machine only waits for itself. A co-tenant that leaves a processor free causes no waiting.
 
 /// CPU and waiting time of the trial and of other programs in a window.
@@ -15,7 +15,7 @@ public struct Contention: Codable, Sendable, Equatable {
     /// CPU time of all other programs: a lower bound, limited by the kernel's ticks.
     public var othersNs: Int64
 
-    /// Share of the trial's possible run time that other programs took: 0.5 means half speed.
+    /// Estimated share of the trial's possible run time that other programs took: 0.5 means half speed.
     public var waitShare: Double {
         guard waitedNs > 0, othersNs > 0 else { return 0 }
         let theirs = Double(waitedNs) * Double(othersNs) / Double(max(ownNs, 0) + othersNs)
@@ -41,8 +41,8 @@ public struct RunQueueReading: Sendable, Equatable {
     /// Maximum error of `machineNs`: one tick per processor.
     public var resolutionNs: Int64
 
-    /// Returns the difference of two readings. Threads that are not in both count only in the CPU time of this
-    /// process.
+    /// Returns the difference of two readings. Threads that are not in both are left out, except from the CPU time of
+    /// this process.
     public func since(_ earlier: RunQueueReading) -> Contention {
         var ranNs: Int64 = 0
         var waitedNs: Int64 = 0

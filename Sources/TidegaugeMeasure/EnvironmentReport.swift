@@ -1,5 +1,5 @@
-// Properties of machine, build and time that figures depend on, stored as environment.json with every result. Figures
-// are never corrected by them.
+// Properties of machine, build and time that figures depend on, stored as environment.json. Figures are never corrected
+// by them.
 import Foundation
 import TidegaugeSpec
 

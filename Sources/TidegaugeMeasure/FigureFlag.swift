@@ -26,7 +26,7 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
         case interrupted
     }
 
-    /// nil for flags of another commit's binary, which are kept as text.
+    /// nil for unknown flags, such as those of another commit's binary.
     public let word: Word?
     /// Text of the flag in files.
     public let rawValue: String
@@ -86,7 +86,7 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
 }
 
 extension FigureFlag.Word {
-    /// Meaning for people: a sentence that ends with the remedy, if there is one. Markdown.
+    /// Meaning and remedy for people, in Markdown.
     public var meaning: String {
         switch self {
         case .atLeast: "the true value may be higher because of censored samples; shown as `≥` on a terminal"

@@ -32,7 +32,7 @@ public final class HiccupProbe: Sendable {
         thread.value = handle
     }
 
-    /// Ends the thread, within one sleep, and returns its records. Empty if it was never started.
+    /// Ends the thread and returns its records. Empty if it was never started.
     public func stop() -> LatencyHistogram {
         stopRequested.store(true, ordering: .relaxed)
         thread.claim()

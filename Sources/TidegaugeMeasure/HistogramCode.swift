@@ -43,7 +43,7 @@ public enum HistogramCode {
     }
 
     /// Decodes the buckets of `text`.
-    /// - Throws: `Damage` if it does not have the form that `encode` writes.
+    /// - Throws: `Damage` if it is not a valid histogram.
     static func decode(_ text: String) throws(Damage) -> [(index: Int, count: UInt64)] {
         guard let data = Data(base64Encoded: text) else { throw Damage(description: "no base64") }
         var outer = Bytes(data)
@@ -77,7 +77,7 @@ public enum HistogramCode {
     }
 }
 
-// Big-endian integers, ZigZag, and LEB128 of at most nine bytes of which the last has eight bits.
+// Big-endian integers, ZigZag, and LEB128 of at most nine bytes of which the ninth has eight bits.
 extension HistogramCode {
     private static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
         withUnsafeBytes(of: value.bigEndian) { bytes += $0 }

@@ -1,4 +1,4 @@
-// A distribution as stored in a trial's result, from which histogram logs and plots are made. Plain values.
+// A distribution as stored in a trial's result. Plain values.
 import TidegaugeSpec
 
 /// A recorded distribution of one trial.
@@ -17,8 +17,8 @@ public struct HistogramRecord: Codable, Sendable, Equatable {
     public var negatedMax: Int64?
     /// Bounds of the censored samples, or nil.
     public var bounds: String?
-    /// `slowest`: the slowest sample of each moment. `joined`: the faster of each two successive ones that overlap.
-    /// Limits count stalls from both (`StallAccount.counts`). Nil without times.
+    /// `slowest`: the slowest sample of each moment. `joined`: for each of these that overlaps an earlier one, the
+    /// faster of it and its predecessor. Limits count stalls from both (`StallAccount.counts`). Nil without times.
     public var slowest: String?
     public var joined: String?
 

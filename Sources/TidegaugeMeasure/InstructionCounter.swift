@@ -5,7 +5,7 @@ import Glibc
 
 /// Source of instruction counts.
 public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
-    /// The processor's counter via the kernel (`perf_event_open`), without overhead. Often missing in virtual machines.
+    /// The processor's counter via the kernel (`perf_event_open`). Often missing in virtual machines.
     case hardware
     /// valgrind, which executes the program itself, one thread at a time.
     case callgrind
@@ -44,12 +44,12 @@ public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
 /// Conventions between a trial's process under callgrind and its parent.
 public enum Callgrind {
     public static let program = "valgrind"
-    /// Beginning of file names in the folder of the trial's result. Each part of the trial has a file per thread.
+    /// Beginning of the names of callgrind's output files.
     public static let fileName = "callgrind.out"
 
     /// Label of a dump.
     public enum Part: String, Sendable {
-        /// Every thread calls the function that names its role.
+        /// Each counted thread calls the function that names its role.
         case roles
         /// Turns without commits.
         case rest

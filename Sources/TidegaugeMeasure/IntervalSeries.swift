@@ -1,4 +1,4 @@
-// A quantity over time: mean and maximum per 250 ms. Computed from the recorders after the load. Plain values.
+// Recordings of a trial besides its figures. Plain values.
 import TidegaugeSpec
 
 /// Means and maxima of a quantity per interval of a window.
@@ -24,7 +24,7 @@ public struct IntervalSeries: Sendable, Equatable {
     /// Number of complete intervals in the window.
     public var wholeCount: Int { Int((endNs - startNs) / Self.intervalNs) }
 
-    /// Adds an event.
+    /// Adds an event, unless it is outside the window.
     public mutating func add(atNs: Int64, value: Double) {
         guard atNs >= startNs, atNs < endNs else { return }
         let index = Int((atNs - startNs) / Self.intervalNs)

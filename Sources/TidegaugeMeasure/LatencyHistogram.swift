@@ -1,11 +1,10 @@
-// A distribution of latencies, service times or batch spans. Three significant digits without an upper limit, because
-// a limit would hide hangs. Censored samples, of which only a lower bound is known, are stored separately and decide
-// whether a percentile is exact. A plain value: each thread has its own, and they are merged later.
+// A distribution of times. Three significant digits without an upper limit, because a limit would hide hangs. Censored
+// samples, of which only a lower bound is known, are stored separately and decide whether a percentile is exact. A
+// plain value: each thread has its own, and they are merged later.
 import Histogram
 import TidegaugeSpec
 
-/// Counts samples in buckets of at most 0.1 % of their value. Recording a value is O(1), and allocates only for values
-/// beyond all others. Recording one with its times may also allocate.
+/// Counts samples in buckets, which raise a value by less than 0.1 %. Recording may allocate.
 public struct LatencyHistogram: Sendable {
     /// Samples with known values.
     private(set) var complete = SignedHistogram()
@@ -35,8 +34,8 @@ public struct LatencyHistogram: Sendable {
         complete.record(ns, count: UInt64(count))
     }
 
-    /// Adds a sample of which only a lower bound is known: a commit that was not covered when the run ended. Dropping
-    /// it would hide hangs. A bound below 0 counts as 0.
+    /// Adds a sample of which only a lower bound is known, such as a commit that was not covered when the run ended.
+    /// Dropping it would hide hangs. A bound below 0 counts as 0.
     public mutating func recordCensored(_ atLeastNs: Int64) {
         let value = Swift.max(atLeastNs, 0)
         guard admit(value, count: 1) else { return }

@@ -1,4 +1,4 @@
-// Sources of most properties of EnvironmentReport.
+// Facts about the build, the machine and the working tree.
 import Foundation
 
 enum BuildFacts {
@@ -91,7 +91,7 @@ public enum MachineKey {
 
 /// Commit of a working tree.
 enum GitRevision {
-    /// Runs `git`; returns `nil` without a repository or git.
+    /// Runs `git`; returns `nil` if it fails.
     static func read(in folder: String) -> (commit: String, dirty: Bool)? {
         guard let head = git(["rev-parse", "HEAD"], in: folder),
             let status = git(["status", "--porcelain"], in: folder)

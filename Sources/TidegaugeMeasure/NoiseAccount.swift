@@ -80,7 +80,8 @@ public struct NoiseLimits: Codable, Sendable, Equatable {
     /// Largest 99th percentile of late wake-ups, in nanoseconds.
     public var mostHiccupNs: Double
 
-    /// - Parameter calibratedHiccupNs: p99 of hiccups on this machine at rest, if known; four times it is not noise.
+    /// - Parameter calibratedHiccupNs: p99 of hiccups on this machine at rest, if known. The limit is four times it,
+    ///   and at least 5 ms.
     public init(calibratedHiccupNs: Double? = nil) { mostHiccupNs = max(5e6, 4 * (calibratedHiccupNs ?? 0)) }
 }
 

@@ -1,5 +1,5 @@
-// Waits for a time on the monotonic clock: sleeps first and then spins if a core is free. A deadline in the past
-// returns at once, so that lateness is recorded.
+// Waits for a time on the monotonic clock: sleeps first and then, on request, spins. A deadline in the past returns at
+// once, so that lateness is recorded.
 import CStillingWellPlatform
 import Glibc
 
@@ -9,11 +9,10 @@ public enum Pacing {
     /// idle core (about 50 µs in a virtual machine).
     public static let spinWindowNs: Int64 = 150_000
 
-    /// Clock reads of a spinning thread are tens of ns apart. A longer gap is not CPU time: the thread was not running.
+    /// Clock reads of a spinning thread are tens of ns apart. From this gap on, the thread counts as not running.
     static let preemptedGapNs: Int64 = 10_000
 
-    /// Lets sleeps of the calling thread end as precisely as the timer allows (default slack: 50 µs). Called at the
-    /// start of writers and of the hiccup probe.
+    /// Lets sleeps of the calling thread end as precisely as the timer allows (default slack: 50 µs).
     public static func tightenTimerSlack() { cp_set_timer_slack_ns(1) }
 
     /// Sleeps until `deadlineNs` on the monotonic clock, also across signals.

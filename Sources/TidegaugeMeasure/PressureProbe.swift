@@ -1,5 +1,5 @@
-// Disturbances by the machine: stolen time, pressure stalls, preemptions, major faults. Counters only increase, so a
-// window is the difference of two readings.
+// Disturbances by the machine, from counters of the kernel. Counters only increase, so a window is the difference of
+// two readings.
 import Glibc
 
 /// Counters at one time or, as a difference, in a window. For the whole machine unless stated otherwise. `nil` if the
@@ -11,17 +11,17 @@ public struct Pressure: Codable, Sendable, Equatable {
     public var cpuSomeNs: Int64?
     /// Time in which at least one task waited for memory.
     public var memorySomeNs: Int64?
-    /// Time in which all tasks waited for memory.
+    /// Time in which all tasks that were not idle waited for memory.
     public var memoryFullNs: Int64?
     /// Time in which at least one task waited for a disk.
     public var ioSomeNs: Int64?
-    /// Time in which all tasks waited for a disk.
+    /// Time in which all tasks that were not idle waited for a disk.
     public var ioFullNs: Int64?
-    /// Number of preemptions of this process and its ended children.
+    /// Number of preemptions of this process and its reaped children.
     public var involuntarySwitches: Int64
-    /// Number of times that this process and its ended children gave up their CPU themselves.
+    /// Number of times that this process and its reaped children gave up their CPU themselves.
     public var voluntarySwitches: Int64
-    /// Number of page faults of this process and its ended children that waited for a disk.
+    /// Number of page faults of this process and its reaped children that waited for a disk.
     public var majorFaults: Int64
 
     /// Lower bound of the stolen time. The kernel reports whole ticks, and one of the difference may be from before
@@ -47,7 +47,7 @@ public struct Pressure: Codable, Sendable, Equatable {
     }
 }
 
-/// Reads the counters of disturbances. Any thread; four small files, well below 1 ms.
+/// Reads the counters of disturbances.
 public enum PressureProbe {
     /// Number of processors that the kernel's times are summed over; a process may be restricted to fewer.
     public static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
@@ -74,7 +74,7 @@ public enum PressureProbe {
         return fields[7] * (1_000_000_000 / ticksPerSecond)
     }
 
-    /// Parses `total=` in the lines `some` and `full`, in µs.
+    /// Parses `total=` in the lines `some` and `full`, which is in µs.
     static func parseStallsNs(_ text: String) -> (some: Int64?, full: Int64?) {
         func total(_ kind: String) -> Int64? {
             let line = text.split(separator: "\n").first { $0.hasPrefix(kind) }

@@ -34,7 +34,7 @@ enum ProcFile {
             .map { $0.split(separator: " ").dropFirst().compactMap { Int64($0) } }
     }
 
-    /// Returns the text of a file without surrounding white space.
+    /// Returns the text of a file without surrounding white space, or nil if it is empty or not readable.
     static func word(_ path: String) -> String? {
         guard let text = text(path) else { return nil }
         let trimmed = text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()

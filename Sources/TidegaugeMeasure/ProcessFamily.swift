@@ -1,5 +1,3 @@
-// All processes that descend from one that was started with a mark in its environment, also those that have left its
-// process group and session and whose parents have ended.
 import CStillingWellPlatform
 import Foundation
 import Glibc
@@ -18,7 +16,7 @@ public struct ProcessFamily: Sendable {
 
     private static let killForNs: Int64 = 5_000_000_000
 
-    /// Returns the processes of the family that run now, without this one. O(processes of the machine).
+    /// Returns the processes of the family that run now, without this one.
     public func members() -> [pid_t] {
         let mark = Array("\(name)=\(value)".utf8)
         var children: [pid_t: [pid_t]] = [:]
@@ -61,7 +59,7 @@ public struct ProcessFamily: Sendable {
             if members.isEmpty || MonotonicClock.nowNs() > endNs { return members }
             for pid in members { _ = Glibc.kill(pid, SIGKILL) }
             Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
-            // Orphans that this process has adopted. For others the call fails.
+            // Children of this process, also adopted orphans, are reaped. For others the call fails.
             for pid in members where pid != child { _ = waitpid(pid, nil, WNOHANG) }
         }
     }
@@ -69,8 +67,8 @@ public struct ProcessFamily: Sendable {
     /// CPU time of the family in ns, without that of processes that have ended.
     public func cpuNs() -> Int64 { members().reduce(0) { $0 + max(0, cp_process_cpu_ns($1)) } }
 
-    /// CPU time of the family in ns if all of its threads sleep, or nil if one runs, can run, or waits for a disk. The
-    /// threads are read one after the other, so that only two equal results in a row show that none has run.
+    /// CPU time of the family in ns if all of its threads sleep, or nil if one is in another state. The threads are
+    /// read one after the other, so that only two equal results in a row show that none has run.
     public func asleepNs() -> Int64? {
         var sum: Int64 = 0
         for pid in members() {

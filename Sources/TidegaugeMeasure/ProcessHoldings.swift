@@ -2,7 +2,7 @@
 import Glibc
 
 public enum ProcessHoldings {
-    /// Number of open descriptors, without the one used for counting; nil if /proc is missing.
+    /// Number of open descriptors, without the one used for counting; nil if /proc cannot be read.
     public static var openFiles: Int? {
         guard let folder = opendir("/proc/self/fd") else { return nil }
         defer { closedir(folder) }

@@ -1,5 +1,5 @@
 // Memory of the recorders: address space is reserved in advance and pages are allocated at first write, without
-// allocation or lock while recording. Append-only.
+// `malloc` or lock while recording.
 import CStillingWellPlatform
 import Glibc
 
@@ -18,14 +18,14 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
     @usableFromInline let base: UnsafeMutablePointer<Element>
     private let byteCount: Int
     private let memory: UnsafeMutableRawPointer
-    /// Number of complete elements, stored in the file for readers after this process has ended. nil without a file.
+    /// Number of complete elements, stored in the file for other processes. nil without a file.
     private let published: UnsafeMutablePointer<UInt64>?
 
     /// Offset of the first element in a file. The count is stored before it.
     private static var headerBytes: Int { 4_096 }
 
     /// Reserves room for `capacity` elements and maps the first `prefaulted` ones, so that recording them causes no
-    /// page faults. Unwritten pages cost nothing.
+    /// page faults. Unwritten pages take no memory.
     /// - Throws: `RecorderError.noAddressSpace`.
     public init(capacity: Int, prefaulted: Int = 0) throws(RecorderError) {
         precondition(capacity >= 0, "capacity of a record buffer cannot be negative")
@@ -65,7 +65,7 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
         count = isNew ? 0 : Swift.min(capacity, Int(cp_load64(published)))
     }
 
-    /// Number of complete elements in a file, written by any process. Any thread.
+    /// Number of complete elements, including those that another process appended to the file.
     public var publishedCount: Int { published.map { Int(cp_load64($0)) } ?? count }
 
     /// Updates `count` for a file that another process appends to. Only the owning thread.

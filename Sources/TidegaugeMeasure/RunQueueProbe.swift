@@ -43,13 +43,13 @@ public enum RunQueueProbe {
         ProcFile.text(path).flatMap(parseSchedstat)
     }
 
-    /// Parses time on a processor, time in a run queue (both ns), and number of time slices.
+    /// Parses time on a processor and time in a run queue, both in ns. The third field is the number of time slices.
     static func parseSchedstat(_ text: String) -> (ranNs: Int64, waitedNs: Int64)? {
         let fields = text.split(whereSeparator: \.isWhitespace).compactMap { Int64($0) }
         return fields.count == 3 ? (fields[0], fields[1]) : nil
     }
 
-    /// Sums all but idle, iowait and steal.
+    /// Sums all ticks but those of idle, iowait and steal, in ns.
     static func parseBusyNs(_ stat: String, ticksPerSecond: Int64) -> Int64? {
         guard let fields = ProcFile.processorTicks(stat), fields.count >= 7, ticksPerSecond > 0 else { return nil }
         return (fields[0] + fields[1] + fields[2] + fields[5] + fields[6]) * (1_000_000_000 / ticksPerSecond)

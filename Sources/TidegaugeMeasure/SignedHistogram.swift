@@ -55,7 +55,7 @@ extension Histogram {
         return weights
     }
 
-    /// Returns counts by bucket, ascending, without empty ones, in HdrHistogram's layout, as time-weighted ones.
+    /// Returns counts by bucket, ascending, without empty ones, in the layout of `TimeWeightedHistogram`.
     func indexedCounts() -> [(index: Int, count: UInt64)] {
         weights().buckets.map { (TimeWeightedHistogram.bucket(of: $0.upperEdge), $0.weight) }
     }

@@ -1,6 +1,6 @@
-// Integrates staleness and version lag over a window exactly, from recorded commits and callbacks, after the load.
-// Between events an age grows by 1 ns per ns, and the whole ramp is added to the distribution. The only error is the
-// bucket width (at most 1/1,024 of the value; the mean is exact).
+// Integrates staleness and version lag over a window, from recorded commits and callbacks, after the load. Between
+// events an age grows by 1 ns per ns, and the whole ramp is added to the distribution. Buckets raise a value by less
+// than 1/1,024. The mean does not depend on them.
 
 /// Builds the time-weighted distributions of `staleness` and `version_lag` over a window, for any number of observers.
 public struct StalenessIntegrator: Sendable {
@@ -25,8 +25,7 @@ public struct StalenessIntegrator: Sendable {
     public let endNs: Int64
     /// Age of the oldest commit that returned and is not covered; 0 if there is none.
     public private(set) var staleness = TimeWeightedHistogram()
-    /// Number of the observer's commits that returned and are not covered. It counts only commits that affect the
-    /// query, because others cause no callback.
+    /// Number of commits that affect the observer's query, returned and are not covered.
     public private(set) var versionLag = TimeWeightedHistogram()
     /// Staleness by interval, over all observers.
     public private(set) var overTime: IntervalSeries
@@ -41,7 +40,7 @@ public struct StalenessIntegrator: Sendable {
         lagOverTime = overTime
     }
 
-    /// Adds one observer. O(n log n) for n commits and callbacks.
+    /// Adds one observer.
     /// - Parameters:
     ///   - commits: commits that affect its query, with ascending versions, including those before the window, which
     ///     may not be covered yet.
@@ -59,7 +58,8 @@ public struct StalenessIntegrator: Sendable {
 
     private func isInWindow(_ timeNs: Int64) -> Bool { timeNs >= startNs && timeNs < endNs }
 
-    /// Time from the return of a commit to its covering. Empty (`untilNs == fromNs`) if it was covered before.
+    /// Time from the return of a commit to its covering. Empty (`untilNs == fromNs`) if it was covered before it
+    /// returned.
     private struct Span {
         var fromNs: Int64
         var untilNs: Int64
@@ -83,8 +83,8 @@ public struct StalenessIntegrator: Sendable {
         return spans
     }
 
-    /// In order of return, a commit is the oldest uncovered one from its return, or from the covering of all earlier
-    /// ones, until it is covered itself.
+    /// In order of return, a commit is the oldest uncovered one from its return or the covering of all earlier ones,
+    /// whichever is later, until it is covered itself.
     private mutating func integrateStaleness(_ spans: [Span]) {
         var coveredUntilNs = startNs
         for span in spans {

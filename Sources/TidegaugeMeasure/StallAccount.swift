@@ -13,7 +13,7 @@ struct StallAccount: Sendable {
     /// Maximum number of moments; above it, pairs of moments are merged.
     private static let mostMoments = 1 << 16
 
-    /// Length of a moment as a power of two in ns: initially about 1 ms.
+    /// Logarithm to base 2 of a moment's length in ns: initially about 1 ms.
     private var shift: Int64 = 20
     private var slowest: [Int64: Slowest] = [:]
 
@@ -39,8 +39,8 @@ struct StallAccount: Sendable {
         for one in known { keep(one) }
     }
 
-    /// Returns the slowest samples, and the faster one of each two successive overlapping ones. The number of stalls
-    /// beyond a bound is the number of the former beyond it minus that of the latter.
+    /// Returns the slowest samples and, for each that overlaps an earlier one, the faster of it and its predecessor.
+    /// The number of stalls beyond a bound is the number of the former beyond it minus that of the latter.
     func counts() -> (slowest: Histogram<UInt64>, joined: Histogram<UInt64>) {
         var (all, joined) = (SignedHistogram(), SignedHistogram())
         var previous: Slowest?

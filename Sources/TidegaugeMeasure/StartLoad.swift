@@ -1,9 +1,9 @@
 // Measures the load of the machine before the first trial. A run often follows a build whose last processes use the
 // processors, so it waits for them, but only for a limited time.
 //
-// The load is the share of non-idle processor time (/proc/stat, over 1 s). It drops as soon as a build ends, unlike
-// load averages or avg10 of pressure, which take half a minute. It also shows a single co-tenant, which causes no
-// pressure before there are trials.
+// The load is the share of non-idle processor time (/proc/stat). It drops as soon as a build ends, unlike load averages
+// or avg10 of pressure, which take half a minute. It also shows a single co-tenant, which causes no pressure before
+// there are trials.
 import Glibc
 import StillingWellBasis
 
@@ -33,7 +33,7 @@ public struct ProcessorTime: Sendable, Equatable {
 
     public init(busyTicks: Int64, totalTicks: Int64) { (self.busyTicks, self.totalTicks) = (busyTicks, totalTicks) }
 
-    /// Returns nil if the kernel does not report it. Any thread; well below 1 ms.
+    /// Returns nil if the kernel does not report it.
     public static func read() -> ProcessorTime? { ProcFile.text("/proc/stat").flatMap(parse) }
 
     /// Busy is everything except idle and iowait, including stolen time, which is not available either.
@@ -50,9 +50,9 @@ public struct ProcessorTime: Sendable, Equatable {
     }
 }
 
-/// Waits until the machine is idle. Clock and readings are injected for tests.
+/// Measures the load, and waits while it is high. Clock and readings are injected for tests.
 public struct QuietWait {
-    /// Longest wait: longer than a build's last link step, and short compared with a run.
+    /// Time after which no further reading begins. A build's last link step takes less.
     public static let longestNs: Int64 = 60_000_000_000
     /// Length of a reading, long enough for kernel ticks of 10 ms.
     static let windowNs: Int64 = 1_000_000_000
@@ -75,7 +75,7 @@ public struct QuietWait {
     /// thread.
     /// - Parameters:
     ///   - isPatient: false: a single reading of 0.1 s, without waiting.
-    ///   - onWait: called once with the busy share before waiting.
+    ///   - onWait: called with the busy share before waiting, if the machine is busy.
     public func run(isPatient: Bool, onWait: (Double) -> Void) -> StartLoad {
         let first = look(forNs: isPatient ? Self.windowNs : Self.glanceNs)
         var load = StartLoad(busyShareAtFirst: first, busyShare: first, waitedNs: 0)

@@ -55,7 +55,7 @@ public final class Subprocess {
 
     /// Polling interval if the kernel cannot report the child's end.
     private static let lookEveryMs: Int32 = 10
-    /// Number of reads after the child's end, twice the largest pipe. All its output is read then, but output of its
+    /// Number of reads after the child's end: room for twice the kernel's usual maximum of a pipe. Output of its
     /// descendants could be endless.
     private static let lastReads = 32
 
@@ -178,11 +178,11 @@ public final class Subprocess {
         while exit == nil { _ = advance { _, _ in } }
     }
 
-    /// Waits for output, for the end of the child, or until `untilNs` on the monotonic clock, but at most 60 s.
+    /// Waits for output, room for input, the end of the child, or `untilNs` on the monotonic clock. May return earlier.
     /// - Parameters:
     ///   - descriptor: another descriptor; the call also returns when it is readable.
     ///   - heard: receives output in pieces of any length.
-    /// - Returns: the exit, after all output has been received; nil while it runs.
+    /// - Returns: the exit, after the child's output has been received; nil while it runs.
     @discardableResult
     public func advance(
         untilNs: Int64 = .max, or descriptor: Int32 = -1, _ heard: (Stream, UnsafeBufferPointer<UInt8>) -> Void

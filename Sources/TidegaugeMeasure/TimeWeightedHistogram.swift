@@ -3,7 +3,7 @@
 import TidegaugeSpec
 
 /// Time (ns) by value, in the HDR layout of three significant digits: one bucket per value below 2,048, then 1,024
-/// buckets per power of two. A bucket is at most 1/1,024 of its values wide.
+/// buckets per power of two.
 public struct TimeWeightedHistogram: Sendable {
     /// Time in each bucket from constant spans and from the ends of ramps.
     private var weights: [UInt64] = []
@@ -33,7 +33,7 @@ public struct TimeWeightedHistogram: Sendable {
         account(from: value, through: value, ns: weightNs)
     }
 
-    /// Adds a quantity that grew by 1 ns per ns from `from` to `to`, with each ns at its own value. O(1).
+    /// Adds a quantity that grew by 1 ns per ns from `from` to `to`, with each ns at its own value.
     public mutating func recordRamp(from: Int64, to: Int64) {
         precondition(from >= 0, "an age cannot be negative")
         guard to > from else { return }
@@ -90,11 +90,11 @@ public struct TimeWeightedHistogram: Sendable {
 extension TimeWeightedHistogram {
     public var min: Int64? { totalNs > 0 ? minimum : nil }
     public var max: Int64? { totalNs > 0 ? maximum : nil }
-    /// Mean over time, from the exact integral.
+    /// Mean over time, independent of the buckets.
     public var mean: Double? { totalNs > 0 ? weightedSum / Double(totalNs) : nil }
 
-    /// Returns the value that the quantity did not exceed for the share p of the time, for any number of samples. At
-    /// most one bucket (1/1,024) above the true value. `nil` if empty or if `statistic` is not a percentile.
+    /// Returns the value that the quantity did not exceed for the share p of the time, for any number of samples. Less
+    /// than 1/1,024 above the true value. `nil` if empty or if `statistic` is not a percentile.
     public func percentile(_ statistic: Statistic) -> Int64? {
         guard let denominator = statistic.tailDenominator, totalNs > 0 else { return nil }
         let rank = percentileRank(tailDenominator: denominator, total: UInt64(totalNs))
