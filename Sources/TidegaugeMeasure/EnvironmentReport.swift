@@ -38,9 +38,9 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
     // The moment.
     /// Load averages over 1, 5 and 15 minutes.
     public var loadAverage: [Double]
-    /// Load before the first trial; nil for a comparison.
+    /// Load before the first trial; nil if not measured.
     public var startLoad: StartLoad?
-    /// Readings of all yardsticks before the first and after the last trial; nil for a comparison.
+    /// Readings of all yardsticks before the first and after the last trial; nil if not taken.
     public var yardsticks: [Yardstick: YardstickReading]?
     /// File system type by folder of stores.
     public var storeFileSystems: [String: String]

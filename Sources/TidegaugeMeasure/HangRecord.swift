@@ -37,7 +37,7 @@ public struct HangRecord: Codable, Sendable, Equatable {
     public var cycle: [String]
     /// Description for people.
     public var sentence: String
-    /// Time in ns from the hang to the report.
+    /// Time in ns from the hang to the report; 0 if unknown.
     public var afterNs: Int64
     /// Whether the scenario expects it.
     public var isExpected: Bool

@@ -85,7 +85,7 @@ public struct SeriesRecord: Codable, Sendable, Equatable {
 public struct TraceSpan: Codable, Sendable, Equatable {
     public var name: String
     public var thread: String
-    /// Start in ns from the start of the measured window.
+    /// Start in ns from the start of the measured window, or in a hang's record from its earliest event.
     public var startNs: Int64
     public var lengthNs: Int64
     public var version: Int64

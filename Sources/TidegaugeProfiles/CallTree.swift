@@ -51,7 +51,7 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
         if let last { nodes[last].exclusive += cost }
     }
 
-    /// Adds another tree with converted costs. O(nodes of the other).
+    /// Adds another tree with converted costs.
     public mutating func add<Other>(_ other: CallTree<Other>, _ cost: (Other) -> Cost) {
         let functions = other.functions.map { function($0) }
         var places: [Int] = []

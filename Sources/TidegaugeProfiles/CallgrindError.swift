@@ -4,7 +4,6 @@ public struct CallgrindError: Error, Sendable, Equatable, CustomStringConvertibl
     public var path: String
     /// Line from 1; nil if the error concerns the whole file.
     public var line: Int?
-    /// Expected and found text, or the reason why the file cannot be read.
     public var message: String
 
     /// `out-02:17: expected the cost of the call on the line before, found 'fn=(3) f'; record the profile again`.

@@ -1,5 +1,5 @@
-// Reads files of `valgrind --tool=callgrind` ("Callgrind Format Specification", valgrind 3.19). Keeps instructions
-// and calls per function and the number of system calls, and skips source lines and jumps.
+// Reads files of `valgrind --tool=callgrind` ("Callgrind Format Specification", valgrind 3.19). Keeps instructions and
+// calls per function and the number of system calls.
 import Foundation
 
 public enum CallgrindFile {

@@ -16,7 +16,7 @@ struct CallgrindParser {
     /// Sum of the calls in the part.
     private var callCount = 0
     /// Highest number of instructions, calls or system calls of a part, about a month of CPU time. A Double
-    /// represents them exactly, and 1,000 parts add up to 63 bits.
+    /// represents them exactly, and the sum of 1,000 parts fits into 63 bits.
     private static let mostOfPart = 1 << 53
     /// Total stated by `totals:` after the costs. `summary:` before them comes from another counter of valgrind and
     /// can differ by a few instructions, as with `--dump-instr=yes`.
@@ -94,7 +94,7 @@ struct CallgrindParser {
             stated = totals.instructions
             part.systemCalls = systemCallsColumn == nil ? nil : try total(0, totals.systemCalls, "system calls")
             isBody = true
-        // `creator:`, `cmd:`, `summary:` and keys of later versions are not needed.
+        // Other keys, such as `creator:` and `summary:`, are not needed.
         default: break
         }
     }

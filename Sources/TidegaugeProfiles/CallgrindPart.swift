@@ -15,7 +15,7 @@ public struct CallgrindPart: Sendable, Equatable {
     public var pid: Int?
     /// Thread number from 1; nil if threads were not separated.
     public var thread: Int?
-    /// Part number from 1. A process writes a part at each request.
+    /// Part number from 1.
     public var number: Int?
     /// Reason for writing the part, such as `Program termination`.
     public var trigger: String?

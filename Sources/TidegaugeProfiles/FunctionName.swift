@@ -7,8 +7,7 @@ public enum FunctionName {
     /// specialised, merged or inlined versions. Closures keep their context: `closure #1 in Store.write(_:)`. Symbols
     /// of other languages stay the same, except for a library version (`malloc@@GLIBC_2.2.5`).
     ///
-    /// Functions that differ only in types, constraints or files share a name: overloads by type, and private
-    /// functions of the same name in two files.
+    /// Functions that differ only in modules, types, constraints or files share a name, such as overloads by type.
     public static func short(_ symbol: String) -> String {
         guard let text = Demangling.text(of: symbol) else {
             let name = symbol.prefix { $0 != "@" }
@@ -27,7 +26,7 @@ public enum FunctionName {
         "@nonobjc ", "[inlined] ",
     ]
 
-    /// Prefixes of the parts of an asynchronous function after its nth suspension.
+    /// Text that follows `(n` in the names of the parts of an asynchronous function.
     private static let parts = [") await resume partial function for ", ") suspend resume partial function for "]
 
     private static func described(_ text: Substring) -> String {

@@ -13,7 +13,7 @@ struct NameTable {
         return names.count - 1
     }
 
-    /// Returns the index for `(id) name`, `(id)` or `name`. Returns nil if the ID has no name or another one.
+    /// Returns the index for `(id) name`, `(id)` or `name`. Returns nil if there is no name, or the ID has another one.
     mutating func place(id: Int?, name: String?) -> Int? {
         let place = name.map { self.place(of: $0) }
         guard let id else { return place }

@@ -24,7 +24,7 @@ public struct ProfileDifference: Sendable {
     /// Call chains of either profile.
     public let tree: CallTree<BeforeAfter<Double>>
 
-    /// Compares two profiles of the same number of operations, or per operation. O(n log n).
+    /// Compares two profiles of the same number of operations, or per operation.
     public init(base: CallProfile, head: CallProfile) {
         rows = Set(base.functions.keys).union(head.functions.keys).map { name in
             let (before, after) = (base.functions[name] ?? .zero, head.functions[name] ?? .zero)
@@ -47,8 +47,7 @@ public struct ProfileDifference: Sendable {
         Array(rows.prefix { $0.exclusive.growth >= instructions })
     }
 
-    /// Functions whose `own` cost grew, by descending growth, so that an additional retain counts for its caller. The
-    /// first is the most likely cause.
+    /// Functions whose `own` cost grew, by descending growth, so that an additional retain counts for its caller.
     public var culprits: [Row] {
         rows.filter { $0.own.growth > 0 }.sorted { ($1.own.growth, $0.name) < ($0.own.growth, $1.name) }
     }

@@ -1,10 +1,8 @@
-// Functions of the Swift runtime, the C library and the dynamic linker. Their cost belongs to the function that uses
-// them.
+// Functions that other functions use for memory, reference counting and the like. Their cost belongs to the function
+// that uses them.
 
 public enum RuntimeHelper {
-    /// Returns whether a function (`FunctionName.short`) is a helper: reference counting, accesses, casts and
-    /// metadata of the Swift runtime, compiler-made value operations, memory functions of the C library, and lookups
-    /// of the dynamic linker.
+    /// Returns whether a function (`FunctionName.short`) is a helper.
     public static func contains(_ name: String) -> Bool {
         exact.contains(name) || prefixes.contains { name.hasPrefix($0) }
             || [" value witness for ", "swift::"].contains { name.contains($0) }

@@ -26,7 +26,7 @@ enum CallgrindChild {
 
     /// - Parameters:
     ///   - results: folder for callgrind's output.
-    ///   - callPaths: whether the profile records callers. Recording takes a third more time and changes no count.
+    ///   - callPaths: whether the profile records callers.
     static func command(
         _ program: String, _ arguments: [String], results: String, callPaths: Bool
     ) throws -> (path: String, arguments: [String]) {
@@ -77,13 +77,13 @@ enum CallgrindChild {
 }
 
 extension CallgrindPart {
-    /// Name that the trial gave the part; nil for the part written at process exit.
+    /// Name that the trial gave the part; nil for others, such as the part written at process exit.
     fileprivate var label: Callgrind.Part? {
         trigger.flatMap { $0.split(separator: " ").last }.flatMap { Callgrind.Part(rawValue: String($0)) }
     }
 
-    /// The part without costs that depend on memory addresses: lookups in the Swift runtime's hash tables of types.
-    /// They are constant within a process but vary by 1 or 2 % of a role's instructions between processes.
+    /// The part without lookups in the Swift runtime's hash tables of types. Their cost depends on memory addresses and
+    /// so differs between processes.
     fileprivate var withoutChance: CallgrindPart {
         let isChance = symbols.map {
             $0.contains("swift::ConcurrentReadableHashMap<") || $0.hasPrefix("swift::MetadataCacheKey::operator==")
@@ -96,7 +96,7 @@ extension CallgrindPart {
         return part
     }
 
-    /// Allocation functions. Each call counts once, even if one calls another.
+    /// Allocation functions. A call from one to another counts as well.
     private static let allocators: Set = [
         "malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign", "je_malloc", "je_calloc",
     ]

@@ -1,5 +1,5 @@
-// Runs each trial in a child process, so that a crash or a hang cannot affect other trials. A child that reports no
-// progress within its phase's time limit is killed together with its process group.
+// Runs each trial in a child process, so that a crash or a hang cannot affect other trials. A child that hangs is
+// killed together with its process group.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeProfiles
@@ -190,6 +190,6 @@ private final class Child {
 /// Runs one trial at a time and always returns a result.
 public protocol TrialExecutor: AnyObject {
     /// - Parameter report: called from time to time, on any thread.
-    /// - Returns: a result in every case; its `fate` says how the trial ended.
+    /// - Returns: a result whose `fate` says how the trial ended.
     func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult
 }

@@ -1,7 +1,7 @@
 // Runs independent parts of work, such as counted trials, on several threads.
 import StillingWellSync
 
-/// Threads that process numbered parts. Results are requested in order, by one thread.
+/// Threads that process numbered parts.
 public final class Crew<Result: Sendable> {
     private struct State {
         var next = 0

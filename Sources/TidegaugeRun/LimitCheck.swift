@@ -1,5 +1,4 @@
-// Checks a scenario's limits against its figures: one judgement per limit, driver and measured sweep point or family of
-// points. Pure.
+// Checks a scenario's limits against its figures. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -10,7 +9,7 @@ struct LimitCheck {
         var driver: String
         var variant: String
         var figure: Figure
-        /// Disturbance of the trial, from its flag, or a change of the machine's speed between trials; nil: none.
+        /// Reason why a time or rate is uncertain, such as a disturbance of the trial; nil: none.
         var noise: String?
         /// Samples of the figure's distribution, if this run measured them.
         var samples: HistogramRecord?
@@ -164,7 +163,7 @@ struct LimitCheck {
             Self.text(limit, worst) + one + (reason.map { " (\($0))" } ?? ""), worst, bound: bound, because: reason)
     }
 
-    /// Formats the limit and the figure with enough digits to distinguish them.
+    /// Formats the limit and the figure with up to six digits to distinguish them.
     private static func text(_ limit: Limit, _ value: Double) -> String {
         func shown(_ value: Double, _ digits: Int) -> String {
             Humanised.text(value, unit: limit.unit.rawValue, digits: digits)

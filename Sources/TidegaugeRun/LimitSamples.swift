@@ -1,4 +1,4 @@
-// Tests a limit on a percentile by the number of samples beyond it, which is more reliable. Pure.
+// Tests a limit on a percentile by the number of samples beyond it. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -23,8 +23,8 @@ struct LimitSamples {
     let counts: SamplesBeyond
     let isBroken: Bool
 
-    /// Returns nil if the limit has no `allowedShare`, or if a trial has neither samples nor, for an upper limit, a
-    /// minimum beyond the bound.
+    /// Returns nil if the limit has no `allowedShare`, or if a trial has neither valid samples nor, for an upper limit,
+    /// a minimum beyond the bound.
     /// - Parameters:
     ///   - entries: figures of the judged trials.
     ///   - isBeyond: whether a sample is certainly on the wrong side.

@@ -1,5 +1,5 @@
 // Checks that the machine kept its speed during all trials from which one time or rate is computed: the points of a
-// sweep, a trial and its companions, or trials of two drivers. Otherwise the figure would depend on the machine.
+// sweep, a trial and its companions, or trials of two drivers.
 import TidegaugeMeasure
 import TidegaugeSpec
 
@@ -19,7 +19,7 @@ struct MachinePace {
     /// Returns whether one of the limits is on such a metric.
     static func isNeeded(for limits: [Limit]) -> Bool { limits.contains { isMade(ofSeveral: $0.metric) } }
 
-    /// Reads the yardsticks. Called before each trial and after the last one.
+    /// Reads the yardsticks.
     /// - Parameter readNs: measures a yardstick. After an error, trials are not comparable.
     mutating func read(_ readNs: (Yardstick) throws -> Double) {
         for yardstick in Self.yardsticks {

@@ -1,5 +1,4 @@
-// Runs every trial of every scenario with its companions, one after the other. Reports figures as soon as they are
-// known, and judges limits after each scenario. Independent of files, terminals and processes.
+// Runs the trials of scenarios with their companions, one after the other, and judges limits after each scenario.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -14,8 +13,8 @@ public protocol RunnerDelegate: AnyObject, Sendable {
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress)
     func ended(_ spec: TrialSpec, _ result: TrialResult)
     func skipped(_ record: SkippedRecord)
-    /// Receives figures to report under `spec` and the trial that they are from (nil: figures over a sweep). They
-    /// must be durable on return.
+    /// Receives figures to report under `spec` and the trial that they are from (nil: several trials). They must be
+    /// durable on return.
     func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) throws
     /// Returns the result of a trial from an earlier part of the run, which is then not run again.
     func known(_ spec: TrialSpec) -> KnownTrial?
@@ -61,7 +60,7 @@ public final class Runner {
     private let interruption: Interruption
     private unowned let delegate: any RunnerDelegate
     private let noiseLimits: NoiseLimits
-    /// nil if this machine cannot count instructions.
+    /// nil: nothing is counted.
     private let counter: InstructionCounter?
     /// Measures a yardstick.
     private let yardstickNs: (Yardstick) throws -> Double
@@ -121,7 +120,7 @@ public final class Runner {
 
     private func plannedNs(_ group: TrialGroup) -> Int64 { group.members.reduce(0) { $0 + plannedNs($1.spec) } }
 
-    /// Returns the job without the trials that its drivers cannot run. Reports those as skipped, and trials that run
+    /// Returns the job without the trials that its drivers cannot run. Reports the reasons, also for trials that run
     /// without their counted companion.
     private func feasible(_ job: Job) -> Job {
         for (driver, reason) in job.leftOut {
@@ -157,7 +156,7 @@ public final class Runner {
         let needsPace = MachinePace.isNeeded(for: job.limits)
         var pace = MachinePace()
         repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
-        /// Runs a trial or takes its earlier result. Returns false if it was interrupted.
+        /// Runs a trial or takes its earlier result. Returns false if it was interrupted before the measured trial.
         func measure(_ spec: TrialSpec) throws -> Bool {
             let known = self.known(spec)
             // Results from an earlier part of the run cannot be compared with this part's yardsticks.
@@ -237,7 +236,8 @@ public final class Runner {
         return known
     }
 
-    /// Runs a trial with its companions and reports its figures. Returns nil if it was interrupted before its end.
+    /// Runs a trial with its companions and reports its figures. Returns nil if it was interrupted before the measured
+    /// trial.
     private func run(_ spec: TrialSpec) throws -> KnownTrial? {
         var voids: [String] = []
         var run: GroupFigures?
@@ -264,7 +264,7 @@ public final class Runner {
             samples: group.measured.recordings.histograms)
     }
 
-    /// Returns nil if it was interrupted before the end of the measured trial.
+    /// Returns nil if it was interrupted before the measured trial.
     private func run(_ group: TrialGroup) -> GroupFigures? {
         var results: [TrialGroup.Role: TrialResult] = [:]
         for (role, spec) in group.members {

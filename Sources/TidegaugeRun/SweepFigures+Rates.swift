@@ -6,7 +6,7 @@ import TidegaugeStatistics
 
 extension KnownTrial {
     /// Whether a trial kept up with its rate: it began nearly all commits within the window, neither lag nor staleness
-    /// grew noticeably, and nothing failed. Nil if the trial was too short for these figures.
+    /// grew noticeably, and nothing failed. Nil if one of these figures is missing.
     var isSustained: Bool? {
         guard record.fate == .completed else { return false }
         guard let started = value(.scheduleStarted) else { return nil }
@@ -28,7 +28,7 @@ struct RateBracket: Equatable {
     var low: Double?
     /// The lowest rate that was not sustained.
     var high: Double?
-    /// False if a rate above `high` was sustained: the machine disturbed one of the trials.
+    /// False if a rate above `high` was sustained.
     var isMonotone = true
 
     /// - Parameter points: rates in ascending order, and whether most of their trials were sustained.
@@ -63,7 +63,7 @@ struct RateBracket: Equatable {
 }
 
 extension SweepFigures {
-    /// Returns the ends of the bracket as `low` and `high`. An end is missing if the sweep does not reach it.
+    /// Returns the ends of the bracket as `low` and `high`. An end that the sweep does not reach has no value.
     func sustainableRate(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let bracket = RateBracket(points.flatMap { $0 })
         var flags = flags + (bracket.isMonotone ? [] : [.notMonotone])

@@ -1,8 +1,7 @@
-// Figures over the points of a sweep, from all trials of one driver: growth exponents, growth factors, and the cost
-// per observer. Points are medians over trials. Pure.
+// Figures over the points of a sweep, from all trials of one driver. Pure.
 //
-// A sweep may contain several families (same query, ranges, idle queries) of points that differ only in the swept
-// setting. Each family has its own figure. If the sweep has further keys, a flag `at:…` names the family.
+// A sweep may contain several families of points that differ only in the swept setting. Each family has its own figure.
+// If the sweep has further keys, a flag `at:…` names the family.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -12,7 +11,7 @@ import TidegaugeTrial
 public struct KnownTrial: Sendable {
     public var figures: [Figure]
     public var record: TrialRecord
-    /// Samples of its distributions; empty for trials of an earlier part, of which only figures are kept.
+    /// Samples of its distributions; empty for trials of an earlier part.
     public var samples: [HistogramRecord]
 
     public init(figures: [Figure], record: TrialRecord, samples: [HistogramRecord] = []) {

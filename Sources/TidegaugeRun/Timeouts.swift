@@ -1,5 +1,4 @@
-// Time limits for silent children. A child reports at the start of each phase and twice a second while it measures.
-// The child's own watchdog for single threads is faster.
+// Time limits for silent children.
 import TidegaugeSpec
 import TidegaugeTrial
 
@@ -9,7 +8,7 @@ enum Timeouts {
     private static let nsPerObserver: Int64 = 10_000_000
     /// Time to inspect and report a hang on a machine without a free core.
     private static let nsPerReport: Int64 = 5_000_000_000
-    /// Time for agents to be reached and open the store, or to send their records. The child's own limit is lower.
+    /// Time for agents to be reached and open the store, or to send their records.
     private static let nsOfAgents: Int64 = 120_000_000_000
 
     /// Returns the deadline of a phase. It is extended up to 8 times while the child is at work.

@@ -9,7 +9,6 @@ import TidegaugeTrial
 
 struct TrialFolder {
     let results: String
-    /// Private folder whose path has the same length on both sides of a pair, like everything that a process is given.
     private let ownStore: PrivateFolder
 
     /// A subfolder of the private folder, which is locked: an engine may lock the folder that it is given.

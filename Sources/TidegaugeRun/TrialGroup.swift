@@ -80,11 +80,11 @@ struct GroupFigures {
     let measured: TrialResult
     let baseline: TrialResult?
     let noop: TrialResult?
-    /// The counted trial: the measured trial itself, or a companion if that is timed.
+    /// The counted trial: the measured trial itself, or a companion if the measured trial is timed.
     let counted: TrialResult?
     /// Reasons for repeating the trial.
     var voids: [String] = []
-    /// Disturbance of the trial that counts, or nil.
+    /// Disturbance of the trial or its baseline, or nil.
     var disturbance: String?
 
     init(_ group: TrialGroup, _ measured: TrialResult, beside results: [TrialGroup.Role: TrialResult]) {
@@ -173,8 +173,7 @@ struct GroupFigures {
     }
 
     /// A quantity of a role per commit of a counted trial. Nil for later repetitions of a timed trial, which have no
-    /// counted trial. The first repetition always has a figure, flagged if uncounted, so that limits on it are
-    /// reported.
+    /// counted trial. The first repetition has a figure, flagged if uncounted, so that limits on it are reported.
     private func counted(_ metric: Metric) -> Figure? {
         guard let (quantity, role) = metric.counted else { return nil }
         guard let count = counted?.count else {

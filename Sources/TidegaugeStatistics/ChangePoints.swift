@@ -4,7 +4,7 @@
 
 /// Finds changes in the distribution of a series.
 public struct ChangePoints: Sendable {
-    /// A change is significant if fewer than this share of shuffles show one as strong.
+    /// A change is significant if its p-value over the shuffles is below this.
     public var significance: Double
     /// Minimum length of a segment.
     public var fewestPoints: Int
@@ -15,7 +15,7 @@ public struct ChangePoints: Sendable {
     }
 
     /// Returns the index of the first value after each change, ascending. Divides the series at its strongest change,
-    /// and repeats until none is significant. O(breaks · shuffles · n²) for n values.
+    /// and repeats until none is significant. O((breaks + 1) · shuffles · n²) for n values.
     public func breaks(_ series: [Double], using random: inout some RandomNumberGenerator) -> [Int] {
         var found: Set<Int> = []
         var waiting = [0..<series.count]
@@ -44,7 +44,7 @@ public struct ChangePoints: Sendable {
     }
 
     /// Returns the index that divides `values` into the two most different parts, and their scaled energy distance
-    /// nm/(n+m) · (2 E|X−Y| − E|X−X'| − E|Y−Y'|).
+    /// nm/(n+m) · (2 E|X−Y| − E|X−X'| − E|Y−Y'|). Returns nil for fewer than 2 · `fewestPoints` values.
     func strongest(_ values: [Double]) -> (place: Int, strength: Double)? {
         let count = values.count
         guard count >= 2 * fewestPoints else { return nil }

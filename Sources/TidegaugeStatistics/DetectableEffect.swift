@@ -1,5 +1,6 @@
-// Power of a number of pairs, and number of pairs for a power: the normal approximation of the signed-rank test,
-// whose efficiency is 3/π = 0.955 of the t-test's (Hodges & Lehmann 1956). Effects are logarithms of ratios. Pure.
+// Smallest detectable effect of a number of pairs, and number of pairs for an effect: the normal approximation of the
+// signed-rank test, whose efficiency is 3/π = 0.955 of the t-test's (Hodges & Lehmann 1956). Effects are logarithms of
+// ratios. Pure.
 import Glibc
 
 public struct DetectableEffect: Sendable, Equatable {
@@ -19,7 +20,7 @@ public struct DetectableEffect: Sendable, Equatable {
     }
 
     /// Returns the number of pairs that detect `effect`, at least `fewestPairs`. Returns nil if no number below 10⁹
-    /// does.
+    /// does, `effect` is not above 0, or `sigma` is not finite.
     public func pairs(sigma: Double, effect: Double) -> Int? {
         guard effect > 0, sigma.isFinite else { return nil }
         let needed = pow(reach * sigma / effect, 2) / Self.efficiency

@@ -1,4 +1,4 @@
-// The exponent β of a power law y = c · xᵝ, from a few points of a sweep: `upkeep_exponent`. Pure.
+// The exponent β of a power law y = c · xᵝ, from a few points of a sweep. Pure.
 import Glibc
 
 /// A power law through the points of a sweep.
@@ -8,7 +8,7 @@ public struct LogLogSlope: Sendable, Equatable {
     /// Number of points used for the exponent.
     public var usedPoints: Int
     /// Number of points without a logarithm (x or y not above 0), which were left out. Noise can make a small cost
-    /// negative. Callers report the number with the figure.
+    /// negative.
     public var droppedPoints: Int
 
     /// Fits by Theil–Sen on the logarithms. A sweep has few points, and a busy machine may spoil one. One spoilt end

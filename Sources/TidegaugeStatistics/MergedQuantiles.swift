@@ -51,8 +51,7 @@ public struct MergedQuantiles: Sendable {
     }
 
     /// Returns ln(head / base) at the quantile `p`, with the percentile interval of `resamples` draws of pairs.
-    /// Returns nil without samples, or if a quantile is not above 0. O(resamples · pairs · log(distinct values)):
-    /// 10,000 draws of 20 pairs take about 50 ms.
+    /// Returns nil without samples, or if a quantile is not above 0.
     public func logRatio(
         at p: Double, confidence: Double = 0.95, resamples: Int = 10_000, using random: inout some RandomNumberGenerator
     ) -> (estimate: Double, interval: LocationInterval)? {

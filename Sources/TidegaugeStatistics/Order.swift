@@ -1,4 +1,4 @@
-// Order statistics of samples. Pure. Samples must be finite; NaN is a programming error of the caller.
+// Order statistics of samples, which must be finite. Pure.
 
 /// Returns the middle of `values`, or the mean of the two middle ones; `nil` if empty. O(n log n).
 public func median(_ values: some Sequence<Double>) -> Double? {
@@ -16,7 +16,7 @@ public func mean(_ values: some Collection<Double>) -> Double? {
 }
 
 /// Returns 1.4826 × the median distance from the median, or `nil` if empty. It estimates the standard deviation of
-/// normal samples and tolerates up to half of them as outliers. (Hampel 1974; 1.4826 = 1/Φ⁻¹(3/4).)
+/// normal samples and tolerates fewer than half of them as outliers. (Hampel 1974; 1.4826 = 1/Φ⁻¹(3/4).)
 public func medianAbsoluteDeviation(_ values: some Sequence<Double>) -> Double? {
     let all = Array(values)
     guard let center = median(all) else { return nil }

@@ -12,7 +12,7 @@ public struct SignedRank: Sendable, Equatable {
     /// Probability of a rank sum at least as large with random signs. 1 if all differences are zero.
     public var pValue: Double
 
-    /// O(n³) for n differences: 20 take microseconds, 200 a few milliseconds.
+    /// O(n³) for n differences.
     public static func test(above zero: Double = 0, _ differences: [Double]) -> SignedRank {
         let shifted = differences.map { $0 - zero }
         let ranks = doubledRanks(shifted)
@@ -22,7 +22,7 @@ public struct SignedRank: Sendable, Equatable {
         return SignedRank(doubledRankSum: sum, nonZeroCount: voting.count, pValue: tail)
     }
 
-    /// Returns the smallest possible p of `pairs` differences: all of one sign.
+    /// Returns the smallest possible p of `pairs` differences, all of them positive.
     public static func smallestP(pairs: Int) -> Double { pow(0.5, Double(pairs)) }
 
     /// Returns twice the rank of each |value|, with the mean rank for ties. Zeros are ranked too.
@@ -58,13 +58,13 @@ public struct SignedRank: Sendable, Equatable {
     }
 }
 
-/// Confidence interval of the location of paired differences: Walsh averages at exact signed-rank quantiles.
+/// Confidence interval.
 public struct LocationInterval: Sendable, Equatable {
     public var low: Double
     public var high: Double
 
-    /// Returns an interval that contains the location with at least `confidence`, `nil` for too few values. O(n² log
-    /// n).
+    /// Returns an interval that contains the location of paired differences with at least `confidence`, `nil` for too
+    /// few values: Walsh averages at exact signed-rank quantiles.
     public static func twoSided(_ values: [Double], confidence: Double) -> LocationInterval? {
         let tail = (1 - confidence) / 2
         guard let place = place(values.count, tail: tail) else { return nil }

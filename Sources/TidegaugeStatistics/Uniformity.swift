@@ -5,8 +5,8 @@ import Glibc
 public struct Uniformity: Sendable, Equatable {
     /// Largest distance between x and the share of values at or below x.
     public var distance: Double
-    /// Probability of a distance at least as large for uniform values. M. A. Stephens' form (JRSS B 1970), accurate to
-    /// three digits from five values on. Discrete values, such as p-values of few pairs, make it slightly too small.
+    /// Probability of a distance at least as large for uniform values. M. A. Stephens' form (JRSS B 1970). Discrete
+    /// values, such as p-values of few pairs, can make it too small.
     public var pValue: Double
 
     /// `nil` when empty. O(n log n).

@@ -1,10 +1,11 @@
-// Reads a result that another commit's binary wrote. Figures of metrics that only the other binary knows are kept by
-// name, and their recordings are dropped. Fields that it did not write have the values of an empty result.
+// Reads a result that another commit's binary wrote. Figures that only the other binary knows are kept by name.
+// Histograms and series of unknown metrics are dropped. Fields that it did not write have the values of an empty
+// result.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
 
-/// A figure of a metric that this binary does not know.
+/// A figure whose metric or statistic this binary does not know.
 public struct ForeignFigure: Codable, Sendable, Equatable {
     public var metric: String
     public var statistic: String
@@ -13,7 +14,7 @@ public struct ForeignFigure: Codable, Sendable, Equatable {
 
 extension TrialResult {
     /// Reads a result of any version whose fields have the same meaning.
-    /// - Throws: the decoder's error if the fields have other types, or `TrialFault` if it is no JSON object.
+    /// - Throws: `TrialFault` if it is no JSON object, and errors of `JSONSerialization` and of the decoder.
     package static func readForeign(_ data: Data) throws -> TrialResult {
         let empty = try JSONSerialization.jsonObject(with: try JSONEncoder().encode(TrialResult(fate: .completed)))
         let written = try JSONSerialization.jsonObject(with: data)

@@ -30,7 +30,7 @@ public struct HostAccount: Codable, Sendable, Equatable {
     /// CPU time of its writing process; nil if it sent no report.
     public var cpu: CPUAccount?
     public var noise: NoiseAccount?
-    /// nil if the agent was not asked for it, because it runs on this machine from the same binary, or sent no report.
+    /// nil if the agent was not asked for it or sent no report.
     public var environment: EnvironmentReport?
 
     package init(

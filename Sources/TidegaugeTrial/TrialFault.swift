@@ -32,7 +32,7 @@ package enum TrialFault: Error, CustomStringConvertible {
 
     package var description: String { "\(parts.words): \(parts.reason)" }
 
-    /// Value for the `flags` column: one word.
+    /// Value for the `flags` column.
     package var flag: String { parts.flag }
 
     /// Wraps an error that ended a trial.

@@ -60,8 +60,7 @@ public struct SkippedRecord: Codable, Sendable, Equatable {
 public struct Judgement: Codable, Sendable, Equatable {
     public enum Verdict: String, Codable, Sendable {
         case kept, broken
-        /// No judgement: the figure has no value, or it is too uncertain: a disturbed machine, an unsteady yardstick,
-        /// the clocks of hosts, or too few samples.
+        /// No judgement: the figure has no value or is too uncertain.
         case unknown
     }
 

@@ -17,19 +17,18 @@ public struct TrialResult: Codable, Sendable {
     /// The engine cannot run on this machine.
     public var isUnavailable = false
     public var figures: [Figure] = []
-    /// The first few violations, each a sentence with scenario, driver, sweep point, trial and seed.
+    /// The first few violations, as sentences.
     public var violations: [String] = []
     public var violationCount = 0
     public var cpu: CPUAccount?
-    /// nil if allocations are not counted or no metric needs them.
+    /// nil if allocations were not counted.
     public var allocations: AllocationAccount?
     public var noise: NoiseAccount?
     /// Counts of a counted trial.
     public var count: CountAccount?
     /// Plain counts by name: commits, callbacks, pairs, …
     public var counts: [String: Int] = [:]
-    /// Commits per second that the engine reached; nil if it kept up with its schedule, had none, or a fault was
-    /// injected.
+    /// Commits per second that the engine reached; nil if no commit was missed, or the spec has a fault.
     public var saturationHz: Double?
     /// Distributions, series and spans.
     public var recordings = TrialRecordings()
@@ -72,7 +71,7 @@ public struct TrialProgress: Codable, Sendable {
     }
 
     public var phase: Phase
-    /// Share of the measured window, 0 … 1; negative in the warm-up, above 1 while writers are late.
+    /// Elapsed share of the measured window; negative in the warm-up, above 1 after its end.
     public var fraction: Double
     public var commits: Int
     public var callbacks: Int

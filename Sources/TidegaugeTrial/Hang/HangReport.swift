@@ -1,5 +1,4 @@
-// Describes a hang from the waits in a process: traces of locks if they are traced, the kernel's view of futexes
-// otherwise, and stacks obtained by signals. Runs on a thread that takes no part in the load.
+// Describes a hang from traces of locks, the kernel's view of futexes, and stacks obtained by signals.
 import StillingWellSync
 import TidegaugeHangs
 import TidegaugeMeasure

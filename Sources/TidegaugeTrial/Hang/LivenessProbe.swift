@@ -1,5 +1,5 @@
 // Distinguishes a process that hangs from one that gets no processor. A thread that could run is in state R, on a
-// core or in a run queue; a hung thread sleeps and uses no CPU time. Used only after a time limit has passed.
+// core or in a run queue; a hung thread sleeps and uses no CPU time.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync
