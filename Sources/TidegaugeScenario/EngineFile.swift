@@ -1,5 +1,4 @@
-// Reads the file of an engine that runs in a process of its own: how it is started. As strict as scenarios, with
-// positions of all problems. Pure, except for reading the file.
+// Reads the file of an engine that runs in a process of its own: how it is started.
 import Foundation
 import TidegaugeSpec
 
@@ -15,7 +14,7 @@ public struct EngineFile: Sendable, Equatable {
     private static let keys = ["name", "command", "env", "cwd"]
     private static let example = "command: node engine.mjs"
 
-    /// - Throws: all problems of the file.
+    /// - Throws: the problems of the file.
     public static func read(path: String) throws(ScenarioErrors) -> EngineFile {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ScenarioErrors([ScenarioProblem(.path(path), "cannot be read; write a file with '\(example)'")])

@@ -1,5 +1,5 @@
 // Merges a file with the files that it `extends` into one tree. Sections and profiles are merged key by key, other
-// values are replaced as a whole, and `without` removes keys. Every node keeps its file for error messages. Pure.
+// values are replaced as a whole, and `without` removes keys. Every node keeps its file for error messages.
 import TidegaugeSpec
 
 struct ExtendedFile {
@@ -16,7 +16,7 @@ struct ExtendedFile {
         FileKey.allCases.filter { ![.extends, .without, .purpose].contains($0) }.map(\.rawValue)
         + Setting.allCases.map(\.rawValue)
 
-    /// Reports problems. Returns nil if this file, or one that it extends, yields no tree.
+    /// Reports problems. Returns nil if this file, or one that it extends, cannot be read.
     static func read(_ bytes: [UInt8], _ files: NamedFiles, into problems: inout ProblemList) -> ExtendedFile? {
         let file = problems.paths.count - 1
         problems.fileOfText = file

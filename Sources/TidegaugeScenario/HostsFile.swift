@@ -1,5 +1,4 @@
-// Reads the hosts file of `--hosts`: the hosts and the command that reaches each. As strict as scenarios, with
-// positions of all problems. Pure, except for reading the file.
+// Reads the hosts file of `--hosts`: the hosts and the command that reaches each.
 import Foundation
 import TidegaugeSpec
 
@@ -11,9 +10,8 @@ public struct HostsFile {
     /// Address of the server that is started beside the trial.
     private var address: String?
 
-    /// Returns the hosts of a file in order, without those that only have a server. Writers and observers are placed
-    /// on them.
-    /// - Throws: all problems of the file.
+    /// Returns the hosts of a file in order, without those that have a server.
+    /// - Throws: the problems of the file.
     public static func read(path: String) throws(ScenarioErrors) -> [HostEntry] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ScenarioErrors([
@@ -53,7 +51,7 @@ public struct HostsFile {
         return hosts
     }
 
-    /// Returns nil for a host that only has a server, or after reporting a problem.
+    /// Returns nil for a host that has a server, or if an entry is not a host.
     private mutating func host(_ entry: YAMLNode.Entry) -> HostEntry? {
         let name = entry.key
         let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
@@ -123,7 +121,7 @@ public struct HostsFile {
         return nil
     }
 
-    /// Address on which the server listens. A comma would separate several addresses.
+    /// Address at which the hosts reach the server. A comma would separate several addresses.
     private mutating func networkName(_ entry: YAMLNode.Entry) -> String? {
         if case .scalar(let name, _) = entry.value.content, !name.isEmpty,
             name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-.:".contains($0)) })

@@ -8,7 +8,8 @@ public enum Nearest {
         RenamedWords.all[word]?.first(where: known.contains)
     }
 
-    /// Returns the end of an error message: the word that was probably meant, or all known words.
+    /// Returns the end of an error message: a former word's replacement, the word that was probably meant, or all known
+    /// words.
     public static func hint(for word: String, among known: [String]) -> String {
         if let new = replacement(of: word, among: known) { return "(it is called '\(new)' now)" }
         if let nearest = nearest(to: word, among: known) { return "(did you mean '\(nearest)'?)" }

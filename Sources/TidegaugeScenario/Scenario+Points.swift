@@ -4,7 +4,7 @@ import TidegaugeSpec
 extension Scenario {
     /// Returns the points of `profile` in the written order. A profile that the file lacks uses the scenario unchanged.
     /// - Parameter overrides: values by key path, as in `--set`. A value for a swept key replaces its sweep.
-    /// - Throws: all problems with `overrides` or their effects.
+    /// - Throws: problems with `overrides` or their effects.
     public func points(profile: Profile, overrides: [String: String] = [:]) throws(ScenarioErrors) -> [SweepPoint] {
         try settings(profile, overrides).map { variant, settings in
             var point = settings.point

@@ -1,11 +1,11 @@
 // Finds limits that cannot be judged for lack of samples: a percentile needs ten samples beyond it, and an open load
-// has a known number of commits. In closed loops only distributions over observers are checked. Pure.
+// has a known mean number of commits. In closed loops only distributions over observers are checked. Pure.
 import Glibc
 import TidegaugeSpec
 
 extension Scenario {
-    /// Returns limits without enough samples at a point of a profile, with remedies, in file order. Empty for the
-    /// smoke profile, which judges no limits.
+    /// Returns limits without enough samples at a point of a profile, with remedies. Empty for the smoke profile, which
+    /// judges no limits.
     public func limitsWithoutSamples(
         in profile: Profile, overrides: [String: String] = [:]
     ) -> [ScenarioProblem] {
@@ -105,7 +105,7 @@ extension Scenario {
         return 1 - pow(1 - share, Double(writers.rowsPerCommit))
     }
 
-    /// Number of commits due in the measured window; nil without a schedule.
+    /// Mean number of commits due in the measured window; nil without a schedule.
     private func commits(_ settings: Settings) -> Double? {
         guard settings.writers.load == .open else { return nil }
         let spec = settings.point.spec

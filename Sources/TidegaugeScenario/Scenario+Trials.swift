@@ -9,7 +9,7 @@ extension Scenario {
     ///   - drivers: drivers to run; those that the scenario excludes are left out.
     ///   - seed: seed of all random numbers (default: 1).
     ///   - overrides: values by key path, as in `--set`.
-    /// - Throws: unknown drivers, and all problems with `overrides` or their effects.
+    /// - Throws: unknown drivers, and problems with `overrides` or their effects.
     public func trials(
         profile: Profile, drivers: [String], seed: UInt64? = nil, overrides: [String: String] = [:]
     ) throws(ScenarioErrors) -> [TrialSpec] {

@@ -51,7 +51,7 @@ public struct Scenario: Sendable {
     ///   - path: path for error messages; its stem is the scenario's name.
     ///   - drivers: driver names that the file may use.
     ///   - files: access to other files that the scenario may name.
-    /// - Throws: the problems of the file and of those it extends, at most 100, in file order.
+    /// - Throws: the problems of the file, of those it extends and of its traces, at most 100.
     public static func parse(
         _ bytes: [UInt8], path: String, drivers: [String], files: NamedFiles = NamedFiles()
     ) throws(ScenarioErrors) -> Scenario {

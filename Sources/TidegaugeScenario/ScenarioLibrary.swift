@@ -1,4 +1,4 @@
-// Finds and parses scenarios by path or name. Called by one thread at a time.
+// Finds and parses scenarios by path or name.
 
 /// Scenarios on disk and those embedded in the program.
 public struct ScenarioLibrary {
@@ -17,9 +17,10 @@ public struct ScenarioLibrary {
     }
 
     /// Parses scenarios. A path is a file or a folder, of which every `*.yaml` below is read in path order, following
-    /// links to folders. Anything else is the name of a scenario or folder in `Scenarios` or among the embedded ones.
+    /// links to folders. Anything else is the path of embedded scenarios, or the name of a scenario or folder in
+    /// `Scenarios` or among these.
     /// - Returns: scenarios in the order of `paths`, each file once.
-    /// - Throws: all problems of all files, in that order.
+    /// - Throws: the problems of all files, then those of names.
     public func load(_ paths: [String]) throws(ScenarioErrors) -> [Scenario] {
         var problems: [ScenarioProblem] = []
         var scenarios: [Scenario] = []

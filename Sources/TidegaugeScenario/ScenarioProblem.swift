@@ -1,7 +1,7 @@
-// Problems of a scenario with their position: the common form of all errors of this module. Values only.
+// Problems of files and options with their position. Values only.
 import TidegaugeSpec
 
-/// A problem of a scenario file or of an option that changes it.
+/// A problem of a file or of an option.
 public struct ScenarioProblem: Sendable, Hashable, CustomStringConvertible {
     /// Position of a problem.
     public enum Place: Sendable, Hashable, CustomStringConvertible {
@@ -31,7 +31,7 @@ public struct ScenarioProblem: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(place): \(message)" }
 }
 
-/// All problems in file order; never empty when thrown. Exit code 65.
+/// Problems, of which there is at least one when thrown. Exit code 65.
 public struct ScenarioErrors: Error, Sendable, Hashable, CustomStringConvertible {
     public var problems: [ScenarioProblem]
 
@@ -74,7 +74,7 @@ struct ProblemList {
         if seen.insert(problem).inserted { problems.append(problem) }
     }
 
-    /// Returns a remedy for a key in an extended file, which the user may not be able to edit.
+    /// Returns a remedy for a key in an extended file, which the user may not be able to edit; otherwise an empty text.
     private func remedyAbove(_ place: ScenarioProblem.Place, _ message: String) -> String {
         guard !removable.isEmpty, case .file(let path, _, _) = place, path != paths[0], paths.contains(path) else {
             return ""

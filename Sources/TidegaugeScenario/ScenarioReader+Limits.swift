@@ -1,4 +1,5 @@
-// Parses limits: `metric: "< 0.2"`, `metric.statistic: "<= 50us"`, or a map that restricts a limit to sweep points.
+// Parses limits: `metric: "< 0.2"`, `metric.statistic: "<= 50us"`, a map that restricts a limit to sweep points, or a
+// list of these.
 import TidegaugeSpec
 
 extension ScenarioReader {

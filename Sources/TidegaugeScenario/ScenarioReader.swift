@@ -1,5 +1,5 @@
 // Parses the tree of a file into a scenario. Continues after errors, so that all problems are reported together.
-// Refused values are left out and cause no further problems. Used for one file.
+// Refused values are left out and cause no further problems.
 import TidegaugeSpec
 
 struct ScenarioReader {

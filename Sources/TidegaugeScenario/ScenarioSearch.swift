@@ -1,4 +1,4 @@
-// Finds and reads scenario files. Besides it, only `HostsFile` and `EngineFile` of this module read files.
+// Finds and reads scenario files.
 import Foundation
 import StillingWellBasis
 
@@ -125,7 +125,8 @@ struct ScenarioSearch {
 
     // MARK: Contents of files
 
-    /// Reads a file from disk or from the embedded ones. Reads one byte too many, to detect files that are too long.
+    /// Reads a file from disk or from the embedded ones. Reads one byte too many, so that the caller can detect a file
+    /// that is too long.
     func contents(
         of path: String, atMost maximumBytes: Int = YAMLText.maximumBytes,
         _ kind: String = "a scenario is a *.yaml file"

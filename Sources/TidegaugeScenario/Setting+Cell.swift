@@ -4,7 +4,6 @@ import TidegaugeSpec
 extension Setting {
     /// Returns the cell for key `name` with value `text`: a plain number for a rate (per second) or a duration (ns),
     /// otherwise text. Empty for `none` if the key has no such value, as for the rate of a closed load.
-    /// - Complexity: O(length of `text`).
     public static func cell(_ name: String, _ text: String) -> String {
         guard let setting = Setting(rawValue: name) else { return text }
         guard let value = try? setting.value(from: text) else { return text == "none" ? "" : text }

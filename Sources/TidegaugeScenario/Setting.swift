@@ -1,5 +1,5 @@
-// The table of scenario keys whose values a profile, a sweep or `--set` may change. Parsing, sweeps, overrides, range
-// checks, the JSON schema and the reference in Docs/scenarios.md are derived from its rows.
+// The table of settings. Parsing, sweeps, overrides, range checks, the JSON schema and the reference in
+// Docs/scenarios.md are derived from its rows.
 //
 // A new key needs a case of `Setting` and a property of the spec, both in `TrialSpec.swift`, and a row here. Values
 // only.

@@ -7,7 +7,7 @@ struct SettingRow: Sendable {
     let kind: SettingKind
     /// Value if the key is not given; nil if it has no default.
     let defaultValue: SettingValue?
-    /// Whether a sweep may vary it. False for the length and number of trials, and for `server.url`.
+    /// Whether a sweep may vary it.
     let isSwept: Bool
     /// Description that starts with a noun.
     let summary: String

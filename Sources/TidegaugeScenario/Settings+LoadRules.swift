@@ -1,4 +1,4 @@
-// Rules for combinations of values of the load, its rows and faults. Pure.
+// Further rules for combinations of values. Pure.
 import TidegaugeSpec
 
 extension Settings {

@@ -1,9 +1,8 @@
-// Checks the bytes of a scenario file before YAML parsing. Rejects input that could make a parser crash, loop or use
-// too much memory, with its position. Pure.
+// Checks the size, the characters and the nesting of a file before YAML parsing. Pure.
 import Foundation
 import TidegaugeSpec
 
-/// Text that is safe for the YAML parser.
+/// Text that has passed these checks.
 struct YAMLText {
     /// Maximum size of a scenario file (1 MiB).
     static let maximumBytes = 1 << 20

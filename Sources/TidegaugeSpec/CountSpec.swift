@@ -1,5 +1,4 @@
-// Counted trials: a fixed number of commits is counted instead of timed, and threads run one at a time. Otherwise the
-// order of threads would change the counts.
+// Counted trials: the work of a fixed number of commits is counted instead of timed.
 
 /// Settings of a counted trial.
 public struct CountSpec: Codable, Sendable, Equatable {

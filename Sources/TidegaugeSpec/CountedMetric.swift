@@ -1,7 +1,7 @@
 // Metrics of counted trials: a quantity per commit, summed over the threads of a role. Each is named `ROLE_QUANTITY`,
 // and its entry is derived from the two parts.
 
-/// A quantity that a counted trial counts for each role of threads.
+/// A quantity that a counted trial counts by role of threads.
 public enum CountedQuantity: String, CaseIterable, Sendable {
     case instructions, allocations
     case systemCalls = "system_calls"

@@ -1,4 +1,4 @@
-// Properties of each kind of fault: its settings, its needs and a summary. Used by rules, drivers and the reference.
+// Properties of each kind of fault: its settings, its needs and a summary.
 
 extension FaultSpec {
     /// All settings that a kind of fault may take.

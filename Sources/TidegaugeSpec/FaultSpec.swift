@@ -50,7 +50,7 @@ public struct FaultSpec: Codable, Sendable, Equatable {
     }
 }
 
-/// A fault with the values of its kind. Times are in ns from the start of the measured window.
+/// A fault with the values of its kind. `atNs` counts from the start of the measured window.
 public enum Injection: Sendable, Equatable {
     case none
     case stall(atNs: Int64, lengthNs: Int64)

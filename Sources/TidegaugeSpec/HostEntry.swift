@@ -14,7 +14,7 @@ public struct HostEntry: Codable, Sendable, Equatable {
         (self.name, self.run, self.binary) = (name, run, binary)
     }
 
-    /// This machine, with the same file system.
+    /// This machine.
     public static let here = HostEntry(name: "here")
 
     /// Whether the agent runs on this machine from this process's binary.

@@ -1,10 +1,10 @@
-// Numbers formatted for people: three significant digits by default, and a unit of time that fits the size.
+// Numbers formatted for people.
 import Foundation
 
 public enum Humanised {
     /// Formats a value: as a time if `unit` begins with `ns`, otherwise as a number without a unit. Returns `n/a` if
     /// there is no finite value.
-    /// - Parameter digits: number of significant digits (default 3); more where rounding would hide a difference.
+    /// - Parameter digits: number of significant digits.
     public static func text(_ value: Double?, unit: String, digits: Int = 3) -> String {
         guard let value, value.isFinite else { return "n/a" }
         let magnitude = rounded(abs(value), digits)
@@ -41,7 +41,7 @@ public enum Humanised {
         }
     }
 
-    /// Formats a number: `0`, `3`, `0.0421`, `3.14`, `812`, `12.3k`, `4.56M`. Integers below 1000 keep all digits.
+    /// Formats a number: `0`, `3`, `0.0421`, `3.14`, `812`, `12.3k`, `4.56M`. Integers below 1000 get no fraction.
     private static func plain(_ value: Double, _ digits: Int) -> String {
         switch value {
         case ..<1e3: value == value.rounded() ? String(format: "%.0f", value) : decimal(value, digits)

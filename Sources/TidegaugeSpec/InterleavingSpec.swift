@@ -51,7 +51,7 @@ public struct InterleavingSpec: Codable, Sendable, Equatable {
         case cancel(String)
         /// Cancels the subscriptions of this name and subscribes to another query.
         case requery(String)
-        /// Waits until every subscription of this name has been called for the commit that was last at its start.
+        /// Waits until every subscription of this name has been called for the last commit before this step.
         case covered(String)
         case beginWrite
         case refresh

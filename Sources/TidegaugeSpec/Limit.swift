@@ -1,4 +1,4 @@
-// A limit on a figure: `upkeep_cost.value <= 50000` at some points of a sweep. Values and a pure comparison.
+// A limit on a figure: `upkeep_cost.value <= 50000` at some points of a sweep.
 
 /// The `statistic` column.
 public enum Statistic: String, Codable, Sendable, CaseIterable {

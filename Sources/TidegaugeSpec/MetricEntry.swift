@@ -59,7 +59,7 @@ public struct MetricEntry: Sendable {
             let isTail = ["p90", "p99", "p99_9", "p99_99", "max"].contains(statistic)
             return switch self {
             case .event: 0
-            // Exact except for rounding and caching by the allocator.
+            // Nearly exact counts.
             case .allocation, .instruction, .access: 0.01
             case .processor: isTail ? 0.1 : 0.02
             case .holding, .clock: isTail ? 0.1 : 0.05

@@ -1,6 +1,6 @@
 // Names of metrics: those of `FixedMetric`, and the open names of counters that an engine keeps.
 
-/// A metric, by its name in files and reports. Scenario files accept no other names.
+/// A metric, by its name in files and reports.
 public enum Metric: Hashable, Sendable, Codable, CaseIterable {
     case fixed(FixedMetric)
     /// A counter of the engine per commit, such as `engine.rows_read`.

@@ -1,6 +1,6 @@
 // Numbers, durations and rates as text: strict parsing and canonical formatting. Pure functions.
 
-/// Error for a text that is not a value of the expected kind: the end of a sentence, with the remedy.
+/// Error for a text that is not a value of the expected kind: the end of a sentence.
 package struct ValueFault: Error {
     package var message: String
     /// Position of the invalid part, if it is not the whole value.

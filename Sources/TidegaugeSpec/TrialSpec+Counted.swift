@@ -3,8 +3,8 @@
 extension TrialSpec {
     private static let mostCommits = 200
     /// Approximate number of rows that all counted commits together handle: changed rows, once for the store and once
-    /// per observer, rows that callbacks read, and list positions. The more rows a commit handles, the fewer are
-    /// counted.
+    /// per observer, rows that callbacks read, and list positions. The more rows a commit handles, the fewer commits
+    /// are counted.
     private static let countedRows = 4_000
     private static let fewestCommits = 3
     /// Number of counted commits per warm-up commit.
@@ -21,7 +21,7 @@ extension TrialSpec {
     /// Returns the same trial in its counted form, without timing.
     /// - Parameters:
     ///   - counter: name of an `InstructionCounter`.
-    ///   - asked: number of commits; nil: up to 200, fewer if a commit handles many rows.
+    ///   - asked: number of commits; nil: 3 to 200, fewer if a commit handles many rows.
     public func counted(by counter: String, commits asked: Int? = nil) -> TrialSpec {
         var spec = self
         let affordable = Self.countedRows / rowsOfCommit

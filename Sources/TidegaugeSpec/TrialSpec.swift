@@ -1,6 +1,5 @@
-// The spec of one trial: everything that the child process needs, as versioned JSON. `compare` sends the same spec to
-// the binaries of two commits. Names include units. The rows of `Setting` in `TidegaugeScenario` define what the keys
-// of a scenario mean.
+// The spec of one trial, which its process reads as versioned JSON. `compare` sends it to the binaries of two commits.
+// Names include units. The rows of `Setting` in `TidegaugeScenario` define what the keys of a scenario mean.
 
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
@@ -17,7 +16,7 @@ public struct TrialSpec: Codable, Sendable, Equatable {
 
     public var specVersion = TrialSpec.currentVersion
     public var scenario = ""
-    /// SHA-256 of the scenario file, hexadecimal.
+    /// SHA-256 of the scenario file, of the files that it extends, and of its traces; hexadecimal.
     public var scenarioSHA = ""
     public var driver = ""
     /// The sweep point, keys sorted: `dataset.items=100000;observers.count=100`; empty for a scenario without a sweep.
@@ -37,7 +36,7 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var hangTimeoutNs: Int64 = 0
     /// Fault injected into the store, the processes or the harness.
     public var fault = FaultSpec()
-    /// Number of commits and of callbacks that are recorded individually for a trace; nil: none.
+    /// Maximum number of commits, and of callbacks, in the result's trace; nil: no trace.
     public var traceEvents: Int?
     /// Interleaving test that is run instead of a load.
     public var interleaving: InterleavingSpec?
@@ -158,7 +157,7 @@ public struct DatasetSpec: Codable, Sendable, Equatable {
     /// Highest number of tables, for which drivers have models.
     public static let maximumTables = 8
 
-    /// Number of rows that writers choose from, with keys 0 ..< items.
+    /// Number of initial rows that writers choose from, with keys 0 ..< items.
     public var items = 0
     /// Number of additional groups of ten rows that no commit changes. Idle queries watch them.
     public var groups = 0
@@ -191,7 +190,7 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         /// Observer i of n watches the `match` share except the lowest i/n of its lowest tenth. The result is n score
         /// ranges in one order that share nine tenths of their rows.
         case overlapping
-        /// The same shares by key instead of by score: n filters that the sort order does not help to evaluate.
+        /// Like `overlapping`, by key instead of by score: n filters that the sort order does not help to evaluate.
         case filters
     }
     public enum Sort: String, Codable, Sendable, CaseIterable {

@@ -1,6 +1,5 @@
 // Time slices shared with another process. Both sides of a comparison run at the same time and work in alternating
-// slices of a few milliseconds, so that longer disturbances of the machine hit both. On a shared host these dominate:
-// load on the other hyperthread of a core makes commits 1.6 times as expensive for tenths of a second.
+// slices of a few milliseconds, so that longer disturbances of the machine hit both.
 //
 // Slices lie on a grid of the monotonic clock, so the processes need not communicate. Pure.
 
@@ -24,7 +23,7 @@ public struct TurnsSpec: Codable, Sendable, Equatable {
     /// Working part of a slice. The last tenth stays free, so that work started by its commits ends within the slice.
     private var workNs: Int64 { lengthNs - lengthNs / 10 }
 
-    /// Returns the wall time that `ns` of work take, including the other side's slices.
+    /// Returns the wall time that `ns` of work take, in whole cycles.
     public func wallNs(_ ns: Int64) -> Int64 { (ns + workNs - 1) / workNs * cycleNs }
 
     /// Returns the next time at which a window may begin: the start of a slice.

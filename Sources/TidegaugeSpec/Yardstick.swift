@@ -1,5 +1,5 @@
 // Yardsticks: the machine's own time for a basic operation, measured in the same run. A limit in multiples of a
-// yardstick holds on slow and fast machines alike.
+// yardstick depends less on the machine.
 
 /// Names as written in limits, after a number: `<= 4 raw_commit`, or `>= 2 per raw_commit` for a rate.
 public enum Yardstick: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable {
