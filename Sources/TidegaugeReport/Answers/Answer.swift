@@ -70,7 +70,7 @@ struct Answer: Sendable, Equatable {
     }
 }
 
-/// The eight answers of a run. All are always present.
+/// The eight answers of a run.
 struct Answers: Sendable, Equatable {
     let all: [Answer]
     /// Sentence that names the driver of the answers; nil unless loads ran on several drivers.

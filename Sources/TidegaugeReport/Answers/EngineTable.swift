@@ -13,7 +13,8 @@ struct EngineTable {
         var spreads: [String]
         /// Whether each cell is the best of its point.
         var areBest: [Bool]
-        /// The first column as a share of the largest one at the same point, from 0 to 1; nil if it has no value.
+        /// The first column as a share of the largest one at the same point, from 0 to 1; nil if it has no value, or
+        /// none is above 0.
         var bar: Double?
         /// Trials in which a promise was broken or that failed, of all trials: `0 of 5`.
         var wrong: String

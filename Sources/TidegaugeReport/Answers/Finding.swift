@@ -1,5 +1,5 @@
 // Findings: failed trials, limits that are broken or not judged, and figures worse than the baseline's, each with its
-// value, its bound and the relative excess if there are any. Pure.
+// value, its bound and their relative difference if there are any. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial

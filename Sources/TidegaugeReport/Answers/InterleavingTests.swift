@@ -1,5 +1,5 @@
-// Results of all interleaving tests of a run by engine: completed, caught, failed. Known-bad controls, which are
-// expected not to complete, share one column, because each has only one flaw. Pure.
+// Results of the interleaving tests of a run by engine. Known-bad controls, which are expected not to complete, share
+// one column, because each has only one flaw. Pure.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics

@@ -119,7 +119,7 @@ extension SubjectFigures {
         return answer(question, range?.text ?? Digest.cell(place.figures), range?.highest ?? place, words)
     }
 
-    /// The lowest and the highest median of several points; nil for one point.
+    /// The lowest and the highest median of several points; nil for fewer than two.
     private static func range(_ places: [Place]) -> (text: String, highest: Place)? {
         let sorted = places.filter { !$0.median.isNaN }.sorted { $0.median < $1.median }
         guard sorted.count > 1, let low = sorted.first, let high = sorted.last else { return nil }
@@ -161,8 +161,7 @@ extension SubjectFigures {
         Humanised.text(perSecond, unit: MetricEntry.Unit.commitsPerSecond.rawValue)
     }
 
-    /// Describes an exponent. The upper bounds of the other ranges lie around 1. Up to 0.1 is incremental: less than
-    /// 60 % growth over two decades.
+    /// Describes an exponent. Below 0.1 is incremental: less than 60 % growth over two decades.
     private static func growth(_ exponent: Double) -> String {
         switch exponent {
         case ..<0.1: "incremental"

@@ -120,7 +120,7 @@ public struct Calibration: Codable, Sendable, Equatable {
 
     // MARK: Files
 
-    /// Reads the calibration of this kind of machine. Returns nil if there is none or it is not readable.
+    /// Reads the calibration of this kind of machine. Returns nil if there is none or it is not valid.
     public static func ofThisMachine(_ root: String) -> Calibration? {
         let kept = FileManager.default.contents(atPath: path(root)).flatMap {
             try? JSONDecoder().decode(Self.self, from: $0)
@@ -142,7 +142,6 @@ public struct Calibration: Codable, Sendable, Equatable {
 
     /// Writes the machine's file and its page.
     /// - Returns: path of the page.
-    /// - Throws: `ReportError`.
     public func write(_ root: String) throws -> String {
         try ReportFolder.make("\(root)/\(Self.folderName)")
         try ReportFile.replace(Self.path(root), with: JSONFile.text(self, isPretty: true).utf8)

@@ -45,7 +45,6 @@ public final class CalibrationJournal {
     }
 
     /// Begins a calibration and replaces an earlier journal.
-    /// - Throws: `ReportError`.
     public init(_ root: String, _ work: Work) throws {
         self.work = work
         try ReportFolder.make("\(root)/\(Calibration.folderName)")
@@ -54,7 +53,6 @@ public final class CalibrationJournal {
     }
 
     /// Resumes an interrupted calibration.
-    /// - Throws: `DamagedReport`, `ReportError`.
     public init(resuming root: String) throws {
         let path = Self.path(root)
         let lines: [Line] = try JSONLines.read(

@@ -53,7 +53,7 @@ enum ComparisonMarkdown {
     }
 
     /// Returns annotation commands for GitHub's runner: an error for a regressed count or gate, a warning for a
-    /// suspected gate, a notice for an inconclusive one.
+    /// suspected one, a notice for an inconclusive one.
     static func annotations(_ judged: JudgedComparison) -> String {
         let counted = judged.record.counted.map { annotation($0.verdict, CountedText.annotation($0)) }
         let gates = judged.gates.map { row in

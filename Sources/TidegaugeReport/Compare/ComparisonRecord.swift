@@ -10,7 +10,7 @@ public struct ComparisonRecord: Sendable {
 
     public var plan: ComparisonPlan
     public var pairs: [PairRecord] = []
-    /// Counted figures, recorded before all pairs.
+    /// Counted figures.
     public var counted: [CountedRow] = []
     /// Whether counting began but did not finish.
     public var isCounting = false
@@ -29,7 +29,7 @@ public struct ComparisonRecord: Sendable {
         FileManager.default.fileExists(atPath: "\(directory)/\(journalName)")
     }
 
-    /// - Throws: `DamagedReport` if the folder holds no comparison of this version.
+    /// - Throws: `DamagedReport` if the folder holds no valid comparison of this version.
     public static func load(_ directory: String) throws -> ComparisonRecord {
         let path = "\(directory)/\(journalName)"
         let lines: [ComparisonLine] = try JSONLines.read(

@@ -14,7 +14,6 @@ public final class ComparisonReport {
     private let plan: ComparisonPlan
 
     /// Creates `directory`, or continues in it.
-    /// - Throws: `ReportError` if a file cannot be created.
     public init(_ directory: String, _ plan: ComparisonPlan, _ environment: EnvironmentReport) throws {
         self.directory = directory
         self.plan = plan
@@ -37,7 +36,7 @@ public final class ComparisonReport {
         try journal.append(ComparisonLine.counted(rows).text())
     }
 
-    /// Appends the points that could not be counted. Called once, after counting.
+    /// Appends the points that could not be counted, after counting.
     public func add(uncounted: [OneSided]) throws {
         try journal.append(ComparisonLine.uncounted(uncounted).text())
     }
@@ -50,7 +49,6 @@ public final class ComparisonReport {
     }
 
     /// Makes pages and tables again, from the journal and the environment.
-    /// - Throws: `DamagedReport`, `ReportError`.
     public static func write(into directory: String) throws {
         try write(JudgedComparison(directory), into: directory)
     }

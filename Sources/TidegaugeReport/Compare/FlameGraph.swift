@@ -14,8 +14,8 @@ public enum FlameGraph {
     /// Width of a letter in the labels' font.
     private static let letterWidth = 6.7
 
-    /// Returns an SVG file. The width of a frame is the sum over its functions of the larger exclusive cost, before
-    /// or after. So removed and new functions are both visible, and children fit into their parents.
+    /// Returns an SVG file. The width of a frame is the sum over its subtree of the larger exclusive cost, before or
+    /// after. So removed and new functions are both visible, and children fit into their parents.
     /// - Parameters:
     ///   - difference: difference of the profiles, per operation.
     ///   - title: the compared profiles, such as `main → tip, thread 2`.

@@ -6,8 +6,8 @@ import TidegaugeSpec
 public enum HistoryFile {
     public static let fileName = "history.ndjson"
 
-    /// - Throws: `DamagedReport` if the file is missing, or if a complete line is not a plausible point of this
-    ///   version.
+    /// - Throws: `DamagedReport` if the file is missing or has no complete line, or if a complete line is not a
+    ///   plausible point of this version.
     public static func read(_ path: String) throws -> [HistoryPoint] {
         let points: [HistoryPoint] = try JSONLines.read(
             path, "a history", hint: "tidegauge history --add COMMIT begins one")
@@ -23,14 +23,12 @@ public enum HistoryFile {
     }
 
     /// Checks that points can be appended to the file, and creates it if missing.
-    /// - Throws: `ReportError`.
     public static func check(_ path: String) throws {
         let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
         try ReportFolder.prepare(String(folder))
         _ = try AppendedFile(path)
     }
 
-    /// - Throws: `ReportError`.
     public static func append(_ points: [HistoryPoint], to path: String) throws {
         try AppendedFile(path).append(points.map { try JSONLines.text($0) }.joined())
     }
@@ -66,7 +64,6 @@ public enum HistoryTable {
 
 /// history.html: one plot per series.
 public enum HistoryPage {
-    /// - Throws: `ReportError`.
     public static func write(_ all: [HistorySeries], to path: String) throws {
         let page: [String: Any] = [
             "plots": all.compactMap(plot).map(HTMLPage.figure),

@@ -6,7 +6,7 @@ import TidegaugeSpec
 import TidegaugeStatistics
 
 enum WeakComparison {
-    /// Returns a row per gate that both runs have. Other figures are left out, because none is decided.
+    /// Returns the rows of the gates that both runs have.
     static func rows(base: RunRecord, head: RunRecord) -> [ComparedRow] {
         let gates = Dictionary(
             head.header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })

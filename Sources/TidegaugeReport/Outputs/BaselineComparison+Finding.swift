@@ -1,7 +1,6 @@
 // Findings against a baseline. Two single runs prove little. A figure is only called worse if every trial is worse than
 // every baseline trial: for counts by the metric's threshold, for times and rates by 25 % and as advice. If times are
-// not comparable, figures that depend on pace are not compared either. A finding never fails a run; `compare` does.
-// Pure.
+// not comparable, figures that depend on pace are not compared either. A finding does not fail a run. Pure.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure

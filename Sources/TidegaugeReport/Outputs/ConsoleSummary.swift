@@ -1,4 +1,4 @@
-// The summary at the end of a run: a table of headline figures per scenario, then failures. An extract of metrics.csv.
+// The summary at the end of a run: a table of headline figures per scenario, then failures.
 import TidegaugeSpec
 import TidegaugeStatistics
 
@@ -13,7 +13,7 @@ public final class ConsoleSummary: ReportFormat {
     ///   - earlier: rows of the earlier part of a resumed run.
     ///   - gates: the gate of each scenario, which is its first column.
     ///   - columns: width of the terminal; nil if there is none.
-    ///   - print: receives the whole summary, which ends with a newline.
+    ///   - print: receives the whole summary.
     public init(
         earlier: [RunRow] = [], gates: [String: Metric], columns: Int? = nil, print: @escaping (String) -> Void
     ) {

@@ -19,7 +19,7 @@ public final class FinalReports: ReportFormat {
     public func end(_ run: ReportedRun) throws { try write(into: run.directory) }
 
     /// Rewrites the files from the other files in `directory`.
-    /// - Throws: `DamagedReport`, `ReportError`.
+    /// - Throws: `DamagedReport`, and errors of encoding and writing.
     public func write(into directory: String) throws {
         let record = try RunRecord.load(directory)
         lastLines = AnswersText.console(record)

@@ -1,6 +1,5 @@
 // junit.xml for CI servers. A scenario on a driver is a test case. A broken limit, a violation or a hang is a failure;
-// a trial that ended early is an error. An undecided limit is skipped unless something is worse, as in the exit code.
-// Pure.
+// another trial that did not complete is an error. An undecided limit is skipped unless something is worse. Pure.
 import TidegaugeMeasure
 import TidegaugeStatistics
 import TidegaugeTrial

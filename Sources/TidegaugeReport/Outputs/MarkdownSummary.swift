@@ -1,5 +1,5 @@
 // summary.md: a run as a pull request comment: verdict, answers, findings and the comparison with a baseline. The rest
-// is folded; report.html has all figures. Pure.
+// is folded. Pure.
 import TidegaugeSpec
 
 enum MarkdownSummary {

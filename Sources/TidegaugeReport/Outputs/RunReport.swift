@@ -12,7 +12,6 @@ public final class RunReport {
     /// - Parameters:
     ///   - root: folder of all runs, created if missing.
     ///   - formats: formats in the order of calls.
-    /// - Throws: `ReportError` if the folder or a file cannot be created.
     public init(
         root: String, runID: String, header: RunHeader = RunHeader(), environment: EnvironmentReport,
         formats: [any ReportFormat] = [MetricsCSV(), EnvironmentJSON()]
@@ -28,7 +27,7 @@ public final class RunReport {
     /// Folder of the run.
     public var directory: String { run.directory }
 
-    /// Adds the rows of a trial or of a sweep. They are on disk on return.
+    /// Adds the rows of a trial or of a sweep.
     public func add(_ rows: [RunRow]) throws {
         for format in formats { try format.add(rows) }
     }

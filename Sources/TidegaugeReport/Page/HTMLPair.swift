@@ -19,7 +19,8 @@ public enum PairReport {
 
     /// Writes `head/against-BASE.html`.
     /// - Returns: path of the page and a text for the terminal.
-    /// - Throws: `DamagedReport`, also if the runs have no scenario in common; `ReportError`.
+    /// - Throws: `DamagedReport`, also if the runs have no scenario in common; errors of rendering and writing the
+    ///   page.
     public static func write(base: String, head: String) throws -> (path: String, text: String) {
         let (before, after) = (try RunRecord.load(base), try RunRecord.load(head))
         guard !Set(before.scenarioNames).isDisjoint(with: after.scenarioNames) else {
@@ -108,7 +109,7 @@ enum HTMLPair {
 
     private static let names = (base: "before", head: "now")
 
-    /// Returns a record of both runs, in which each engine occurs twice: `stillingwell before`, `stillingwell now`.
+    /// Returns a record of both runs. Names of engines tell the run: `stillingwell before`, `stillingwell now`.
     static func merged(_ base: RunRecord, _ head: RunRecord) -> RunRecord {
         var both = head
         both.header.scenarios += base.header.scenarios.filter { head.scenario($0.name) == nil }

@@ -48,7 +48,7 @@ struct ScenarioPlots {
         return Plot.Series(label, slot, colour: driver + 1, dash: variant % Plot.dashes, style, values)
     }
 
-    /// Addition to a caption if there are more curves than colours.
+    /// Addition to a caption if curves are left out.
     static func more(_ count: Int) -> String {
         count > 0 ? " There \(count == 1 ? "is" : "are") \(count) more, in the table alone." : ""
     }

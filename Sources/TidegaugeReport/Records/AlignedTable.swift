@@ -59,7 +59,7 @@ package struct AlignedTable {
         return parts + [start..<figures.count]
     }
 
-    /// Shrinks columns to fit, always the widest first.
+    /// Shrinks columns to fit, the widest first.
     private static func shrunk(_ widths: [Int], to room: Int, _ least: [Int]) -> [Int] {
         var widths = widths
         while total(widths) > room {

@@ -1,4 +1,4 @@
-// A text file that grows by complete lines, each batch on disk before the next trial starts. Used by one thread.
+// A text file that grows by complete lines, which are on disk when `append` returns. Used by one thread.
 import Foundation
 
 /// A file opened for appending, closed on deinit.

@@ -76,8 +76,8 @@ enum Digest {
         var variant: String
     }
 
-    /// Formats the median over trials, with `≥` if any trial has only a bound, and `~` if any is so small that the cost
-    /// of the harness dominates it (`at_floor`).
+    /// Formats the median over trials, with `≥` if any trial has only a bound, else with `~` if any is so small that
+    /// the cost of the harness dominates it (`at_floor`).
     static func cell(_ figures: [Figure]) -> String {
         guard let unit = figures.first?.metric.unit else { return "-" }
         let text = Humanised.text(median(figures.compactMap(\.value)), unit: unit)

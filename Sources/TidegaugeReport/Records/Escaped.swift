@@ -1,8 +1,8 @@
 // Escapes strings from outside (names of scenarios and drivers, messages of engines) for output formats. Pure.
 
 package enum Escaped {
-    /// Replaces line ends and tabs by blanks, and other control characters and bidirectional controls by one visible
-    /// character each.
+    /// Replaces line ends and tabs by blanks, and other control characters, bidirectional embeddings, overrides and
+    /// isolates by one visible character each.
     package static func visible(_ text: String, keepingLines: Bool = false) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -19,7 +19,8 @@ package enum Escaped {
         return String(scalars)
     }
 
-    /// Escapes text for content and attributes of XML and HTML. XML 1.0 forbids control characters, even as references.
+    /// Escapes text for content and attributes of XML and HTML. XML 1.0 forbids most control characters, even as
+    /// references.
     static func xml(_ text: String, keepingLines: Bool = false) -> String {
         replaced(visible(text, keepingLines: keepingLines)) { scalar in
             switch scalar {

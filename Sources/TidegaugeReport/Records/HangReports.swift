@@ -1,6 +1,6 @@
 // hangs.csv: one line per hang or warning. Each hang has a file `hangs/N.json` with the trial's spec and the whole
 // record of the hang, and, if events were recorded, `hangs/N.trace.json` with the last events of each thread, for
-// Perfetto. No hangs: no files.
+// Perfetto. Without hangs and warnings there are no files.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec

@@ -20,8 +20,8 @@ public final class HistogramLogs: ReportFormat {
             "\(folder)/\(Self.fileName(trial))", with: Self.text(recordings.histograms, of: trial).utf8)
     }
 
-    /// Returns a name such as `result-size.stillingwell.dataset.items=1000.0.hlog`. Other characters are encoded as
-    /// `%XX`.
+    /// Returns a name such as `result-size.stillingwell.dataset.items=1000.0.hlog`. Characters besides ASCII letters,
+    /// digits and `-_.=;+` are encoded as `%XX`.
     static func fileName(_ trial: TrialKey) -> String {
         let words = [trial.scenario, trial.driver, trial.variant, "\(trial.trial)"].filter { !$0.isEmpty }
         let allowed = CharacterSet(charactersIn: "-_.=;+")

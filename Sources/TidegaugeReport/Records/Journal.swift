@@ -1,5 +1,4 @@
-// journal.ndjson: the events of a run in order, one JSON object per line. It holds what figures do not show, and what
-// is needed to resume the run. Appended after each trial.
+// journal.ndjson: the events of a run in order, one JSON object per line.
 import Foundation
 
 /// Appends events to `journal.ndjson` in the run's folder.
@@ -17,7 +16,7 @@ public final class Journal: ReportFormat {
     public func add(_ event: RunEvent) throws { try file?.append(event.line()) }
 
     /// Reads a journal. An incomplete last line is ignored.
-    /// - Throws: `DamagedReport` if it is missing or a complete line is invalid.
+    /// - Throws: `DamagedReport` if it is missing or has no complete line, or if a complete line is invalid.
     static func read(_ path: String) throws -> [RunEvent] {
         try JSONLines.read(path, "a journal", hint: "is this the folder of a run?")
     }

@@ -40,7 +40,7 @@ public final class MetricsCSV: ReportFormat {
         ])
     }
 
-    /// Formats a value: integers without a decimal point (times in ns are always integers), others in the shortest
+    /// Formats a value: integers without a decimal point (values in ns are rounded to integers), others in the shortest
     /// exact form. Empty without a value, which readers of tables treat as missing.
     static func value(_ value: Double?, unit: String) -> String {
         guard let value, value.isFinite else { return missing }

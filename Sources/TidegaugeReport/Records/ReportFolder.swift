@@ -1,4 +1,4 @@
-// Creates and checks the folders of reports before anything is measured.
+// Creates and checks the folders of reports.
 import Foundation
 
 public enum ReportFolder {
@@ -7,8 +7,7 @@ public enum ReportFolder {
     private static let use = "use it as a folder for reports"
 
     /// Creates `path` and its parents if missing.
-    /// - Throws: `ReportError` if it exists and is not a folder, cannot be created, or could have been created by
-    ///   another user: see `checkOwners`.
+    /// - Throws: `ReportError` if it cannot be used as a folder for reports.
     public static func make(_ path: String) throws {
         guard !path.isEmpty else { throw ReportError(use, "''", reason: "its name is empty") }
         guard path != "~", !path.hasPrefix("~/") else {

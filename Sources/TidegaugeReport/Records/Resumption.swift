@@ -50,7 +50,6 @@ public struct Resumption: Sendable {
 
     /// Removes rows, intervals, hangs and events that are not of finished trials from the folder's files, and figures
     /// that compare drivers. They are measured, judged and fitted again.
-    /// - Throws: `ReportError`.
     public func clean(_ directory: String) throws {
         let keys = Set(finished.keys)
         let rows = keptRows

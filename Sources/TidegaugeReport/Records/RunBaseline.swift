@@ -131,7 +131,6 @@ public struct RunBaseline: Codable, Sendable, Equatable {
     }
 
     /// Writes the baseline, replacing an earlier one of that name.
-    /// - Throws: `ReportError`.
     public func write(_ name: String, in root: String) throws {
         try ReportFolder.make("\(root)/\(Self.folderName)")
         try ReportFile.replace(Self.path(name, in: root), with: JSONLines.text(self).utf8)

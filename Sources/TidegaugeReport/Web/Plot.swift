@@ -36,7 +36,7 @@ struct Plot: Sendable, Equatable {
     }
 
     struct Series: Sendable, Equatable {
-        /// Text in the legend; nil: the series belongs to the previous one.
+        /// Text in the legend; nil: no entry.
         var label: String?
         /// Number of the curve, from 1. The legend shows and hides the series with this number.
         var slot: Int

@@ -71,7 +71,7 @@ struct PlotAxis: Equatable {
         return (Int((low / step).rounded(.up))...Int((high / step).rounded(.down))).map { Double($0) * step }
     }
 
-    // MARK: Labels; the page's script formats other values in the same way.
+    // MARK: Labels; the page's script formats other values similarly.
 
     /// - Parameter value: 1 / (1 − p).
     private static func percentile(_ value: Double) -> String {
