@@ -37,8 +37,7 @@ public struct CallbackRecord: BitwiseCopyable, Sendable, Equatable {
     public var isInitial: Bool { flags.contains(.initial) }
 }
 
-/// Records the callbacks of one observer. Recording takes nanoseconds plus a copy of the lists, without allocation or
-/// lock.
+/// Records the callbacks of one observer, without allocation or lock.
 public final class CallbackRecorder: Sendable {
     /// The callbacks in order.
     public let records: RecordBuffer<CallbackRecord>
@@ -64,11 +63,11 @@ public final class CallbackRecorder: Sendable {
         for index in indices { indexBuffer.append(index) }
     }
 
-    /// The index lists of all callbacks, concatenated.
+    /// The recorded indices, in order.
     public var allIndices: [Int32] { Array(indexBuffer) }
 
-    /// Records a callback, or counts it as overflow. Called only on the observer's delivery context, inside the
-    /// callback, which must end with `finish(exitNs:)`.
+    /// Records a callback, or counts it as overflow. Called on the observer's delivery context, inside the callback,
+    /// which must end with `finish(exitNs:)`.
     /// - Parameter version: `nil` if the engine has no versions.
     @discardableResult
     public func record(

@@ -20,7 +20,7 @@ public struct CommitRecord: BitwiseCopyable, Sendable, Equatable {
     }
 }
 
-/// Records the commits of one writer. Recording takes nanoseconds, without allocation or lock.
+/// Records the commits of one writer, without allocation or lock.
 public final class CommitRecorder: Sendable {
     /// The commits in the order in which they returned.
     public let records: RecordBuffer<CommitRecord>

@@ -1,5 +1,4 @@
-// Properties of machine, build and time that figures depend on, stored as environment.json. Figures are never corrected
-// by them.
+// Properties of machine, build and time that figures depend on, stored as environment.json.
 import Foundation
 import TidegaugeSpec
 
@@ -10,7 +9,7 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
     public var schemaVersion = EnvironmentReport.currentVersion
 
     // The build.
-    /// Full commit hash, or `unknown` outside a repository.
+    /// Full commit hash, or `unknown` if git fails.
     public var commit: String
     /// Whether the working tree differed from the commit.
     public var dirty: Bool
@@ -32,7 +31,7 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
     public var governor: String
     /// Hypervisor and `container`, as far as detected, or `none`.
     public var virtualisation: String
-    /// Boot ID of the kernel. Runs of one boot share its state.
+    /// Boot ID of the kernel.
     public var bootID: String
 
     // The moment.

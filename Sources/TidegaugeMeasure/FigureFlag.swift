@@ -1,6 +1,6 @@
-// Flags of figures. In files a flag is a text, `word` or `word:detail`; in code it is a case.
+// Flags of figures. In files a flag is a text, `word` or `word:detail`.
 
-/// An entry of the `flags` column. Every flag of this binary has a member here.
+/// An entry of the `flags` column.
 public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
     /// First part of a flag.
     public enum Word: String, CaseIterable, Sendable {

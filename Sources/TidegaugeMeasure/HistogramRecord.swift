@@ -22,7 +22,7 @@ public struct HistogramRecord: Codable, Sendable, Equatable {
     public var slowest: String?
     public var joined: String?
 
-    /// The record without the fields that only limits use.
+    /// The record without `slowest` and `joined`.
     public var samplesAlone: HistogramRecord {
         var record = self
         (record.slowest, record.joined) = (nil, nil)

@@ -1,5 +1,5 @@
 // Counters of instructions, whose counts do not depend on the speed or load of the machine. Counts of different
-// counters are never compared.
+// counters are not comparable.
 import CStillingWellPlatform
 import Glibc
 
@@ -13,7 +13,7 @@ public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
     case engine
 
     /// Version of the counting method. It is raised when counts of the same program change, because the environment of
-    /// counted trials or the excluded work has changed. Figures of different methods are never compared.
+    /// counted trials or the excluded work has changed. Figures of different methods are not comparable.
     public static let method = 2
 
     /// Returns the best counter of this machine.

@@ -1,4 +1,3 @@
 import StillingWellBasis
 
-/// The clock of all measurements.
 public typealias MonotonicClock = StillingWellBasis.MonotonicClock

@@ -1,6 +1,5 @@
-// Disturbances of a trial by its machine, and the rule by which they make the trial void: the same rule for the trials
-// of a run and the pairs of a comparison. The rule is fixed before the measurement, and does not depend on the store's
-// figures. Pure.
+// Disturbances of a trial by its machine, and the rule by which they make the trial void, which does not depend on the
+// store's figures. Pure.
 
 /// Disturbances from the start of the measured window to the end of the load. Hiccups also include the warm-up, and the
 /// time until everything was delivered.

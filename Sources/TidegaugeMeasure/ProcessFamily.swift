@@ -48,7 +48,7 @@ public struct ProcessFamily: Sendable {
         return fields.first == "Z" || fields.first == "X" ? nil : fields
     }
 
-    /// Kills the family and waits until none of it runs.
+    /// Kills the family and waits until none of it runs, for about 5 s at most.
     /// - Parameter child: a child of this process that other code reaps.
     /// - Returns: the processes that still run after 5 s.
     @discardableResult

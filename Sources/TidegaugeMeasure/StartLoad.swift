@@ -52,7 +52,7 @@ public struct ProcessorTime: Sendable, Equatable {
 
 /// Measures the load, and waits while it is high. Clock and readings are injected for tests.
 public struct QuietWait {
-    /// Time after which no further reading begins. A build's last link step takes less.
+    /// Time after which no further reading begins.
     public static let longestNs: Int64 = 60_000_000_000
     /// Length of a reading, long enough for kernel ticks of 10 ms.
     static let windowNs: Int64 = 1_000_000_000

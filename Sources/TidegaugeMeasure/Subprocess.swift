@@ -73,7 +73,7 @@ public final class Subprocess {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // The child's ends of the pipes, which are always closed here.
+        // The child's ends of the pipes, which are closed here.
         var given: [Int32] = []
         var kept: [Int32] = []
         var isStarted = false

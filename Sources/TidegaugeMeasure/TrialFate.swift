@@ -4,9 +4,9 @@
 /// The end of a trial.
 public enum TrialFate: Codable, Sendable, Equatable {
     case completed
-    /// A signal raised by the process itself, such as `SIGSEGV` or a trap's `SIGILL`.
+    /// A signal that processes raise themselves, such as `SIGSEGV` or a trap's `SIGILL`.
     case crashed(signal: String)
-    /// A signal from outside, such as the kernel's `SIGKILL` when memory ran out.
+    /// Another signal, such as the kernel's `SIGKILL` when memory ran out.
     case killed(signal: String)
     /// No progress within the hang timeout.
     case hang

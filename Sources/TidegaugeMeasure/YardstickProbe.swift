@@ -1,5 +1,5 @@
-// Measures the yardsticks: basic operations of the machine without any store. Each is a median over at least 100
-// repetitions, on the calling thread while nothing else should run.
+// Measures the yardsticks. Each is a median over at least 100 repetitions, on the calling thread while nothing else
+// should run.
 import CStillingWellLMDB
 import Foundation
 import StillingWellBasis

@@ -71,7 +71,7 @@ public final class Runner {
     private var leftNs: Int64 = 0
     /// Repetitions left for disturbed trials of the current job.
     private var repeatsLeft = 0
-    /// Trials of the current job on the no-op driver, which all drivers at one point share.
+    /// Completed trials of the current job on the no-op driver, reused for equal specs.
     private var noops: [(spec: TrialSpec, result: TrialResult)] = []
 
     public init(

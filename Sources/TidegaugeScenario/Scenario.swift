@@ -3,7 +3,7 @@
 import StillingWellBasis
 import TidegaugeSpec
 
-/// A validated scenario file. Any thread.
+/// A validated scenario file.
 public struct Scenario: Sendable {
     /// File name without extension.
     public let name: String

@@ -1,5 +1,5 @@
-// An interleaving test: named threads with steps and barriers, run on any store, and the expected ending per driver.
-// Values only; part of a trial's spec.
+// An interleaving test: named threads with steps and barriers, and the expected ending per driver. Part of a trial's
+// spec.
 
 /// An interleaving test: its actors and the ending expected of each driver.
 public struct InterleavingSpec: Codable, Sendable, Equatable {

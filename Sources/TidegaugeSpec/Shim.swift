@@ -3,7 +3,7 @@
 
 /// The cost that a shim adds to each commit or delivery.
 public struct Shim: Codable, Sendable, Equatable {
-    /// Additional CPU time of each commit, as a share of the commit's own. 0: only the shim itself, as control.
+    /// Additional CPU time of each commit, as a share of a typical commit's time. 0: only the shim itself, as control.
     public var spinShare: Double = 0
     /// Additional wait of commits without CPU time, as a share of their own time; nil: none. Clocks see it, counters
     /// do not. Sleeps overrun, so later sleeps are shortened. Waits shorter than about 20 µs are added up, and one of

@@ -188,7 +188,7 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         /// Observer i of n watches the i-th of n equal score ranges of the `match` share, all in one order.
         case ranges
         /// Observer i of n watches the `match` share except the lowest i/n of its lowest tenth. The result is n score
-        /// ranges in one order that share nine tenths of their rows.
+        /// ranges in one order that share at least nine tenths of their rows.
         case overlapping
         /// Like `overlapping`, by key instead of by score: n filters that the sort order does not help to evaluate.
         case filters

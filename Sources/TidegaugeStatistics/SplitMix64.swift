@@ -1,4 +1,4 @@
 import StillingWellBasis
 
-/// The generator of all random draws.
+/// The generator of seeded random draws.
 public typealias SplitMix64 = StillingWellBasis.SplitMix64

@@ -49,7 +49,7 @@ public struct AllocationAccount: Codable, Sendable, Equatable {
         (self.commits, self.affectingCommits) = (commits, affectingCommits)
     }
 
-    /// Bytes allocated neither by a writer nor by an observing thread.
+    /// Bytes allocated neither by a writer nor by an observing thread; nil if deliveries run on queues.
     package var engineBytes: Int64? { observerBytes.map { max(0, process.bytes - writerBytes - $0) } }
 }
 

@@ -4,7 +4,7 @@ import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
 
-/// The outcome of one trial and everything that was measured in it.
+/// The outcome of one trial.
 public struct TrialResult: Codable, Sendable {
     public static let currentVersion = 3
     /// File name in the folder that the child is given.
@@ -39,7 +39,7 @@ public struct TrialResult: Codable, Sendable {
     /// Time in ns of the oracle's replay and comparison after the load.
     public var oracleNs: Int64 = 0
 
-    /// Figures of metrics that this binary does not know, if another binary ran the trial.
+    /// Figures whose metric or statistic this binary does not know, if another binary ran the trial.
     public var foreign: [ForeignFigure]?
 
     public init(fate: TrialFate, notes: [String] = []) { (self.fate, self.notes) = (fate, notes) }

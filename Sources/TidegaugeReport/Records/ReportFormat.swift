@@ -15,7 +15,7 @@ public struct ReportedRun: Sendable {
 public protocol ReportFormat: AnyObject {
     /// Called before the first trial. The folder may contain files of an earlier part of the run.
     func begin(_ run: ReportedRun) throws
-    /// Called after each trial with its rows, and with the rows over a sweep once it is complete.
+    /// Called after each trial with its rows, and with rows that are computed from several trials.
     func add(_ rows: [RunRow]) throws
     /// Called after each trial with its recordings, after its rows.
     func add(_ recordings: TrialRecordings, of trial: TrialKey, in run: ReportedRun) throws

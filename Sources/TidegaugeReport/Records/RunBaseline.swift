@@ -1,5 +1,5 @@
-// Figures of a run, kept for comparison with later runs: `Reports/baselines/NAME.json`. Contains the counted figures of
-// the store except events. Times and rates are contained only if they are gates.
+// Figures of a run, kept for comparison with later runs: `Reports/baselines/NAME.json`. Contains counted figures of the
+// store, and times and rates that are gates.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
