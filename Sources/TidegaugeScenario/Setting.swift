@@ -1,8 +1,7 @@
 // The table of settings. Parsing, sweeps, overrides, range checks, the JSON schema and the reference in
 // Docs/scenarios.md are derived from its rows.
 //
-// A new key needs a case of `Setting` and a property of the spec, both in `TrialSpec.swift`, and a row here. Values
-// only.
+// CONTRIBUTING.md says what else a new key needs. Values only.
 import TidegaugeSpec
 
 extension Setting {

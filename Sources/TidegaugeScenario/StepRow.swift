@@ -7,7 +7,7 @@ enum StepForm {
     typealias Step = InterleavingSpec.Step
 
     case alone(Step)
-    /// Optional number of repetitions (default: 1).
+    /// Optional number (default: 1).
     case count((Int) -> Step)
     case steps(([Step]) -> Step)
     /// Optional name of a subscription.

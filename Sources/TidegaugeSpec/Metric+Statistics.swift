@@ -1,5 +1,4 @@
-// Statistics that the figures of each metric have. A limit on another statistic is refused, because no figure of a run
-// would ever be compared with it.
+// Statistics that the figures of each metric have. A limit on another statistic is refused.
 
 extension Metric {
     /// Statistics of the metric's figures, in the order of `Statistic`. `ProviderTests` compares them with the providers.

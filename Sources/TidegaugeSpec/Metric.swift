@@ -1,7 +1,4 @@
-// Metrics. A metric is a case and its entry, both in this file, its constant in MetricNames.swift, and a provider in the
-// table of its source (`TrialProvider`, `GroupFigures`, `SweepFigures`, `PeerFigures`, `InterleavingTrial`). A case
-// without an entry does not compile. A metric without a provider fails `ProviderTests`. `DocumentationTests` compares
-// the entries with the table of Docs/metrics.md.
+// Metrics with a fixed name and their entries. CONTRIBUTING.md says what else a new metric needs.
 
 /// A metric with a fixed name. Code names it by the constant of `Metric`.
 public enum FixedMetric: String, CaseIterable, Sendable {

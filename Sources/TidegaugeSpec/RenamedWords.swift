@@ -1,5 +1,6 @@
-// The table of renamed words. A scenario or an option that contains a former word is refused with the new one. Files
-// that older versions wrote are read as if they contained the new one. Binaries of older commits get the former words.
+// The table of renamed words. A scenario or an option that contains a former word is refused with the new one. Recorded
+// metrics and variants of older versions are read with the new ones. Binaries of older commits get the former names of
+// drivers and metrics.
 
 package enum RenamedWords {
     /// Former names by new names, keyed by the spec version that renamed them.

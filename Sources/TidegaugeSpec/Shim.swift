@@ -1,7 +1,7 @@
 // Shims: artificial costs between harness and engine, with which `calibrate` measures the power of a comparison.
 // Scenarios cannot name them. Plain values.
 
-/// The cost that a shim adds to each commit or delivery.
+/// The cost that a shim adds to commits or callbacks.
 public struct Shim: Codable, Sendable, Equatable {
     /// Additional CPU time of each commit, as a share of a typical commit's time. 0: only the shim itself, as control.
     public var spinShare: Double = 0

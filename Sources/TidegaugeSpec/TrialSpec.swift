@@ -3,7 +3,7 @@
 
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
-    /// Spec version, raised when a field changes its meaning. A binary refuses specs of another version.
+    /// Spec version. A binary refuses specs of another version.
     public static let currentVersion = 15
     /// The oldest version that specs are encoded for: the version of commit 0f28f9de.
     package static let oldestVersion = 12
@@ -270,7 +270,7 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var condition: String?
     public var heldSnapshots = 0
     public var publisherChainLength = 0
-    /// Number of additional observers of the first query that subscribe and cancel during the load; nil: none.
+    /// Number of additional observers of the first query that are cancelled and replaced during the load; nil: none.
     public var churn: Int?
     /// nil: they do not observe.
     public var besideWriters: BesideWriters?

@@ -46,9 +46,9 @@ public struct WorkloadSpec: Codable, Sendable, Equatable {
     /// Initial number of rows of each table.
     public var rows: [Int] = []
     public var commits: [[Operation]] = []
-    /// Queries observed from before the first commit until after the last.
+    /// Queries observed at the first commit, at the last and between.
     public var lasting: [Watch] = []
-    /// Queries that are subscribed or cancelled during the trial.
+    /// Queries that are subscribed after the first commit or cancelled before the last.
     public var passing: [Watch] = []
 
     public init() {}

@@ -41,7 +41,7 @@ public struct Calibration: Codable, Sendable, Equatable {
     public var falseReds: Int
     /// Number of null comparisons with more void pairs than `compare` accepts; nil in files of older versions.
     public var noisy: Int?
-    /// p-values of the screening stage, one per null comparison and gate.
+    /// p-values of the screening stage, at most one per null comparison and gate.
     public var pValues: [Double]
     public var power: [Power] = []
 

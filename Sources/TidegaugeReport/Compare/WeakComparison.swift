@@ -1,6 +1,5 @@
-// Compares two finished runs. Trials of the same repetition are paired, but ran at different times, and published
-// experience with such runs is a false alarm in one of four comparisons. So the result is never a regression, only a
-// hint to compare properly. Pure.
+// Compares two finished runs. Trials of the same repetition are paired, but ran at different times. So the result is
+// never a regression, only a hint to compare the commits. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 import TidegaugeStatistics

@@ -20,7 +20,7 @@ public struct BaselineComparison: Codable, Sendable, Equatable {
     var runID: String?
     /// Reason why nothing is compared, as a phrase.
     var obstacle: String?
-    /// Reason why timed figures are not compared, as a phrase.
+    /// Reason why figures that depend on time are not compared, as a phrase.
     var clockObstacle: String?
     /// Numbers of compared figures: counts such as instructions, and timed figures (`clocks`).
     var counts = 0

@@ -70,7 +70,7 @@ extension RunRow {
 }
 
 enum Digest {
-    /// The rows of one driver at one point of the sweep, over all trials.
+    /// One driver at one point of the sweep.
     struct Point: Hashable {
         var driver: String
         var variant: String

@@ -3,7 +3,7 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// The request of a run, sufficient to resume it.
+/// The request of a run.
 public struct RunHeader: Codable, Sendable, Equatable {
     public var profile = Profile.ci
     /// Scenario paths as given on the command line.
@@ -35,7 +35,8 @@ public struct RunHeader: Codable, Sendable, Equatable {
     public var scenarios: [ScenarioRecord] = []
     /// Drivers that do nothing, of those that the program has. Nil in a run that was recorded before this field existed.
     public var emptyDrivers: [String]?
-    /// Drivers of the run to which limits of a scenario do not apply, because it does not name them. Nil if there are none.
+    /// Drivers of the run to which limits of a scenario do not apply, because the scenario does not name them. Nil if
+    /// there are none.
     public var unjudged: [String]?
 
     public init(paths: [String] = []) { self.paths = paths }

@@ -94,7 +94,7 @@ extension RunRecord {
     /// Trials with another fate than `completed`.
     var voided: [TrialRecord] { trials.filter { $0.fate != .completed } }
 
-    /// The worst result of the run, as a word.
+    /// The worst result of the run in words.
     var verdict: (word: String, isGood: Bool) {
         guard let end else { return ("not finished", false) }
         if end.exitCode == 130 || trials.contains(where: { $0.fate == .interrupted }) { return ("interrupted", false) }

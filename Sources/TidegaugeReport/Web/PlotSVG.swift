@@ -43,7 +43,7 @@ enum PlotSVG {
         return lines.joined(separator: "\n") + "\n</svg>"
     }
 
-    /// Accessible description: the title, and the number of points of each curve.
+    /// Accessible description: the title, and the number of points of each curve with a label.
     private static func summary(_ plot: Plot) -> String {
         let curves = plot.series.compactMap { series in
             series.label.map { "\($0): \(series.points.count) points" }
