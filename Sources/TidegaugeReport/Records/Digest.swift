@@ -41,7 +41,8 @@ struct Headline {
         Headline(metric: .observerInstructions, statistic: .value, title: "observer instructions/commit"),
     ]
 
-    /// Columns of the store's other metrics that `rows` have figures of.
+    /// Columns of further metrics of the store in `rows`, except those of interleaving tests and those that every trial
+    /// reports.
     static func rest(_ rows: [RunRow], after columns: [Headline]) -> [Headline] {
         let known = Set((columns + all).map(\.metric))
         let measured = Set(rows.map(\.figure.metric)).subtracting(known)
