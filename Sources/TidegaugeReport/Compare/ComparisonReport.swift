@@ -30,7 +30,8 @@ public final class ComparisonReport {
         try journal.append(ComparisonLine.pair(record).text())
     }
 
-    /// Appends the counted figures of a point and writes the files that they name. All are on disk on return.
+    /// Writes the files that the counted figures of a point name, then appends the figures. These are on disk on
+    /// return.
     public func add(_ rows: [CountedRow], files: [String: String]) throws {
         for (name, text) in files { try ReportFile.replace("\(directory)/\(name)", with: text.utf8) }
         try journal.append(ComparisonLine.counted(rows).text())
