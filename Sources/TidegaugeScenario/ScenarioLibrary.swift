@@ -20,7 +20,7 @@ public struct ScenarioLibrary {
     /// links to folders. Anything else is the path of embedded scenarios, or the name of a scenario or folder in
     /// `Scenarios` or among these.
     /// - Returns: scenarios in the order of `paths`, each file once.
-    /// - Throws: the problems of all files, then those of names.
+    /// - Throws: the problems of the paths, then those of the files, then those of their names.
     public func load(_ paths: [String]) throws(ScenarioErrors) -> [Scenario] {
         var problems: [ScenarioProblem] = []
         var scenarios: [Scenario] = []
