@@ -110,7 +110,7 @@ public struct RunBaseline: Codable, Sendable, Equatable {
     }
 
     /// Reads a baseline. Returns nil if there is none.
-    /// - Throws: `DamagedReport` if the file is not a baseline, or is damaged.
+    /// - Throws: `DamagedReport` if the file cannot be read, is not a baseline, or is damaged.
     public static func read(_ name: String, in root: String) throws(DamagedReport) -> Kept? {
         let path = path(name, in: root)
         guard FileManager.default.fileExists(atPath: path) else { return nil }

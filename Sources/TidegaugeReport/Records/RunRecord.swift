@@ -22,7 +22,8 @@ public struct RunRecord: Sendable {
     var samples: [TrialKey: [Metric: HistogramLogs.Samples]] = [:]
 
     /// Reads the folder of a finished or interrupted run.
-    /// - Throws: `DamagedReport` if the journal, environment.json or metrics.csv is missing or damaged.
+    /// - Throws: `DamagedReport` if the journal, environment.json or metrics.csv is missing, damaged or of another
+    ///   version.
     public static func load(_ directory: String) throws -> RunRecord {
         func data(_ name: String) throws -> Data {
             guard let data = FileManager.default.contents(atPath: "\(directory)/\(name)") else {
