@@ -16,7 +16,7 @@ struct ExtendedFile {
         FileKey.allCases.filter { ![.extends, .without, .purpose].contains($0) }.map(\.rawValue)
         + Setting.allCases.map(\.rawValue)
 
-    /// Reports problems. Returns nil if this file, or one that it extends, cannot be read.
+    /// Reports problems. Returns nil after those that leave nothing to read.
     static func read(_ bytes: [UInt8], _ files: NamedFiles, into problems: inout ProblemList) -> ExtendedFile? {
         let file = problems.paths.count - 1
         problems.fileOfText = file

@@ -48,7 +48,7 @@ public final class MetricsCSV: ReportFormat {
         return Int64(exactly: shown).map { "\($0)" } ?? "\(shown)"
     }
 
-    /// Parses a record. Returns nil if it is not of this version, or its value is not plausible.
+    /// Parses a record. Returns nil if it is malformed or of another version, or its value is not plausible.
     static func row(_ record: [String]) -> RunRow? {
         guard record.count == columns.count, record[0] == "\(RunRow.schemaVersion)", let trial = Int(record[8]),
             let seed = UInt64(record[9]), let metric = Metric(recorded: record[10]),

@@ -16,7 +16,7 @@ public struct RunRecord: Sendable {
     public var judgements: [Judgement] = []
     /// nil for a running or killed run.
     public var end: EndRecord?
-    /// nil without a baseline.
+    /// nil if the run was not compared with a baseline.
     var compared: BaselineComparison?
     var series: [SeriesCSV.Point] = []
     var samples: [TrialKey: [Metric: HistogramLogs.Samples]] = [:]
