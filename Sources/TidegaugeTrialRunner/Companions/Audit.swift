@@ -1,5 +1,5 @@
-// Detects torn transactions as an application would see them. Every commit moves an amount between two rows. On each
-// observing thread an auditor sums all such rows within the callback, through the live collection itself.
+// Detects torn transactions. Every commit of a writer moves an amount between two rows. On each delivery context an
+// auditor sums all such rows within its callbacks, through the live collection itself.
 import TidegaugeDriver
 import TidegaugeSpec
 
@@ -22,7 +22,7 @@ final class Audit: Companion {
         }
     }
 
-    /// Ends the auditors. Reports the number of audits, and the first violation of each auditor.
+    /// Ends the auditors. Reports the number of audits, and a violation of each auditor that has one.
     func end(into findings: inout Findings) throws {
         var audits = 0
         for auditor in auditors {
@@ -38,7 +38,7 @@ final class Audit: Companion {
     }
 }
 
-/// Sums the audited rows in each callback until the first violation.
+/// Sums the audited rows in callbacks until a violation.
 ///
 /// Unchecked because all mutable state is changed on the delivery context, and read elsewhere only after a hop to it.
 private final class Auditor: DeliverySink, @unchecked Sendable {
@@ -46,7 +46,6 @@ private final class Auditor: DeliverySink, @unchecked Sendable {
     var subscription: (any DriverSubscription)?
     private let rows: Int
     private(set) var audits = 0
-    /// The first violation.
     private(set) var violation: String?
 
     init(_ site: DeliveryContext, rows: Int) { (self.site, self.rows) = (site, rows) }

@@ -1,9 +1,9 @@
-// Observers that are replaced while writers write, like lists on screens. Each is cancelled from another thread at any
-// moment of its life, even before its first delivery; it must not be called afterwards. If the driver can forget a
-// delivery context, the observing threads are replaced too.
+// Observers that are replaced while writers write, like lists on screens. Each is cancelled from another thread,
+// possibly before its first delivery, and must not be called afterwards. If the driver can forget a delivery context,
+// the contexts are replaced too.
 //
-// A lock guards the findings. Everything else belongs to the churning thread until `end` has joined it, and to the
-// conducting thread afterwards.
+// A lock guards the findings. Observers and contexts belong to the churning thread between `begin` and the join in
+// `end`, and to the conducting thread otherwise.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
@@ -11,13 +11,13 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// The observers that are replaced during one trial. Used on the conducting thread.
+/// The observers that are replaced during one trial.
 ///
-/// Unchecked because two threads use it, one after the other.
+/// Unchecked because its observers and contexts belong to one of two threads at a time.
 final class Churn: Companion, @unchecked Sendable {
-    /// Mean pause in ns between two replacements, independent of the number of observers.
+    /// Mean pause in ns between two replacements.
     private static let pauseNs = 4_000_000
-    /// Number of observers that a delivery context serves before it is replaced.
+    /// Number of observers that a delivery context serves before it is replaced, if the store can forget it.
     private static let livesOfASite = 8
 
     private final class Slot {
@@ -42,7 +42,7 @@ final class Churn: Companion, @unchecked Sendable {
     /// Number of observers made so far.
     private var made = 0
 
-    /// Makes the first observers. Nil if the trial has no churn.
+    /// Makes the first observers. Returns nil if the trial has no churn or no query.
     init?(_ setup: TrialSetup) throws {
         (spec, store) = (setup.spec, setup.store)
         guard let count = spec.observers.churn, count > 0, let query = setup.plan.queries.first else { return nil }

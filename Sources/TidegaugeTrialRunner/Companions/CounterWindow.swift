@@ -1,5 +1,5 @@
-// Counters of the engine over the load, warm-up included. They are read when the engine has nothing to do: before the
-// first commit and after the last delivery. At the start of the measured window, commits would be under way.
+// Counters of the engine over the load, warm-up included. They are read before the first commit and after the wait for
+// deliveries. At the start of the measured window, commits would be under way.
 import TidegaugeDriver
 import TidegaugeMeasure
 
@@ -7,7 +7,7 @@ final class CounterWindow: Companion {
     private let store: any WorkCounting
     private let start: CounterReading
 
-    /// Reads the counters. No commit has been made yet. Returns nil if the engine counts nothing.
+    /// Reads the counters. Returns nil if the engine counts nothing.
     init?(_ store: any DrivenStore) throws {
         guard let store = store as? any WorkCounting else { return nil }
         (self.store, start) = (store, try CounterReading(store))

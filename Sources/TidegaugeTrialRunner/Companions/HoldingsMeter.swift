@@ -1,15 +1,13 @@
-// Measures what the process holds during the load, and its growth per commit. It finds stores that leak, for example
-// a kilobyte per commit, a descriptor per connection or every freed page.
+// Measures what the process holds during the load, and its growth per commit.
 //
 // Most amounts are read often within the window. Their slope over commits is the Theil–Sen estimate, which is robust
-// against caches that fill and files that grow in steps. Descriptors are counted twice, at moments with the same
-// observers. Used on the conducting thread.
+// against caches that fill and files that grow in steps. Used on the conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 
 final class HoldingsMeter: Companion {
-    /// Maximum number of looks over the window.
+    /// Divisor of the window's length: looks are at least this part of the window apart.
     private static let looks: Int64 = 64
 
     private let store: any DrivenStore
@@ -36,7 +34,7 @@ final class HoldingsMeter: Companion {
         try look(at: asked.filter { $0.value.looks == .often })
     }
 
-    /// Takes the last look after quiescence, with the same observers as at the start.
+    /// Takes the last look, after the wait for deliveries.
     func end(into findings: inout Findings) throws {
         try look(at: asked)
         findings.holdings = figures

@@ -1,4 +1,4 @@
-// Measures disturbances of a trial by the machine: steal, pressure, contention, late wake-ups.
+// Measures disturbances of a trial by the machine.
 import TidegaugeMeasure
 import TidegaugeTrial
 

@@ -81,7 +81,6 @@ final class PassingQueries: Companion, Sendable {
         state.withLock { $0.thread = thread }
     }
 
-    /// Performs all steps at their times.
     func run(from startNs: Int64) throws {
         for step in steps {
             sleep(startNs + step.atNs)

@@ -1,5 +1,5 @@
-// Faults of a server: a restart, cut connections, a stopped observer, a large transaction. The conducting thread,
-// which started the server process, performs them; only the large transaction has its own thread.
+// Faults of a server: a restart, cut connections, a stopped observer, a large transaction. The conducting thread
+// performs them, except the large transaction, which has its own thread.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure

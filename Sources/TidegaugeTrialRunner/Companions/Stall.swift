@@ -1,5 +1,5 @@
-// Stalls the whole harness: an outside process stops this one and continues it, as a hypervisor or a debugger would.
-// Nothing in this process notices; operations that were due meanwhile must be recorded as late.
+// Stalls this process: a shell stops it and continues it, as a hypervisor or a debugger would. Operations that were due
+// meanwhile must be recorded as late.
 import Foundation
 import StillingWellSync
 import TidegaugeMeasure
@@ -14,7 +14,6 @@ final class Stall: Companion {
 
     func begin(_ window: Window) {
         let atNs = window.startNs + atNs
-        // Shell command that stops this process and continues it.
         let script = "kill -STOP \(getpid()); sleep \(Double(lengthNs) / 1e9); kill -CONT \(getpid())"
         thread = TracedThread("stall") {
             Pacing.sleep(untilNs: atNs)

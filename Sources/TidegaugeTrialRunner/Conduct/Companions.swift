@@ -1,5 +1,5 @@
-// Makes the companions of a trial from its spec. They begin in list order and end in reverse order. So clocks and
-// counters, which all others would disturb, start last and are read first.
+// Makes the companions of a trial from its spec. They begin in list order and end in reverse order, so that CPU clocks
+// and allocation counters, which other companions would disturb, start last and are read first.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -9,11 +9,11 @@ struct Companions {
     private let setup: TrialSetup
     private let all: [any Companion]
 
-    /// Makes the companions, which includes churning observers and separate processes. No commit has been made yet.
+    /// Makes the companions. Call it before the first commit.
     init(_ setup: TrialSetup) throws {
         self.setup = setup
         let spec = setup.spec
-        // First, because the engine may fail, and the wake probe's threads must not be abandoned.
+        // Before the wake probe, whose threads must not be abandoned if the engine fails here.
         let counters = try CounterWindow(setup.store)
         let audit = try Audit(setup)
         let churn = try Churn(setup)
@@ -54,7 +54,7 @@ struct Companions {
         case .clockStep(let atNs): TimedFault.clockStep(atNs: atNs)
         case .serverRestarted, .connectionCut, .observerStopped, .largeTransaction:
             try ServerFault(setup.spec.fault, setup.store)
-        // The store's wrapper and the writing side handle these.
+        // No fault, or one that the store's wrapper or the writing side injects.
         case .none, .slowdown, .loss, .reorder, .writerKilled, .writerStopped: nil
         }
     }

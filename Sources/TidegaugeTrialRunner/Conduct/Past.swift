@@ -1,5 +1,5 @@
-// Makes the history of the writers. It is final if commits return versions; if they return tokens, their order is
-// known only after the deliveries. Used on the conducting thread, outside the measurement.
+// Makes the history of the writers. It is final if commits return versions; if they return tokens, their order is known
+// only after the deliveries. Used on the conducting thread.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure

@@ -1,5 +1,4 @@
-// One trial, from an empty folder to its figures. `measure` contains all its steps in order. They use `TrialSetup`
-// (the store and its observers), `WriterGroup` (writers), `Companions` (everything else), `Oracle` and `FigureSheet`.
+// One trial, from an empty folder to its figures. `measure` has the steps of a timed trial in order.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec

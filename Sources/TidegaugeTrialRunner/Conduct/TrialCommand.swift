@@ -1,5 +1,4 @@
-// The child's side of a trial: the spec on standard input, progress on standard output, the result in a folder. Every
-// binary with drivers has it, so the parent can run itself or another commit's binary.
+// The child's side of a trial: progress on standard output, the result in a folder.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -13,8 +12,8 @@ public enum TrialCommand {
     }
 
     /// Runs the trial that `spec` describes and writes its result. Returns normally whatever the trial's fate.
-    /// - Throws: `Refusal` if the spec cannot be read, has another version, or names an unknown driver; an error of
-    ///   Foundation if the result cannot be written.
+    /// - Throws: `Refusal` if the spec cannot be read, has another version, or names an unknown driver; otherwise an
+    ///   error of encoding or writing the result.
     public static func run(
         spec: Data, drivers: [any StoreDriver], resultDirectory: String, storeDirectory: String, hosts: [HostEntry] = []
     ) throws {

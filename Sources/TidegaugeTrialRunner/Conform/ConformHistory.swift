@@ -4,14 +4,15 @@ import TidegaugeSpec
 
 package struct ConformHistory: Sendable, Equatable {
     enum Step: Sendable, Equatable {
-        /// Subscribes on one of two delivery contexts, either at rest or while a writer holds the write lock.
+        /// Subscribes on one of two delivery contexts. `besideWriter`: while a writer holds the write lock.
         case subscribe(Int, Query, context: Int, besideWriter: Bool)
         /// Cancels in the delivery context or on another thread.
         case cancel(Int, onContext: Bool)
         case commit([Change])
-        /// Several writers commit at the same time, each on its own thread, while subscriptions are cancelled.
+        /// Writers commit at the same time, each on its own thread, while the given subscriptions are cancelled.
         case together([[[Change]]], cancelling: [Int])
-        /// Waits until every subscription has been delivered the last state, and reads contents.
+        /// Waits until the subscriptions that are not cancelled have been delivered the last state, and compares
+        /// contents.
         case settle
         /// Kills the process, and opens the store in another one.
         case kill
@@ -55,7 +56,7 @@ package struct ConformHistory: Sendable, Equatable {
 
     // MARK: Shortening
 
-    /// Shorter histories, those without a whole part first. None has more failing commits than this one.
+    /// Shorter histories. None has more failing commits than this one.
     var shorter: [ConformHistory] {
         var found: [ConformHistory] = []
         func add(_ change: (inout ConformHistory) -> Void) {
@@ -111,7 +112,7 @@ package struct ConformHistory: Sendable, Equatable {
 
     // MARK: Text
 
-    /// The opening of the store and the steps, one per line, in the vocabulary of Docs/engines.md.
+    /// The opening of the store and the steps, one per line.
     package var lines: [String] {
         let loaded = rows.map { "[\($0.key),\($0.group),\($0.score),\($0.stamp)]" }.joined(separator: ",")
         return ["open \(durability.rawValue) and load [\(loaded)] (key, group, score, stamp)"] + steps.map(\.text)

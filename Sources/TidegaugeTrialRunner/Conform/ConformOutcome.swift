@@ -3,9 +3,9 @@ import TidegaugeDriver
 /// Outcome of a history.
 struct ConformOutcome: Sendable {
     var breaches = ConformBreaches()
-    /// Whether the engine takes the times of its commits itself, in a process of its own.
+    /// Whether the engine takes the times of its commits itself.
     var isSelfTimed = false
-    /// Whether a call has not returned. Its thread is still there.
+    /// Whether a step has not ended within its time limit. Its thread is left running.
     var isHung = false
     var unavailable: DriverUnavailable?
 }

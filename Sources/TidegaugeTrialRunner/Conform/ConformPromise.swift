@@ -24,7 +24,7 @@ package enum ConformPromise: String, CaseIterable, Sendable {
     case close = "the store closes cleanly, and delivers nothing afterwards"
 }
 
-/// The first breach of a promise in a history.
+/// The breach of a promise.
 struct ConformBreach: Sendable {
     var sentence: String
     /// Whether something did not come within the time limit.
@@ -40,8 +40,7 @@ struct ConformBreaches: Sendable {
     }
 
     /// Adds an error of the engine.
-    /// - Parameter promise: the promise that the error breaks, unless it is a `ProcessFailure` that stands for another
-    ///   one.
+    /// - Parameter promise: the promise that the error breaks, unless the error's report name stands for another one.
     mutating func add(_ error: any Error, in action: String, breaks promise: ConformPromise = .requests) {
         let name = (error as? any NamedEngineError)?.reportName
         let broken: ConformPromise =
@@ -54,7 +53,7 @@ struct ConformBreaches: Sendable {
             case "engine_stays": .close
             default: promise == .cancelledUnderLoad ? .requests : promise
             }
-        // The engine's last lines on standard error are the end of the text.
+        // The error comes last: its text may end with the engine's last lines on standard error.
         add(
             broken, "\(action): \(name.map { "\($0): " } ?? "")\(error)",
             isTimeout: name == "engine_silent" || name == "engine_stays")

@@ -40,7 +40,7 @@ final class ConformRecorder: Sendable {
     }
 
     /// Waits for another delivery of a subscription after `count`, or a failure.
-    /// - Returns: false if the time limit has passed.
+    /// - Returns: false if neither has come before the deadline.
     func wait(_ subscription: Int, after count: Int, untilNs deadlineNs: Int64) -> Bool {
         state.withLock(
             after: changed, untilNs: deadlineNs,
@@ -102,7 +102,7 @@ final class ConformSink: DeliverySink {
     private let home: Home
     private let subscription = Guarded<(any DriverSubscription)?>("conform subscription", nil)
 
-    /// In the delivery context.
+    /// Makes a sink. Call it in the delivery context.
     /// - Parameter shows: whether callbacks can read rows.
     init(_ number: Int, in context: Int, _ site: DeliverySite, shows: Bool, _ recorder: ConformRecorder) {
         (self.number, self.context, self.shows, self.recorder) = (number, context, shows, recorder)
@@ -122,8 +122,8 @@ final class ConformSink: DeliverySink {
         }
     }
 
-    /// Sets the subscription that rows are read through. A delivery made within `subscribe` is read now. In the
-    /// delivery context.
+    /// Sets the subscription that rows are read through. Reads the rows now if deliveries came within `subscribe`. Call
+    /// it in the delivery context.
     func attach(_ subscription: any DriverSubscription) {
         self.subscription.withLock { $0 = subscription }
         let heard = recorder.heard(number).deliveries

@@ -4,7 +4,7 @@ import TidegaugeDriver
 struct ConformTable: Sendable {
     private struct Row: Sendable, Equatable {
         var item: Item
-        /// Position in order of insertion, with the loaded rows by key.
+        /// Position in order of insertion. Loaded rows come first, in the order in which they were given.
         var age: Int64
     }
 
@@ -18,7 +18,7 @@ struct ConformTable: Sendable {
     subscript(key: Int64) -> Item? { rows[key]?.item }
 
     /// Applies all changes, or none if one of them changes a missing row.
-    /// - Returns: key of the first missing row.
+    /// - Returns: key of the first missing row, or nil.
     mutating func apply(_ changes: [Change]) -> Int64? {
         var next = self
         for change in changes {

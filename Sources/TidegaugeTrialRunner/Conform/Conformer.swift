@@ -18,10 +18,10 @@ package struct Conformer {
     package static let mostShorteningRuns = 100
     /// Most runs of a history whose threads race, until one shows the breach.
     private static let repetitions = 3
-    /// Divisor of the time limit after a first time-out, while further histories are run and that one is shortened. New
-    /// breaches by a time-out are checked with the whole limit.
+    /// Divisor of the time limit after a first time-out, and while a history with a time-out is shortened. A breach by
+    /// a time-out that is found so is checked with the whole limit.
     private static let haste: Int64 = 10
-    /// Histories whose commits are made by killed processes.
+    /// Number of histories whose commits are made by killed processes.
     private static let killedHistories = 2
     /// Time limit of a step, in limits of a delivery.
     private static let stepLimits: Int64 = 3
@@ -87,7 +87,7 @@ package struct Conformer {
 
     // MARK: Shortening
 
-    /// Returns the shortest history found that breaks the promise.
+    /// Shortens the history while it still breaks the promise.
     private func shortened(
         _ history: ConformHistory, _ promise: ConformPromise, _ breach: ConformBreach
     ) throws -> (ConformHistory, ConformBreach) {
@@ -176,7 +176,7 @@ package struct Conformer {
 
     // MARK: What is tested
 
-    /// Returns why the driver does not give a promise, or nil.
+    /// Returns why a promise is not tested, or nil.
     private func obstacle(_ promise: ConformPromise, isSelfTimed: Bool) -> String? {
         switch promise {
         case .changeSets where !capabilities.hasChangeSets: "its deliveries have no change sets"
@@ -202,7 +202,7 @@ package struct Conformer {
         return killing == nil ? "there is no other process to be killed" : nil
     }
 
-    /// Finds the least number of commits of a history of which one is lost with the process.
+    /// Finds the first history of which a killed process loses a commit or fails, with the least number of its commits.
     private func lostCommits(
         _ seeds: some Collection<UInt64>, _ killing: Killing
     ) throws -> (ConformHistory, ConformBreach)? {

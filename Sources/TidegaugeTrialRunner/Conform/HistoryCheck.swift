@@ -50,7 +50,7 @@ extension HistoryRun {
     private var isLate: Bool { capabilities.can(.lateVersions) }
 
     /// Returns the number of commits that a delivery contains, or nil: by its version if the engine has versions,
-    /// otherwise by its rows; all of them if it shows no rows.
+    /// otherwise by its rows; all of them if no rows were read.
     private func covered(_ delivery: ConformDelivery, _ query: Query, from first: Int) -> Int? {
         if capabilities.hasVersions { return covered(by: delivery.content.version) }
         guard let shown = delivery.shown else { return states.count - 1 }
@@ -119,7 +119,7 @@ extension HistoryRun {
         }
     }
 
-    /// Checks that the subscriptions of a context advance to a version together.
+    /// Checks that no subscription of a context is delivered fewer commits than another one was before.
     private mutating func checkTogether(_ deliveries: [ConformDelivery]) {
         for context in contexts.indices {
             let updates = deliveries.filter {

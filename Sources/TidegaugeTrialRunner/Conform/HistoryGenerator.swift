@@ -85,7 +85,7 @@ struct HistoryGenerator {
         addFence()
     }
 
-    /// Adds a subscription in each context, and a last commit that all of them are told of.
+    /// Adds a subscription in each context, and a last commit that both are told of.
     private mutating func addFence() {
         history.steps.append(.settle)
         for context in 0..<Self.contexts { addSubscription(Query(order: .scoreAscending), in: context) }

@@ -15,7 +15,7 @@ struct HistoryRun {
         let subscription: any DriverSubscription
     }
 
-    /// Error: the rows of the store are unknown, so nothing further can be checked.
+    /// Error: the rows of the store are unknown, so no further step is run.
     private struct Lost: Error {}
 
     let history: ConformHistory
@@ -25,7 +25,7 @@ struct HistoryRun {
     let recorder = ConformRecorder()
     let contexts: [DeliveryContext]
     private let writer: any StoreWriter
-    /// Correct rows after each commit, in the order of versions. The first has the loaded rows.
+    /// Correct rows after each commit. The first has the loaded rows.
     var states: [ConformTable]
     /// Version or token of each commit, parallel to `states` without the first.
     private(set) var versions: [Int64] = []
@@ -267,7 +267,7 @@ struct HistoryRun {
 
     // MARK: Waiting
 
-    /// Number of commits that a delivery at `version` contains.
+    /// Number of commits that a delivery at `version` contains; nil without a version.
     func covered(by version: Int64?) -> Int? {
         guard let version else { return nil }
         if let standing { return Int(standing(version)) }
@@ -295,7 +295,7 @@ struct HistoryRun {
                 breaches.add(.lastState, "subscription \(number) shows in the end: \(problem)")
             }
         }
-        // Deliveries that came before the replies above have been made after this.
+        // Deliveries that were queued before these blocks have run after them.
         for context in contexts { try context.run(timeoutNs: limitNs) {} }
     }
 
@@ -311,7 +311,7 @@ struct HistoryRun {
         }
     }
 
-    /// Waits until the last delivery of a subscription shows the final rows.
+    /// Waits until the last delivery of a subscription shows the final rows, or reports that the deadline has passed.
     private mutating func awaitLast(
         _ number: Int, _ query: Query, _ deadlineNs: Int64, _ isLate: inout Bool
     ) throws {

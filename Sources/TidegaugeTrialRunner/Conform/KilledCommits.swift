@@ -1,5 +1,5 @@
-// The first commits of a history, made by a process that is killed when the last one has returned. Another process then
-// opens the store again.
+// The first commits of a history, made by a process that kills itself when the last one has returned. Another process
+// then opens the store again.
 import Glibc
 import TidegaugeDriver
 
@@ -24,7 +24,7 @@ package struct KilledCommits: Sendable {
 
     package var count: Int { commits.count }
 
-    /// The history without all that the killed process does not do.
+    /// The commits, one after the other, and the kill as a history.
     var shown: ConformHistory {
         var shown = history
         shown.durability = durability
@@ -39,7 +39,7 @@ package struct KilledCommits: Sendable {
         try driver.open(StoreConfiguration(directory: folder, durability: durability))
     }
 
-    /// Makes the commits in an empty folder, and kills this process.
+    /// Loads the rows and makes the commits in an empty folder, and kills this process.
     package func makeAndDie(in folder: String) throws -> Never {
         let store = try open(folder)
         try store.load(count: history.rows.count) { history.rows[$0] }

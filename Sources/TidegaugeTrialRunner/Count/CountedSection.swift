@@ -7,9 +7,9 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// Counts from its initialization on. Used by the conducting thread.
+/// Used by the conducting thread.
 final class CountedSection {
-    /// Timeout of a request to a thread. Under valgrind on a busy machine, a query can take minutes.
+    /// Timeout of a request to a thread, which can be slow under valgrind on a busy machine.
     private static let askedTimeoutNs: Int64 = 120_000_000_000
 
     private let counter: InstructionCounter
@@ -25,7 +25,7 @@ final class CountedSection {
     /// Growth of the engine's counters in the commits.
     private(set) var engineCounters: [String: Int] = [:]
 
-    /// - Parameter roles: roles of all threads except this one. Threads that start later are counted only by callgrind.
+    /// - Parameter roles: roles of all threads except this one.
     init(
         _ counter: InstructionCounter, _ roles: [(tid: Int32, role: ThreadRole)], _ store: any DrivenStore
     ) throws {
@@ -88,7 +88,7 @@ final class CountedSection {
         }
     }
 
-    /// Throws if a thread does not answer. One that has ended, as pool workers do, is no error; its counts remain.
+    /// Throws if a thread does not answer. A thread that has ended, as pool workers do, is no error.
     private static func ask(_ tid: Int32, _ what: String, _ answers: (_ timeoutNs: Int64) -> Bool) throws {
         if answers(askedTimeoutNs) || access("/proc/self/task/\(tid)", F_OK) != 0 { return }
         throw TrialFault.harness(
@@ -96,7 +96,7 @@ final class CountedSection {
                 + "has no time for it")
     }
 
-    /// Returns the instructions of each role since the previous call.
+    /// Returns the instructions of each role since the previous call; 0 under callgrind.
     private func take() throws -> [String: CountAccount.Amounts] {
         var sums: [String: CountAccount.Amounts] = [:]
         for (tid, role, descriptor) in threads {

@@ -1,6 +1,6 @@
-// Runs one counted trial: the same store, rows, observers and oracle as a timed trial, but a number of commits
-// instead of a duration. Each commit begins when every thread sleeps, and then the other threads have turns (`Turns`).
-// So the same commits are the same work in the same order, whatever else runs on the machine.
+// Runs one counted trial: the same store, rows, observers and oracle as a timed trial, but a number of commits instead
+// of a duration. Each commit begins when all other threads sleep, and the observing threads then run one after the
+// other (`Turns`), so that the order of the work does not depend on what else runs on the machine.
 import CStillingWellPlatform
 import Glibc
 import TidegaugeDriver

@@ -1,5 +1,5 @@
 // A writer of a counted trial: a thread that commits on request. The conducting thread generates the changes, so that
-// the writer's instructions are those of the commit.
+// their instructions are not counted as the writer's.
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync

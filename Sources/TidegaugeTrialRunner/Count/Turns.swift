@@ -1,5 +1,5 @@
-// The order in which the threads of a counted trial run: a writer commits, the engine's own threads follow, then each
-// observing thread alone. A turn ends when every thread sleeps.
+// The order in which the threads of a counted trial run: a writer commits, the engine's own threads follow, then the
+// observing threads, one after the other. A turn ends when every other thread sleeps.
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync
@@ -17,11 +17,12 @@ final class Turns {
     private let writers: [CountedWriter]
     private let observers: [HeldContext]
     private let hangTimeoutNs: Int64
-    /// An engine that also runs in other processes and whose counters are read; otherwise nil.
+    /// The engine if its counters are read, which may also run in other processes; otherwise nil.
     private let engine: (any WorkCounting)?
     private var given = 0
 
-    /// Returns when every thread sleeps. Observing threads then sleep in a block that holds back their deliveries.
+    /// Returns when every other thread sleeps. Observing threads then sleep in a block that holds back their
+    /// deliveries.
     /// - Parameter most: maximum number of commits.
     init(_ setup: TrialSetup, most: Int) throws {
         hangTimeoutNs = setup.spec.hangTimeoutNs
@@ -51,7 +52,7 @@ final class Turns {
     /// Gives a turn in which the next writer commits.
     func commit() throws { try turn { $0.commit() } }
 
-    /// Gives the same turn without a commit.
+    /// Gives a turn without a commit.
     func rest() throws { try turn { $0.rest() } }
 
     private func turn(_ write: (CountedWriter) -> Void) throws {
@@ -72,9 +73,9 @@ final class Turns {
         try awaitSleep()
     }
 
-    /// Waits until two consecutive checks see the same total CPU time of all other threads, all of them asleep, and
-    /// no writer within a task. Then no thread has run in between.
-    /// - Parameter withEngine: whether the engine's other processes must sleep too. They work only after commits.
+    /// Waits until two consecutive checks see the same total CPU time of all other threads, all of them asleep, and no
+    /// writer within a task.
+    /// - Parameter withEngine: whether the engine's other processes must sleep too.
     private func awaitSleep(withEngine: Bool = false) throws {
         var deadline = HangDeadline(timeoutNs: hangTimeoutNs)
         var beforeNs: Int64 = -1
@@ -103,7 +104,7 @@ final class Turns {
     }
 }
 
-/// A delivery context that delivers only between `release` and `hold`.
+/// A delivery context whose deliveries are held back between `hold` and `release`.
 private final class HeldContext: Sendable {
     private let context: DeliveryContext
     private let released = DispatchSemaphore(value: 0)

@@ -1,5 +1,5 @@
-// Everything beside the observers of a trial: the writers (`WritingSide`), probes, injected faults, a co-tenant,
-// churned observers, snapshots. All get the same calls, in the order below. `Companions` selects and orders them.
+// Calls that the companions of a trial get. The writers (`WritingSide`) are companions too. `Companions` selects and
+// orders them.
 
 /// A companion of one trial's load. All calls come on the conducting thread.
 protocol Companion: AnyObject {
@@ -12,7 +12,7 @@ protocol Companion: AnyObject {
     func look(_ sinceNs: Int64) throws
     /// The last commit has been made; deliveries may still be under way.
     func loadEnded()
-    /// Everything has been delivered. Ends the companion's work and reports its findings.
+    /// The wait for deliveries has ended. Ends the companion's work and reports its findings.
     func end(into findings: inout Findings) throws
     /// Cancels its subscriptions before a last commit, for which none of them may be called.
     func cancel() throws

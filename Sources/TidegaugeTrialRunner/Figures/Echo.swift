@@ -1,5 +1,5 @@
-// Observations of a host. If the host writes, they are of its own commits, with both times on its own clock, so no
-// clock uncertainty applies. Otherwise they are of other hosts' commits, converted to the trial's clock. Values only.
+// Observations of a host, as values. If the host writes, all times are on its clock, so no clock uncertainty applies to
+// its own commits. Otherwise they are converted to the trial's clock.
 import Foundation
 import TidegaugeMeasure
 

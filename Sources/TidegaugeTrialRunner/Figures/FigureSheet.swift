@@ -1,5 +1,4 @@
-// Computes the figures of one trial from its records: the metrics that the spec asks for, those that they are made of,
-// and those of every trial, such as violations. Each metric's provider states its source. Runs outside the measurement.
+// Computes the figures of one trial from its records.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -15,9 +14,9 @@ struct FigureSheet {
     let hasObservers: Bool
     /// Whether latencies come from observers on the hosts that write.
     private let isEchoed: Bool
-    /// Time in ns from the harm to a server until every observer has received a later commit.
+    /// Time in ns from the harm to a server until the last observer received a later commit; see `heardAgainNs`.
     let hearingAgainNs: Int64?
-    /// Uncertainty (±) of times between two hosts; nil if no other host took part.
+    /// Uncertainty (±) of times between two hosts; nil without hosts that write.
     let clockUncertaintyNs: Int64?
     private let asked: Set<Metric>
 
@@ -103,7 +102,7 @@ struct FigureSheet {
 
     var window: Window { findings.window }
 
-    /// The uncertainty of the writing hosts' clocks plus that of the clocks of hosts that only observe.
+    /// The largest uncertainty of the writing hosts' clocks, plus the largest of the hosts that only observe.
     private static func uncertaintyNs(_ hosts: [HostAccount], _ spec: TrialSpec) -> Int64? {
         let widths = hosts.map(\.clock.halfWidthNs)
         guard let writing = widths.prefix(spec.writers.hosts ?? 0).max() else { return nil }
@@ -116,7 +115,7 @@ struct FigureSheet {
     /// Commits due in the window that were not made.
     var missed: [MissedCommit] { history.missed.filter { window.contains($0.dueNs) } }
 
-    /// Nil for metrics over several trials, and if the metric needs observers and there are none.
+    /// Returns nil for a metric without a provider, and if the metric needs observers and there are none.
     private func provider(_ metric: Metric) -> TrialProvider? {
         hasObservers || !metric.needsObservers ? TrialProvider.all[metric] : nil
     }
@@ -158,8 +157,8 @@ extension FigureSheet {
         (span == .outside ? [] : drift) + (span.isDelivery && spec.writers.load == .lockstep ? [.lockstep] : [])
     }
 
-    /// Marks a time that is too close to the cost of a clock reading. A time measured from a due time is also
-    /// compared with the wake-up lateness of a thread that only sleeps.
+    /// Marks a time that is too close to the cost of a clock reading. In an open load, a time measured from a due time
+    /// is also compared with the wake-up lateness of a thread that only sleeps.
     private func atFloor(_ figure: Figure, _ span: TrialProvider.Span = .within) -> Figure {
         guard let value = figure.value, figure.metric.entry.unit == .ns, figure.statistic != .count else {
             return figure

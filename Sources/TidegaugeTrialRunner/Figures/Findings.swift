@@ -16,7 +16,6 @@ struct Findings {
     var hiccups = LatencyHistogram()
     var noise: NoiseAccount?
     var allocations: AllocationAccount?
-    // Other measurements, as far as they were requested.
     var wakeFloor: LatencyHistogram?
     var stalls: LatencyHistogram?
     var versions = VersionFigures()
@@ -36,7 +35,7 @@ struct Findings {
     var counters: [String: Int] = [:]
     /// Logs of queries that were observed for a part of the load.
     var passing: [PassingLog] = []
-    /// Violations of the store beside those that the oracle finds.
+    /// Violations of the store besides those that the oracle finds.
     var violations: [String] = []
     /// Number of deliberately harmed deliveries; nil if the fault harms none.
     var harmedDeliveries: Int?

@@ -1,5 +1,4 @@
-// Computes the figures per pair of an affecting commit and an observer, and per callback: latencies, coalescing,
-// spread over observers. One pass over the observers, outside the measurement.
+// Computes the figures per pair of an affecting commit and an observer, and per callback.
 import TidegaugeMeasure
 import TidegaugeSpec
 
@@ -17,29 +16,29 @@ struct PairFigures {
     private(set) var coveredPairs = 0
     private(set) var callbacks = 0
 
-    /// The largest lead of a callback over its commit's beginning, if it exceeds the clocks' uncertainty; or nil. Not
-    /// computed if all times are on one clock.
+    /// The largest lead of a callback over its commit's beginning that exceeds the clocks' uncertainty, or nil. Not
+    /// computed without hosts that write.
     private(set) var impossible: (earlierNs: Int64, version: Int64)?
-    /// Uncertainty (±) of times on another host; nil if all times are on one clock.
+    /// Uncertainty (±) of times on another host; nil without hosts that write.
     let uncertaintyNs: Int64?
 
     private let history: History
     /// Records of all commits; those of an echo are on the clock of its host.
     private var records: ContiguousArray<CommitRecord>
     private let window: Window
-    /// Time of the last look for callbacks. A commit that is not covered by then has a longer latency.
+    /// Time of the last look for callbacks.
     private let endNs: Int64
     /// Callbacks for each commit.
     private var told: ContiguousArray<Told>
 
-    /// Which commits count for an observer, and on which clock.
+    /// The commits that count for an observer, and the clock of its times.
     private struct View {
         /// Writers whose commits count; nil if all count.
         var writers: Range<Int>?
         /// The measured window on the observer's clock, like `endNs`.
         var window: Window
         var endNs: Int64
-        /// Uncertainty (±) of its times; nil if all times are on one clock.
+        /// Uncertainty (±) of its times; nil without hosts that write.
         var doubtNs: Int64?
 
         func counts(_ writer: Int) -> Bool { writers?.contains(writer) ?? true }
@@ -105,7 +104,8 @@ struct PairFigures {
         }
         for span in spans.values { batchSpan.record(span) }
         callbacks += spans.count
-        // Counts callbacks that covered no commit. Callbacks that covered only commits of the warm-up are not counted.
+        // Callbacks of the window that covered no commit count too; those that covered only commits of the warm-up do
+        // not.
         callbacks += log.records.enumerated().count { index, record in
             !covering.contains(index) && !record.isInitial && view.window.contains(record.enterNs)
         }
@@ -144,7 +144,7 @@ struct PairFigures {
         self.callbacks += spans.count
     }
 
-    /// Separate from `add`, because integrating staleness costs more than everything else.
+    /// Separate from `add`, because integrating staleness is expensive.
     mutating func addStaleness(_ log: ObserverLog) {
         let query = history.queries[log.observer.query]
         let settled = settledEnd(log, query)
@@ -209,7 +209,7 @@ struct PairFigures {
         return spans
     }
 
-    /// Affecting commits covered per callback, over measured commits and all callbacks of the window.
+    /// Affecting commits covered per callback: measured commits, and `callbacks`.
     var coalescingRatio: Double? { callbacks > 0 ? Double(coveredPairs) / Double(callbacks) : nil }
 }
 

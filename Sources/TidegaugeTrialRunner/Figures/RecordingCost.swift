@@ -1,12 +1,11 @@
 // Measures the cost of recording with the code that records real commits and callbacks, on artificial ones, on one
-// thread. Runs outside the measurement.
+// thread.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
 
 /// Cost per pair of a commit and an observer. It excludes the clock readings, which figures need in any case: the
-/// commit's begin, lock and return, and the callback's enter and exit. A flag states them beside the cost. Five
-/// readings of about 35 ns would hide the cost of the recorders.
+/// commit's begin, lock and return, and the callback's enter and exit. A flag states them beside the cost.
 struct RecordingCost: Sendable {
     private static let pairs = 100_000
     /// Number of clock readings for each pair in a trial.

@@ -1,4 +1,4 @@
-// Returns the first commits of the measured window, and early callbacks, for a trace. Runs after it, only on request.
+// Returns early commits and callbacks of the measured window, for a trace.
 import TidegaugeMeasure
 import TidegaugeSpec
 

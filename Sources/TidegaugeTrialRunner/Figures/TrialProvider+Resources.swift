@@ -1,4 +1,4 @@
-// Metrics of resources: processors, the heap, storage, descriptors, versions.
+// Metrics of resources.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial

@@ -1,5 +1,4 @@
-// Computes a metric from the records of one trial. Each metric of a single trial has one entry, in the table of its
-// subject.
+// Computes a metric from the records of one trial. The tables of metrics are in the extensions.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -31,7 +30,7 @@ enum TrialProvider: Sendable {
         var isFromDue: Bool { self == .schedule || self == .dueToCallback }
         var isDelivery: Bool { self == .dueToCallback || self == .commitToCallback }
 
-        /// Whether the span exists under a load. A closed loop has no due times, so it has no latencies from them.
+        /// Whether the span exists under a load. A closed loop has no due times and no delivery latencies.
         func exists(_ load: WritersSpec.Load) -> Bool {
             switch self {
             case .schedule: load == .open
@@ -43,7 +42,7 @@ enum TrialProvider: Sendable {
 
     enum Looks: Sendable {
         case often
-        /// At two moments with the same observers.
+        /// At the start of the window and after the load.
         case atEnds
     }
 
@@ -59,7 +58,7 @@ enum TrialProvider: Sendable {
     }
 }
 
-/// Returns the amount per element of `n`.
+/// Returns `amount / n` and `n`; the value is nil if `n` is 0.
 func each(_ amount: Double?, of n: Int) -> (value: Double?, n: Int) { (n > 0 ? amount.map { $0 / Double(n) } : nil, n) }
 
 extension LatencyHistogram {

@@ -27,7 +27,7 @@ struct Watchdog {
 
     /// Looks once.
     /// - Parameter progress: a count that grows while the subject moves.
-    /// - Returns: the hang, once it is certain.
+    /// - Returns: the hang, once a cycle has lasted for `confirmNs` or the timeout has passed.
     mutating func look(progress newProgress: Int) -> HangRecord? {
         let nowNs = MonotonicClock.nowNs()
         if newProgress != progress {

@@ -1,8 +1,8 @@
 // The agent of a host. A trial starts it through the command that leads to the host. It answers pings, starts the
 // process that writes or observes, stops or kills it on request, and finally sends what that process recorded.
 //
-// It has one thread, which waits for its input and for the process together, so nothing needs a lock. Records lie in
-// memory shared with the process, so they survive however it ends.
+// It has one thread, which waits for its input and for the process together, so nothing needs a lock. Commit records
+// lie in memory shared with the process, so they survive however it ends.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -28,7 +28,7 @@ public final class Agent {
     private let clock: ScaledClock
     private let describes: Bool
     private var worker: Worker?
-    /// Records of workers that have ended.
+    /// Records of ended workers that have not been sent.
     private var kept: [(writer: Int, records: RecordBuffer<CommitRecord>)] = []
     /// The pending fault; its time is on the machine's clock.
     private var fault: HostFault?
@@ -45,8 +45,8 @@ public final class Agent {
     }
 
     /// Runs until the end of standard input.
-    /// - Throws: if the input contains an invalid frame, if the output is closed, or if the trial sends nothing for too
-    ///   long.
+    /// - Throws: if a frame is invalid or unexpected, if the output is closed, if the process cannot be started, if the
+    ///   file of this binary cannot be read, or if the trial sends nothing for too long.
     public func run() throws {
         defer { worker?.process.kill() }
         let hello = HostHello(
@@ -78,8 +78,7 @@ public final class Agent {
         return channel.read()
     }
 
-    /// Throws if the trial has been silent for too long. A broken connection does not end the agent by itself, and
-    /// nothing else would stop the writers here.
+    /// Throws if the trial has been silent for too long, because a broken connection need not end the input.
     private func checkSilence() throws {
         guard let spec = worker?.order.spec else { return }
         let mostNs = spec.hangTimeoutNs + spec.fault.lengthNs + HostFrame.silenceMarginNs
@@ -176,7 +175,7 @@ public final class Agent {
     /// Time at which the stopped worker continues.
     private var releaseNs: Int64? { stopped?.releasedNs.map { clock.own($0) } }
 
-    /// Kills the worker if it has not ended, and keeps its records.
+    /// Kills the worker if it has not ended, and keeps its records if they have not been sent.
     private func dismissWorker() {
         guard let worker else { return }
         worker.process.kill()
@@ -195,8 +194,8 @@ public final class Agent {
         nextProgressNs = MonotonicClock.nowNs() + Self.progressEveryNs
     }
 
-    /// Sends all records, or, after a failure, only its reason; the records then follow when the trial stops the
-    /// other hosts. Runs after the measurement.
+    /// Sends the records that have not been sent, or, after a failure, only its reason; the records then follow when
+    /// the trial sends `stop`.
     private func end(_ report: HostReport) throws {
         dismissWorker()
         var report = report

@@ -44,9 +44,9 @@ extension Echo {
 
     /// Returns what the host's observers have to cover: for each query, the last version from which on its commits have
     /// a net effect.
-    /// - Parameter tokens: tokens of versions that are known only after the trial; their order may change slightly.
+    /// - Parameter tokens: tokens of the versions, if versions are known only after the trial; otherwise nil.
     static func goal(_ history: History, _ tokens: [Int64: Int64]?) -> HostGoal {
-        // The net effect is computed only for the last 64 commits, because it is expensive.
+        // The net effect is computed only from the last 64 commits on, because it is expensive.
         let most = 64
         let ends = history.queries.map { query in
             let count = query.commits.count

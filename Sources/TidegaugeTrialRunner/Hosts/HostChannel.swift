@@ -1,4 +1,4 @@
-// Standard input and output of this process, used for frames only: an engine's prints go to the log. One thread.
+// Standard input and output of this process, used for frames only: prints go to standard error. Used by one thread.
 import CStillingWellPlatform
 import Foundation
 import TidegaugeMeasure
@@ -16,7 +16,7 @@ final class HostChannel {
         dup2(2, 1)
     }
 
-    /// - Throws: `TrialFault.harness` if the reader has closed the pipe.
+    /// - Throws: `TrialFault.harness` if the output cannot be written.
     func send(_ frame: HostFrame) throws {
         let bytes = frame.bytes
         var sent = 0
@@ -33,7 +33,7 @@ final class HostChannel {
     }
 
     /// Reads the available bytes, or waits until there are some.
-    /// - Returns: false at the end of the input.
+    /// - Returns: false at the end of the input, or after an error.
     func read() -> Bool {
         while true {
             let count = Glibc.read(Self.input, &buffer, buffer.count)
@@ -52,7 +52,7 @@ final class HostChannel {
     /// Returns the next frame of the input read so far, or nil if it is incomplete.
     func next() throws(HostFrame.Damage) -> HostFrame? { try reader.next() }
 
-    /// Waits for a frame of this kind. Throws if another one comes.
+    /// Waits for a frame of this kind. Throws if another one comes, or an invalid one.
     /// - Returns: nil at the end of the input.
     func expect(_ kind: HostFrame.Kind) throws -> HostFrame? {
         while true {

@@ -1,4 +1,4 @@
-// The messages between a trial and the agent of a host over two pipes: frames with a kind and a length prefix. Pure.
+// The messages between a trial, the agent of a host and its worker: frames with a kind and a length prefix. Pure.
 import Foundation
 
 /// One message. Its bytes: length of the payload (4 bytes, little-endian), kind (1 byte), payload.
@@ -9,7 +9,7 @@ struct HostFrame: Sendable, Equatable {
         case hello = 1, ping, pong, order, ready, start, progress, fault, stop, records, done, loaded, settle, observed
     }
 
-    /// Maximum payload in bytes; an agent sends no longer ones.
+    /// Maximum payload in bytes that a reader accepts.
     static let mostBytes = 1 << 22
     static let headerBytes = 5
     /// Time in ns, in addition to `hang_timeout`, after which either side gives up on a silent peer while the load

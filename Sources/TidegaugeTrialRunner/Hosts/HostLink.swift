@@ -8,7 +8,7 @@ import TidegaugeTrial
 final class HostLink {
     /// Timeout in ns for reaching an agent: it covers a login on another machine.
     static let helloNs: Int64 = 30_000_000_000
-    /// Timeout in ns for a process that starts, opens a store and generates 100,000 rows.
+    /// Timeout in ns for a process that starts and opens a store.
     static let readyNs: Int64 = 60_000_000_000
     /// Timeout in ns for an agent that was told to end.
     private static let endNs: Int64 = 1_000_000_000
@@ -29,7 +29,6 @@ final class HostLink {
     private var unanswered: [Int64] = []
 
     /// Starts the agent without waiting until it is reached.
-    /// - Throws: `TrialFault.host` if the command cannot be started.
     init(_ host: HostEntry) throws {
         self.host = host
         let (program, arguments) = try Self.command(host)
@@ -56,8 +55,7 @@ final class HostLink {
 
     func send(_ frame: HostFrame) { process.write(Data(frame.bytes)) }
 
-    /// Returns the next frame, or nil if none arrives before the deadline.
-    /// - Throws: `TrialFault.host` if the agent has ended, or if its output is no frame.
+    /// Returns the next frame that is no pong, or nil if none arrives before the deadline.
     func next(untilNs deadlineNs: Int64) throws -> HostFrame? {
         var hasLooked = false
         while true {
@@ -107,7 +105,7 @@ final class HostLink {
         return lines.isEmpty ? "" : ": " + lines.joined(separator: "; ")
     }
 
-    /// Returns the next frame. Throws if it has another kind or does not arrive in time.
+    /// Returns the next frame if it has this kind and arrives in time.
     func expect(_ kind: HostFrame.Kind, withinNs timeoutNs: Int64) throws -> HostFrame {
         guard let frame = try next(untilNs: MonotonicClock.nowNs() + timeoutNs) else {
             throw fault("it has not sent '\(kind)' for \(timeoutNs / 1_000_000) ms\(lastWords)")

@@ -1,4 +1,4 @@
-// Payloads of frames: an agent's identity, its order, its report. Values only.
+// Payloads of frames, and the configuration of a trial's store.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -32,7 +32,7 @@ struct HostOrder: Codable, Sendable {
     enum Role: Codable, Sendable {
         /// Performs the commits of writers `first` ..< `first + count`, skipping the first `dueTimesDone` due times.
         case writers(first: Int, count: Int, dueTimesDone: Int)
-        /// Observes the first query until the process is killed.
+        /// Observes the first query until the process ends.
         case observer
     }
 
@@ -68,8 +68,7 @@ struct HostFaultReport: Codable, Sendable {
     var kind: HostFault.Kind
     var hitNs: Int64
     var releasedNs: Int64?
-    /// Number of the first writer's commits that had returned when it was killed; the next two properties describe the
-    /// last of them.
+    /// Number of the killed writer's commits that had returned; the next two properties describe the last of them.
     var committed = 0
     var lastVersion: Int64?
     var lastCommittedNs: Int64?
@@ -110,7 +109,7 @@ struct HostReport: Codable, Sendable {
 }
 
 extension StoreConfiguration {
-    /// Map size in bytes of a counted trial; valgrind has no room for larger maps.
+    /// Map size in bytes of a counted trial, small enough for valgrind.
     private static let countedMapBytes = 4 << 30
 
     /// The configuration of a trial's store.

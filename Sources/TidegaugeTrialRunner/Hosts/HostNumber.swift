@@ -33,7 +33,7 @@ struct HostNumber: Error, CustomStringConvertible {
     }
 }
 
-/// Checks all numbers that one host sends.
+/// Checks numbers that one host sends.
 struct HostNumbers {
     /// The current time on the host's clock.
     let nowNs: Int64

@@ -13,7 +13,7 @@ struct HostGoal: Codable, Sendable {
     var tokens: [[Int64]]?
 }
 
-/// Everything that one observer recorded, and the rows that it shows at the end.
+/// The records of one observer, and the rows that it shows at the end.
 struct HostObservation: Codable, Sendable, Equatable {
     private static let partBytes = 2_000_000
 

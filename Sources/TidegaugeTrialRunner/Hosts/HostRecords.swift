@@ -3,7 +3,7 @@
 import TidegaugeMeasure
 
 struct HostRecords: Sendable, Equatable {
-    /// Maximum number of records in a part: 2.6 MB.
+    /// Maximum number of records in a part: 2.6 MB before compression.
     static let mostPerPart = 1 << 16
     private static let stride = MemoryLayout<CommitRecord>.stride
 

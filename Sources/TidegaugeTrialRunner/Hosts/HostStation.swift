@@ -21,7 +21,7 @@ final class HostStation {
     /// The largest uncertainty (±) of a converted time so far.
     private var halfWidthNs: Int64 = 0
 
-    /// Whether its writers have finished; their observations are still to come.
+    /// Whether its writers have finished; its observations are still to come.
     private(set) var hasLoaded = false
     private var observed: [UInt8] = []
     private(set) var observations: [HostObservation] = []

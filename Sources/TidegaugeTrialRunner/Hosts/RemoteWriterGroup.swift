@@ -159,7 +159,7 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Records in the station any `TrialFault` that `body` throws.
+    /// Records in the station a `TrialFault` that `body` throws, and rethrows it.
     private func losing(_ station: HostStation, _ body: () throws -> Void) throws {
         do {
             try body()
@@ -204,8 +204,7 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Stops the remaining hosts and collects their records. They have as long as a host may be silent: a busy host
-    /// stops slowly and has as many records as others.
+    /// Stops the remaining hosts and collects their records. They have as long as a host may be silent.
     private func salvage() {
         let deadlineNs = MonotonicClock.nowNs() + spec.hangTimeoutNs + HostFrame.silenceMarginNs
         let there = stations.filter { !$0.isGone && $0.report == nil }

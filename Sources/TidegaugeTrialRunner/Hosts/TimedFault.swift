@@ -1,6 +1,6 @@
 // Faults of the process's surroundings: slow flushes from the beginning on, and, at a given time of the window, steps
-// of the wall clock, a full disk, or a killed observer. They end at the latest when everything has been delivered.
-// CTidegaugeFaults intercepts the C library for flushes and the clock.
+// of the wall clock, a full disk, or a killed observer. CTidegaugeFaults intercepts the C library for flushes and the
+// clock.
 import CTidegaugeFaults
 import Foundation
 import TidegaugeSpec
@@ -11,7 +11,7 @@ final class TimedFault: Companion {
 
     /// - Parameters:
     ///   - steps: actions and their offsets in ns from the start of the window. Each look performs at most one.
-    ///   - undo: action to perform when everything has been delivered.
+    /// - undo: action to perform after the wait for deliveries.
     private init(_ steps: [(atNs: Int64, body: () -> Void)] = [], undo: @escaping () -> Void) {
         (self.steps, self.undo) = (steps[...], undo)
     }
@@ -26,7 +26,7 @@ final class TimedFault: Companion {
         return TimedFault { cf_set_flush_delay_ns(0) }
     }
 
-    /// Sets the wall clock one hour ahead for 0.1 s, then one hour behind until everything has been delivered.
+    /// Sets the wall clock one hour ahead for 0.1 s, then one hour behind until the wait for deliveries has ended.
     static func clockStep(atNs: Int64) -> TimedFault {
         let hourNs: Int64 = 3_600_000_000_000
         return TimedFault([

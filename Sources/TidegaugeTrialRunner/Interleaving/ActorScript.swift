@@ -1,5 +1,4 @@
-// Runs the script of one actor wherever its steps run: on its thread, in its callbacks, in blocks on other actors'
-// delivery contexts. It makes a new writer for each commit.
+// Runs the script of one actor. It makes a new writer for each commit.
 import TidegaugeDriver
 import TidegaugeSpec
 

@@ -1,5 +1,5 @@
-// State of an interleaving test: the store, the delivery contexts, the barriers, the subscriptions. Actors share it
-// through traced locks, so that exploration also chooses the schedules here.
+// State of an interleaving test. Actors share it through traced locks, so that exploration also chooses the schedules
+// here.
 //
 // Counters are atomics: the watchdog reads them without blocking.
 import StillingWellSync
@@ -111,7 +111,7 @@ final class InterleavingTest: Sendable {
             return isMeant && nowNs - wait.sinceNs >= Self.blockedNs
         }
         if isTraced { return true }
-        // Locks that are not traced are known to the kernel.
+        // Waits for locks that are not traced are found through the kernel.
         let known = KernelView.threads()
         guard let thread = known.first(where: { $0.name == actor }), thread.owner != nil else { return false }
         Pacing.sleep(untilNs: nowNs + Self.blockedNs)
@@ -223,7 +223,8 @@ final class InterleavingTest: Sendable {
 
 /// An observer of an interleaving test, with the steps that its callbacks run. Deliveries come one at a time.
 ///
-/// Unchecked because only the delivery context calls its blocks and changes it, before another thread can cancel it.
+/// Unchecked because its blocks and variables are used on the delivery context; only `subscription` is also read
+/// elsewhere.
 final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
     let site: String
     let query: Query
@@ -233,7 +234,7 @@ final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
     private let coveredVersion = Atomic<Int64>(-1)
     /// Used on the delivery context alone.
     private var hasUpdated = false
-    /// Written on the delivery context before another thread can cancel the subscription.
+    /// Written on the delivery context. A script must not cancel it on another thread before.
     var subscription: (any DriverSubscription)?
 
     init(

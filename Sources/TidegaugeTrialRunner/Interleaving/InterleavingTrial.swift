@@ -1,5 +1,5 @@
 // Runs an interleaving test, from an empty folder to its verdict. Everything that could hang runs on other threads,
-// which this thread only watches. So there is always a verdict; threads that hang live on until the process ends.
+// which this thread only watches. Threads that hang live on until the process ends.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeHangs

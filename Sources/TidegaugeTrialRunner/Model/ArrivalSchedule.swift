@@ -8,8 +8,8 @@ struct ArrivalSchedule: Sendable {
     /// Mean gap in ns between this writer's commits.
     private let gapNs: Double
     private let burst: Int
-    /// Due time of the first commit at or after the window's start. Writers are spread evenly over the
-    /// time from one commit or burst to the next.
+    /// Uniform arrivals and bursts: due time of the first commit at or after the window's start. Writers are spread
+    /// evenly over the time from one commit or burst to the next.
     private let phaseNs: Double
     private let endNs: Double
     /// On-off arrivals: lengths in ns of the phases with and without commits, which alternate from the window's start.

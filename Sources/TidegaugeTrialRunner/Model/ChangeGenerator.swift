@@ -17,7 +17,7 @@ struct ChangeGenerator {
     /// Kinds with the upper end of their share of 2⁶⁴.
     private let kinds: [(kind: WritersSpec.ChangeKind, upTo: UInt64)]
     private var random: RandomSource
-    /// Keys of the rows that exist and belong to this writer.
+    /// Keys of this writer's rows that random changes choose from.
     private var keys: ContiguousArray<Int64>
     private var serial = 0
     private var inserted: Int64 = 0

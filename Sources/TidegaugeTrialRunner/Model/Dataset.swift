@@ -1,8 +1,9 @@
 // The initial rows of a trial as a function of its seed, and scores that are unique over all rows.
 //
-// The score of a writable row consists of 31 bits above a 32-bit serial number. The upper bits of the initial rows are
-// evenly spaced, in random order. So scores are uniform for queries over a range of scores, and unique for the oracle,
-// which needs an unambiguous order. Rows of idle queries have negative scores, so no main query matches them.
+// The score of a writable row consists of 31 bits above a 32-bit serial number. Without a recorded workload, the upper
+// bits of the initial rows are evenly spaced, in random order, so scores are uniform for queries over a range of
+// scores. Unique scores give the oracle an unambiguous order. Rows of idle queries and audited rows have negative
+// scores.
 import TidegaugeDriver
 import TidegaugeSpec
 
@@ -17,7 +18,7 @@ struct Dataset: Sendable {
     let auditedRows: Int
     /// Serial numbers are assigned round robin: the dataset takes every `lanes`-th from 0, writer w from w + 1.
     let lanes: Int
-    /// The rank of each item's score. Scores are evenly spaced, so a share of the scores is the same share of the rows.
+    /// A random permutation of the items, from which the upper bits of their scores follow.
     private let places: ContiguousArray<Int32>
     /// Recorded workload that assigns rows to tables.
     private let workload: WorkloadSpec?

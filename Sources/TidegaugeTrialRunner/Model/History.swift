@@ -1,5 +1,5 @@
 // The true history of a trial: all commits in version order, and for each query the commits that affected it. It is
-// computed after the measurement by running the writers' generators again; later code only reads it.
+// computed after the measurement by running the writers' generators again.
 import StillingWellBasis
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -13,7 +13,7 @@ struct Commit: Sendable {
 
 /// The changes of one query's rows in version order.
 struct QueryHistory: Sendable {
-    /// A row's position in the query's order before and after one commit; `TableModel.absent` outside the query.
+    /// A row's position in the query's order before and after commits; `TableModel.absent` outside the query.
     struct Touch: Sendable {
         var key: Int64
         var before: Int64

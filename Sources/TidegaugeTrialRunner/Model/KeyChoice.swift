@@ -53,7 +53,7 @@ struct KeyChoice: Sendable {
 
 /// Draws ranks 0 ..< n with probabilities proportional to 1 / (rank + 1)^exponent, in constant expected time for any n.
 /// It uses rejection from the integral of that density (Hörmann & Derflinger, "Rejection-inversion to generate variates
-/// from monotone discrete distributions", ACM TOMACS 6, 1996). More than nine of ten draws are accepted.
+/// from monotone discrete distributions", ACM TOMACS 6, 1996).
 struct Zipf: Sendable {
     let exponent: Double
 

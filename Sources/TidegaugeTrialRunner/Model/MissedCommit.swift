@@ -1,6 +1,6 @@
 // Commits that were due but not made, because their writer was late for so long that it gave up. Without giving up, a
 // trial at ten times the sustainable rate would last ten times as long. Missed commits count as samples with a lower
-// bound; omitting them would make the most overloaded engine look fastest. Pure.
+// bound; omitting them would make overloaded engines look faster. Pure.
 import TidegaugeSpec
 
 struct MissedCommit: Sendable, Equatable {

@@ -1,5 +1,6 @@
-// The ordered rows of one query for the oracle: a sorted sequence in chunks. Finding the rank of a row or the row at
-// a rank is O(chunk + chunks). It is deliberately simple and independent of any engine's data structures.
+// The ordered rows of one query for the oracle: a sorted sequence in chunks. Finding, inserting or removing a row costs
+// at most O(rows of a chunk + number of chunks). It is deliberately simple and independent of any engine's data
+// structures.
 import StillingWellBasis
 
 /// Rows ascending by `order`, which is unique. A value; copies share chunks until they are written.
@@ -9,7 +10,7 @@ struct OrderedRows: Sendable {
         var key: Int64
     }
 
-    /// About half the square root of 1,000,000 rows: a walk over chunk counts then costs like a shift in a chunk.
+    /// Maximum number of rows of a chunk.
     private static let fullChunk = 512
 
     private(set) var count = 0

@@ -3,7 +3,7 @@ import TidegaugeDriver
 import TidegaugeSpec
 
 struct QueryAssignment: Sendable {
-    /// Distinct queries: first the main ones, then the idle ones; last those observed for a part of the load.
+    /// The main queries, then the idle ones; last those observed for a part of the load.
     let queries: [Query]
     /// Index of the query of each observer, then of each idle query's observer.
     let queryOfObserver: [Int]

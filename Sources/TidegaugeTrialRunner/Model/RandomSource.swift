@@ -1,6 +1,6 @@
-// The harness's own random numbers. Their bits are the same on every platform and toolchain, so a seed in a report can
-// be replayed. SplitMix64 expands a seed; xoshiro256++ generates (Blackman & Vigna, "Scrambled linear pseudorandom
-// number generators", ACM TOMS 47, 2021).
+// The harness's own random numbers. The bits of `next` are the same on every platform and toolchain. SplitMix64 expands
+// a seed; xoshiro256++ generates (Blackman & Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 47,
+// 2021).
 import Glibc
 import TidegaugeStatistics
 

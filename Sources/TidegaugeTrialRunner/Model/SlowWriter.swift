@@ -1,4 +1,4 @@
-// Slows commits down. Both the faults of scenarios and the shims of comparisons use it.
+// Slows commits down.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeStatistics
@@ -66,8 +66,8 @@ final class SlowWriter: StoreWriter {
     private static func spin(untilNs: Int64) { while MonotonicClock.nowNs() < untilNs {} }
 }
 
-/// Uses CPU in proportion to the typical commit time. It counts turns of a loop instead of reading a clock: reading a
-/// thread's CPU clock costs more than a share of a few microseconds.
+/// Uses CPU in proportion to the typical commit time. It counts turns of a loop, because reading a thread's CPU clock
+/// may cost more than the share.
 private struct Burner {
     private static let window = 63
 

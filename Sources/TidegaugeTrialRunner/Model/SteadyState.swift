@@ -26,8 +26,8 @@ extension IntervalSeries {
         slopes.sort()
         let middle = means.map(\.mean).sorted()[means.count / 2]
         guard middle > 0 else { return true }
-        // Theil–Sen with the interval of Kendall's tau (Sen 1968): 1.96 standard deviations of the number of
-        // ascending pairs, n(n-1)(2n+5)/18 without ties.
+        // Theil–Sen with the interval of Kendall's tau (Sen 1968): 1.96 standard deviations of the number of ascending
+        // minus descending pairs, whose variance is n(n-1)(2n+5)/18 without ties.
         let n = Double(means.count)
         let margin = 1.96 * (n * (n - 1) * (2 * n + 5) / 18).squareRoot()
         let lower = max(0, Int((Double(slopes.count) - margin) / 2))

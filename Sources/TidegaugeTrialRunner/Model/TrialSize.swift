@@ -14,7 +14,7 @@ enum TrialSize {
         if let count = spec.count { return count.warmUpCommits + count.commits }
         switch spec.writers.load {
         case .closed: return closedCommits
-        // Without observers, as in the companion that measures commits alone, writers wait for none.
+        // Without observers, writers wait for none.
         case .lockstep: return spec.observers.count > 0 ? lockstepCommits : closedCommits
         case .open: break
         }

@@ -18,7 +18,6 @@ enum CancellationCheck {
         try cancelOthers()
         group.cancel()
         let cancelledNs = MonotonicClock.nowNs()
-        // A new row with the highest score, which every `match` share includes.
         let item = Item(key: .max - 1, group: 0, score: topScore, stamp: -1)
         let writer = try store.makeWriter()
         let version = try [Change(.insert, item)].withUnsafeBufferPointer { try writer.commit($0, locked: {}) }

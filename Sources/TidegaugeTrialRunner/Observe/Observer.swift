@@ -1,8 +1,8 @@
 // One observer: receives and records deliveries. It runs inside an engine's callback, so recording takes no lock and
 // allocates nothing; everything else is computed later.
 //
-// `recorder` is written on the observer's delivery context only, and read after a hop to that context. Other threads
-// may read `covered` and `callbacks` at any time.
+// `recorder` is written on the observer's delivery context, and used elsewhere only after a hop to that context. Other
+// threads may read `covered` and `callbacks` at any time.
 import StillingWellSync
 import Synchronization
 import TidegaugeDriver
@@ -15,7 +15,7 @@ final class Observer: DeliverySink {
     /// Index of its query in the plan.
     let query: Int
     let site: DeliveryContext
-    /// Whether it observes an idle query, whose rows no commit changes. Its callbacks are counted, but not measured.
+    /// Whether its callbacks are counted, but not measured. True for idle queries, whose rows no commit changes.
     let isIdle: Bool
     let recorder: CallbackRecorder
     /// Nil if the rows in callbacks are not sampled.

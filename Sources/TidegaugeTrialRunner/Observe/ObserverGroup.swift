@@ -1,6 +1,5 @@
-// All observers of a trial and their delivery contexts: subscription, the wait for initial deliveries before the first
-// commit, and quiescence after the last. It runs on the conducting thread and polls every millisecond, because waking
-// it from callbacks would add work to them.
+// Observers of a trial and their delivery contexts. The conducting thread polls every millisecond, because waking it
+// from callbacks would add work to them.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -10,7 +9,7 @@ import TidegaugeTrial
 final class ObserverGroup: Sendable {
     private static let lookEveryNs: Int64 = 1_000_000
 
-    /// Number of callback records to prefault over all observers: about 10 MB.
+    /// Number of callback records to prefault over all measured observers, unless 256 for each are more: about 10 MB.
     private static let prefaulted = 1 << 17
 
     let spec: TrialSpec

@@ -1,5 +1,5 @@
 // A closed store for observers that open one in their callbacks (`observers.reads: open`). It has the same engine and
-// the same rows as the trial's store, and is in a folder beside it.
+// the same initial rows as the trial's store, and is in a folder inside that store's folder.
 import Foundation
 import TidegaugeDriver
 import TidegaugeSpec
@@ -26,7 +26,7 @@ final class OpenedStore: Sendable {
     }
 
     /// Opens the store, reads the score of its first row, and closes it.
-    /// - Throws: the engine's error, after closing the store.
+    /// - Throws: the engine's error.
     /// - Returns: an answer at version `.max`, because no writer changes this store.
     func read() throws -> ReadAnswer {
         let store = try driver.open(configuration)

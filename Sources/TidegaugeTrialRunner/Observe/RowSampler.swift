@@ -1,6 +1,4 @@
-// Samples the rows that callbacks show, for the oracle, which knows their correct contents at the callback's version.
-// Deliveries without a change set have no other check before the end of the load, unless a scenario asks for reads or
-// audits in callbacks.
+// Samples the rows that callbacks show. The oracle compares them with the rows at the callback's version.
 //
 // Reading rows takes time on the observing thread, so it is limited to the first callbacks, which are usually in the
 // warm-up, and to random later ones. It runs after the end of the callback has been recorded, and stores a digest in
@@ -25,7 +23,7 @@ final class RowSampler: Sendable {
     private static let every: UInt64 = 32
     /// Maximum number of rows per callback that are sampled from its change set.
     private static let namedRows = 8
-    /// Maximum number of rows read in one trial over all observers: some milliseconds for arrays in memory.
+    /// Maximum number of rows read in one trial over all observers.
     private static let rowBudget = 1 << 20
     /// Maximum number of rows of engines in other processes that are read in one trial over all observers.
     private static let receivedRowBudget = 1 << 26
@@ -153,8 +151,8 @@ struct RowSample: BitwiseCopyable, Sendable {
     var stamp: Int64
 }
 
-/// A hash of rows. Different rows, or a different order of ordered rows, have the same hash with a probability of about
-/// 2⁻⁶⁴.
+/// A hash of rows. Rows that differ in a hashed field, or in the order of ordered rows, have the same hash with a
+/// probability of about 2⁻⁶⁴.
 struct RowDigest: Sendable {
     private let isOrdered: Bool
     private let hasStamps: Bool

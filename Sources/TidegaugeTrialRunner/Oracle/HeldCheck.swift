@@ -4,8 +4,7 @@ import TidegaugeDriver
 
 /// The rows of one query at the held versions. Used by one thread.
 struct HeldCheck {
-    // Limits, because each held version evaluates the query. The first ones are always compared; `held_rows` counts
-    // rows.
+    // Limits, because each held version evaluates the query.
     static let mostQueries = 4
     static let mostRows = 1_000_000
 

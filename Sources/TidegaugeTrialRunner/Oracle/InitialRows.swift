@@ -19,7 +19,7 @@ struct InitialRows: Sendable {
         self.main = main
     }
 
-    /// Returns the rows of a query. O(log n + m log m) for m rows in its range of scores and its groups.
+    /// Returns the rows of a query in its order.
     func rows(of query: Query) -> OrderedRows {
         var found: [OrderedRows.Row] = []
         if query.group == nil || query.group == 0 {
@@ -46,7 +46,6 @@ struct InitialRows: Sendable {
         case .scoreDescending: for index in found.indices { found[index].order = ~found[index].order }
         case .none, .list: for index in found.indices { found[index].order = found[index].key }
         }
-        // Already sorted unless groups were mixed, or the order is not that of ascending scores.
         found.sort { $0.order < $1.order }
         return OrderedRows(sorted: found)
     }

@@ -20,7 +20,7 @@ extension ObserverLog {
         return hasher.finalize()
     }
 
-    /// Compares everything except times. Returns false if index lists were lost.
+    /// Compares the deliveries without their times. Returns false if index lists were lost.
     func tellsTheSame(as other: ObserverLog) -> Bool {
         guard observer.query == other.observer.query, count == other.count else { return false }
         return (0..<count).allSatisfy { index in

@@ -1,6 +1,5 @@
-// The oracle: replays the history on a model of the table and compares every delivery with it. It runs in every trial
-// that comes so far, after the measurement. Observers with the same deliveries are replayed once, and only one replay
-// is in memory at a time.
+// The oracle: replays the history on a model of the table and compares every delivery with it, after the measurement.
+// Observers with the same deliveries are replayed once, and only one replay is in memory at a time.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec

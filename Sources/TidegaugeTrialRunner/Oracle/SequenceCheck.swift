@@ -1,5 +1,4 @@
-// Checks that need no rows, for one observer or one delivery context. The first callback is initial, versions do not
-// decrease, callbacks of a context do not overlap, and its queries advance together.
+// Checks that need no rows, for one observer or one delivery context.
 import TidegaugeMeasure
 
 enum SequenceCheck {
@@ -34,8 +33,6 @@ enum SequenceCheck {
         for log in logs {
             for record in log.records where !record.isInitial { callbacks.append((record, log.observer.name)) }
         }
-        // One observer's callbacks are already in order. Times differ, because deliveries of a delivery context are
-        // serial.
         callbacks.sort { $0.record.enterNs < $1.record.enterNs }
         var violations: [String] = []
         for (earlier, later) in zip(callbacks, callbacks.dropFirst()) {

@@ -1,5 +1,4 @@
-// Checks that the rows shown in callbacks are those of the callbacks' versions. It follows a replay in version order;
-// its cost depends on the number of samples.
+// Checks that the rows shown in callbacks are those of the callbacks' versions. It follows a replay in version order.
 import TidegaugeDriver
 import TidegaugeMeasure
 

@@ -8,7 +8,6 @@ import TidegaugeSpec
 import TidegaugeTrial
 
 final class CoTenantStore: Companion {
-    /// Number of rows; enough for significant upkeep and file size.
     private static let items = 20_000
 
     private let store: any DrivenStore

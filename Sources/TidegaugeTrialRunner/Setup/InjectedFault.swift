@@ -8,7 +8,7 @@ import TidegaugeSpec
 /// The injected fault of one trial. Any thread.
 final class InjectedFault: Companion, Sendable {
     private let fault: FaultSpec
-    /// Number of deliveries of changes over all subscriptions.
+    /// Number of deliveries of changes over all subscriptions that could be harmed.
     fileprivate let deliveries = Atomic<Int>(0)
     fileprivate let harmed = Atomic<Int>(0)
 

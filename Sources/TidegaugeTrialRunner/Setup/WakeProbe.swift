@@ -1,7 +1,6 @@
-// Measures the cost of two wake-ups on this machine: a thread that sleeps on a futex is woken and wakes a run loop. A
-// store whose background thread notifies an observer on a run loop cannot be faster, unless that thread spins. The
-// committing thread triggers it between commits. So its threads sleep as long as the store's, and the same
-// disturbances affect both.
+// Measures the time of two wake-ups on this machine: a thread that sleeps on a futex is woken and wakes a run loop. A
+// store whose background thread notifies an observer on a run loop needs them too, unless that thread spins. A writer
+// triggers it halfway between two commits, so that its threads sleep about as long as the store's.
 //
 // The waker writes `startNs` before `word`; the run loop reads it afterwards.
 import CStillingWellPlatform

@@ -15,7 +15,7 @@ import TidegaugeTrial
 /// Commits what its generator draws, when its schedule says. One thread.
 ///
 /// Unchecked because all mutable state except atomics belongs to the writer's thread until it has arrived at the gate
-/// `end`.
+/// `end`; `allocations` until it has arrived at `start`.
 final class Writer: @unchecked Sendable {
     /// Initial interval in ns between two checks of a writer in lockstep.
     private static let lookEveryNs: Int64 = 2_000
@@ -179,8 +179,7 @@ final class Writer: @unchecked Sendable {
                 throw TrialFault.hang(
                     "not every observer was called for version \(lastVersion): \(group.behind(lastVersion))")
             }
-            // The interval between checks grows. A commit begins late by about 1/16 of its predecessor's wait, and no
-            // figure depends on that.
+            // The interval between checks grows to 1/16 of the wait, and at most 10 ms.
             let lookNs = nowNs + min(max(Self.lookEveryNs, waitedNs / 16), Self.lookAtLeastEveryNs)
             let spunNs = Pacing.wait(untilNs: lookNs, spin: spins && waitedNs < Self.spinForNs)
             if nowNs >= windowNs { self.spunNs += spunNs }

@@ -1,6 +1,6 @@
-// Measures allocations by role from the start of the measured window until deliveries have ended. Writer and observer
-// threads and the conductor count their own bytes exactly; the rest of the process counts as the engine's. Used on the
-// conducting thread.
+// Measures allocations by role from the start of the measured window until the wait for deliveries has ended. The bytes
+// of writers, observing threads and the conductor are counted by thread; the rest of the process counts as the
+// engine's. Used on the conducting thread.
 import TidegaugeMeasure
 import TidegaugeTrial
 

@@ -66,7 +66,7 @@ final class CPUWindow: Companion {
         (findings.cpu.commits, findings.cpu.affectingCommits) = (findings.commits, findings.affectingCommits)
     }
 
-    /// Returns the server's CPU time by kind of process, including processes that have begun or ended since the start.
+    /// Returns the growth of the server's CPU time by kind of process.
     private func servedSince() -> [String: Int64] {
         guard let before = servedStart, let now = served?.serverCPU() else { return [:] }
         return now.reduce(into: [:]) { $0[$1.key] = max(0, $1.value - before[$1.key, default: 0]) }

@@ -95,15 +95,15 @@ final class WriterGroup: WritingSide {
     }
 }
 
-/// The writing side of a trial, a companion that every trial has. `end` releases the writers; their CPU clocks have
-/// been read.
+/// The writing side of a timed trial. `end` releases the writers; their CPU clocks have been read before.
 protocol WritingSide: Companion {
     /// Starts the writers and returns the measured window; the warm-up comes before it.
     func launch() throws -> Window
     /// Returns once every writer has made its last commit.
     /// - Parameter look: called about every 10 ms with the time.
     func awaitEnd(look: (Int64) throws -> Void) throws
-    /// Returns the records of observers on hosts when they have covered the whole history; empty if there are none.
+    /// Returns the records of observers on hosts when they have covered the history, or callbacks have ceased; empty if
+    /// there are none.
     /// - Parameter tokens: the tokens of versions that are known only after the trial.
     func settle(_ history: History, _ plan: QueryAssignment, tokens: [Int64: Int64]?) throws -> [Echo]
     var commitsSoFar: Int { get }

@@ -1,4 +1,4 @@
-// Answers that a child printed, one line per question. An answer is a checksum or an error.
+// Answers that a child printed, one line per question.
 import Foundation
 
 struct Answers: Sendable {

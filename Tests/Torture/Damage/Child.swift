@@ -12,7 +12,7 @@ struct Child {
         case hung
     }
 
-    /// CPU seconds that a child may use. An intact copy takes a fraction of a second.
+    /// CPU seconds that a child may use.
     private static let processorSeconds: UInt = 30
     /// Wall time in ms that a child may take, long enough for a busy machine.
     private static let waitMs: Int32 = 120_000

@@ -1,12 +1,11 @@
-// Undamaged stores, made once per run. They hold rows of many sizes, integer and text keys, indexes, links, lists,
-// values in overflow pages, and free pages.
+// Undamaged stores, made once per run.
 import Foundation
 import StillingWell
 import StillingWellFixtures
 import StillingWellSeededRandom
 
 enum StoreKind: String, CaseIterable, Sendable {
-    /// The samples of the fixtures: all column types, keys, indexes, links and lists.
+    /// The samples of the fixtures.
     case samples
     /// Many rows, so that B-trees have branch pages with many entries.
     case many

@@ -1,6 +1,5 @@
-// Kinds of damage to a copy. Half of them know LMDB's page format and target page headers, offsets, sizes, page
-// numbers, B-tree records and lists of free pages. The kinds for meta pages, the list of free pages, keys, indexes and
-// orders of lists have four times the weight of the others.
+// Kinds of damage to a copy. Some know LMDB's page format. The kinds for meta pages, the list of free pages, keys,
+// indexes and orders of lists have four times the weight of the others.
 import Foundation
 import StillingWellSeededRandom
 

@@ -1,5 +1,4 @@
-// Models of the stores, beside the samples of the fixtures: small rows with integer keys, rows with values in
-// overflow pages, and lists.
+// Models of the stores other than that of samples.
 import Foundation
 import StillingWell
 

@@ -1,5 +1,4 @@
-// Observers in a child: queries over each class, and sections, which the store of samples lacks. All run on the main
-// run loop.
+// Observers in a child, on the main run loop.
 import Foundation
 import StillingWell
 import StillingWellFixtures

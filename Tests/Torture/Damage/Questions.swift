@@ -1,7 +1,5 @@
-// The child's questions. It verifies and opens a store, reads everything, observes it, and reads again after each write
-// step. The steps are two commits, 250 small commits, and a deletion, before which `verify` runs again. The second and
-// third step are left out after a failure. Properties of live objects are read last. Each answer is printed at once,
-// so that a crash shows where it happened.
+// The child's questions. It verifies, opens, reads and observes a store, and reads again after write steps. Properties
+// of live objects are read last. Each answer is printed at once, so that a crash shows where it happened.
 import Foundation
 import StillingWell
 import StillingWellFixtures
