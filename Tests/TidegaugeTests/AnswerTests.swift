@@ -1,4 +1,4 @@
-// Tests of reads inside callbacks. Each engine answers as it declares, and another version's answer is a violation.
+// Tests of reads inside callbacks.
 import Foundation
 import StillingWellTestThreads
 import Testing

@@ -1,4 +1,4 @@
-// Tests of arrivals and row choices that a mean does not describe: waves, traces, and few rows with most changes.
+// Tests of arrivals, and of the choice of rows.
 import Foundation
 import Testing
 import TidegaugeDriver
@@ -209,7 +209,7 @@ import TidegaugeSpec
             keys.insert(changes[0].item.key)
         }
         #expect(keys.count == 100)
-        // The rows have neither the lowest keys nor the lowest scores.
+        // The rows are not concentrated at low keys or low scores.
         #expect(abs(Double(keys.reduce(0, +)) / 100 - 500) < 120)
         let upper = keys.count { dataset.item(at: Int($0)).score > Score.bound(1 << 30) }
         #expect(abs(upper - 50) < 20)

@@ -7,7 +7,7 @@ import TidegaugeDriver
 @testable import TidegaugeTrialRunner
 
 @Suite struct ChangeSetReplayTests {
-    /// Row 2 moves from the front to index 2, and the insertion says 3: it is named beside the row.
+    /// Row 2 moves from the front to index 2. If the insertion says 3, the sentence names that insertion too.
     @Test func anInsertionThatIsWrongByOneIsNamed() {
         let orders: [Int64: Int64] = [2: 10, 3: 20, 4: 30, 5: 40, 6: 50]
         let rows = orders.map { OrderedRows.Row(order: $0.value, key: $0.key) }.sorted { $0.order < $1.order }

@@ -1,5 +1,4 @@
-// Tests of `tidegauge conform`: correct drivers keep every promise, and each of the wrong engines breaks the expected
-// one.
+// Tests of `tidegauge conform`, with correct drivers and wrong engines.
 import Foundation
 import StillingWellTestThreads
 import Testing

@@ -1,4 +1,4 @@
-// Tests of which callback covers which commit, and of a query's history, each compared with its definition.
+// Tests of which callback covers which commit, and of the histories of queries.
 import Testing
 import TidegaugeDriver
 import TidegaugeMeasure

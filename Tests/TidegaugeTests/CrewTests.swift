@@ -1,4 +1,4 @@
-// Tests of work in parts. Each part is done once, and results are returned in order.
+// Tests of work in parts.
 import StillingWellSync
 import StillingWellTestThreads
 import Testing

@@ -1,4 +1,4 @@
-// Tests of what crosses the process door: the scanner of lines, and numbers of 53 bits.
+// Tests of the messages between the harness and an engine in another process.
 import Foundation
 import StillingWellBasis
 import StillingWellSeededRandom
@@ -43,7 +43,7 @@ import TidegaugeDriver
         #expect(try !message(#"{"event":"delivery","rows":[]}"#).hasChangeSet)
     }
 
-    /// Messages state the numbers that the engine was given.
+    /// The engine gets narrower numbers than the harness has.
     @Test func aRowHasTheNumbersOfTheEngine() throws {
         let row = Item(key: .max - 3, group: 2, score: 5 << 32 | 7, stamp: 4)
         let narrow = NarrowNumber.engineItem(row)
@@ -62,7 +62,7 @@ import TidegaugeDriver
         #expect(throws: JSONScanner.Problem.self) { try message(text) }
     }
 
-    /// Any bytes are read or refused, and only JSON is read.
+    /// Random tokens are read or refused, and only JSON objects are read.
     @Test func anyBytesAreReadOrRefused() throws {
         let words = [
             "{", "}", "[", "]", ",", ":", "\"re\"", "\"keys\"", "1", "-", "\"", "\\", "true", "null", " ", "0.5",

@@ -1,4 +1,4 @@
-// Tests of the exchange between binaries of two commits: specs for an older one, results with more or fewer fields.
+// Tests of the exchange between binaries of two commits.
 import Foundation
 import Testing
 import TidegaugeDriver

@@ -1,4 +1,4 @@
-// Tests of schedules, datasets, queries and generators made from a spec and its seed.
+// Tests of the load that a spec and its seed describe.
 import Testing
 import TidegaugeDriver
 import TidegaugeSpec
@@ -228,7 +228,7 @@ import TidegaugeSpec
         }
     }
 
-    /// This trial without observers measures the cost of a commit alone.
+    /// Without observers, writers in lockstep wait for none.
     @Test func inLockstepWithNobodyThereIsRoomForFullSpeed() {
         var spec = TrialSpec.tiny()
         spec.writers.load = .closed

@@ -1,4 +1,4 @@
-// Tests of the null server, which stores nothing: versions without gaps, over either transport, with other connections.
+// Tests of the null server, which stores nothing.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver

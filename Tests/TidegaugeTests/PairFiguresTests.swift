@@ -97,7 +97,7 @@ import TidegaugeSpec
         let site = DeliveryContext("observer-0 on b", .queue)
         defer { site.stop() }
         let aheadNs: Int64 = 1_000_000_000
-        // Each callback is 300 ns after the due time, for commits of both hosts.
+        // Each callback except the initial one is 300 ns after the due time, for commits of both hosts.
         let recorder = try CallbackRecorder(capacity: 41, indexCapacity: 1)
         for version in 0...40 as ClosedRange<Int64> {
             let enterNs = aheadNs + (version == 0 ? 10 : version * 1_000 + 300)

@@ -1,4 +1,4 @@
-// Tests of the parent: companion trials, figures of several trials, limits and exit codes. No processes are started.
+// Tests of the parent, without processes, and of the check for a steady state.
 import Testing
 import TidegaugeDriver
 import TidegaugeHarnessFixtures
@@ -114,7 +114,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
             }
         }
         let (_, executor, told) = try run(trials, costs)
-        // The second repetition has another seed and begins with the companion trial.
+        // The second repetition begins with the companion trial.
         #expect(executor.ran.map(\.driver) == ["model", "noop", "crash", "noop", "model", "crash"])
         #expect(
             told.figures.filter { $0.figure.metric == .harnessCost }.map(\.figure.value) == [

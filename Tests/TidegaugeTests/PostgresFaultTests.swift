@@ -1,5 +1,4 @@
-// Tests of server faults, and of drivers with known mistakes. Connections end, the server restarts, and commits are in
-// the log before they are visible.
+// Tests of server faults, and of drivers with known mistakes.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -77,7 +76,7 @@ struct PostgresFaultTests {
         #expect(result.violations.isEmpty)
     }
 
-    /// The transaction is larger than a socket's buffer.
+    /// Each commit changes 1,000 rows.
     @Test func aTransactionIsSentAsAWhole() throws {
         let driver = PostgresDriver(.wal)
         var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])

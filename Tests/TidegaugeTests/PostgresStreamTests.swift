@@ -1,5 +1,4 @@
-// Tests of the data that a server sends from its log: messages read from bytes, rows compared with arrays, and the
-// order of commits. No server is needed.
+// Tests of what a server sends from its log. No server is needed.
 import StillingWellSeededRandom
 import Testing
 import TidegaugeDriver

@@ -109,7 +109,7 @@ struct PostgresTests {
         #expect(try store.contents(of: Query()).contains { $0.key == 1 && $0.score == 7 })
     }
 
-    /// A process elsewhere gets the reason before anything is measured.
+    /// A process that cannot reach the server gets a reason.
     @Test(arguments: ProcessPlace.allCases) func whoCannotReachAServerIsTold(_ place: ProcessPlace) {
         var asked = ServerConfiguration()
         #expect((PostgresStore.obstacle(asked, from: place) == nil) == (place != .otherMachine))
@@ -135,7 +135,7 @@ struct PostgresTests {
         #expect(Int(cpu.processNs) >= parts.values.reduce(0, +), "\(parts) of \(cpu)")
     }
 
-    /// A server has the settings of its durability level, and its process ends with it.
+    /// A server has the settings of its durability level, and its process ends when it is stopped.
     @Test(arguments: cases(DurabilityLevel.allCases, atEveryCommit: [.relaxed]))
     func aServerEndsWithItsStore(_ durability: DurabilityLevel) throws {
         var process: Int32 = 0
@@ -186,7 +186,7 @@ struct PostgresTests {
             #expect((result.counts["commits"] ?? 0) > 0)
             #expect(
                 result.counts.keys.allSatisfy { !$0.hasPrefix("server_cpu_ns") },
-                "nobody's but the store's is counted")
+                "the CPU time of an existing server is not counted")
             #expect(try Self.dump(url) == before)
             let left = try PostgresConnection(server.options).run("SELECT count(*) FROM pg_replication_slots")
             #expect(left.integer(0, 0) == 0)

@@ -1,5 +1,4 @@
-// Tests of engines in processes of their own: engines that are right, and one that is wrong in many ways. None of them
-// leaves a process behind.
+// Tests of engines in processes of their own.
 import Foundation
 import StillingWellTestThreads
 import Synchronization
@@ -122,7 +121,7 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         subject.family.kill()
     }
 
-    /// All rows of all deliveries are compared, so one delivery with two rows in the wrong order is not missed.
+    /// The engine swaps two rows of one delivery.
     @Test func twoSwappedRowsOfOneDeliveryAreSeen() throws {
         let subject = try Subject(fault: "swapped")
         let result = try runTrial(spec(subject.driver), on: subject.driver) { $0.fate != .completed }
@@ -215,7 +214,7 @@ private let hasPython = (try? Subprocess.run("/bin/sh", ["-c", "command -v pytho
         #expect(try runTrial(spec, on: subject.driver).isUnavailable)
     }
 
-    /// Engines of this repository that need nothing but Python.
+    /// An engine of this repository that needs only Python.
     @Test(
         arguments: cases(
             Conformance.checks.map(\.name),

@@ -127,7 +127,7 @@ import TidegaugeStillingWellDriver
     @Test func recordingAllocatesNothing() throws {
         let cost = try RecordingCost()
         if AllocationProbe.isAvailable { #expect(cost.bytes == 0) }
-        // The bound of 200 ns holds for a release build, where a scenario checks it.
+        // A scenario checks a tighter bound with a release build.
         #expect(cost.ns > 0 && cost.ns < 20_000)
     }
 

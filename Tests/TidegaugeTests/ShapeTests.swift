@@ -1,5 +1,4 @@
-// Tests of trials on other shapes than a sorted query: lists, links, publishers, churned observers and audited rows,
-// and of the figures measured beside them.
+// Tests of trials with other shapes than a sorted query, and of the figures measured beside them.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver
@@ -118,7 +117,7 @@ import TidegaugeStillingWellDriver
     @Test func heldVersionsAreCounted() throws {
         var spec = tiny(StillingWellDriver())
         spec.observers.heldSnapshots = 3
-        // As many versions are held as commits were made, which are few if the writer has no CPU time.
+        // The number of active versions grows with the commits, which are few if the writer has no CPU time.
         let result = try runTrial(spec, on: StillingWellDriver()) {
             $0.fate != .completed || $0.value(.activeVersions, "max") ?? 0 > 20
         }

@@ -1,4 +1,4 @@
-// Tests of the rows shown in callbacks: rows of another version than the callback's, and rows of half a transaction.
+// Tests of the rows shown in callbacks, and of their sampling.
 import Foundation
 import StillingWellSync
 import StillingWellTestThreads

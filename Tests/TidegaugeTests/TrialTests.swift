@@ -1,4 +1,4 @@
-// Tests of whole trials in this process, on correct stores and on stores with one fault each.
+// Tests of whole trials in this process.
 import StillingWellTestThreads
 import Testing
 import TidegaugeDriver

@@ -1,5 +1,4 @@
-// Tests of two processes that run in alternating slices: which one works at a time, the work in a window, and that
-// writers pause outside of their slices.
+// Tests of two processes that run in alternating slices.
 import StillingWellSeededRandom
 import StillingWellSync
 import Synchronization

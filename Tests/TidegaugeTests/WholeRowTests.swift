@@ -1,5 +1,4 @@
-// Tests of rows with text and bytes, and with counterparts in other tables. Seed, key and stamp determine the content.
-// Every engine keeps it, and the oracle detects differences.
+// Tests of rows with text and bytes, and with counterparts in other tables.
 import Foundation
 import StillingWellTestThreads
 import Testing

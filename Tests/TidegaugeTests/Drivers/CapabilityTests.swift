@@ -43,7 +43,7 @@ import TidegaugeTemplateDriver
         #expect(TemplateDriver().capabilities.abilities == [])
     }
 
-    /// A server executes its instructions, and its versions are known only after the load.
+    /// A server works in other processes.
     @Test func aServerIsNotCounted() {
         let spec = TrialSpec.tiny(driver: "postgres-notify").counted(by: "callgrind", commits: nil)
         let obstacle = CapabilityCheck.obstacle(spec, PostgresDriver(.notify).capabilities)

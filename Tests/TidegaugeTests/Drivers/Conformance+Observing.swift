@@ -1,4 +1,4 @@
-// Checks of deliveries: the first one, one for every commit, none after cancelling or closing.
+// Checks of deliveries.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeSpec

@@ -94,7 +94,7 @@ extension Conformance {
         }
     }
 
-    /// Whole trials: paced and in lockstep, sorted and unsorted, one query and several, rows of text and bytes.
+    /// Runs whole trials of several kinds.
     func oracle(_ place: ObserversSpec.Deliver) throws -> [String] {
         var paced = TrialSpec.tiny(driver: driver.name)
         paced.durability = capabilities.durabilities.contains(.memory) ? "memory" : "relaxed"

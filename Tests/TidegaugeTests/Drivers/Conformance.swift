@@ -11,7 +11,7 @@ import TidegaugeSpec
 /// One driver under test.
 struct Conformance {
     let driver: any StoreDriver
-    /// Time limit in ns for an expected delivery. Only a hang takes as long.
+    /// Time limit in ns for an expected delivery.
     var patienceNs: Int64 = 300_000_000_000
 
     var capabilities: Capabilities { driver.capabilities }

@@ -1,5 +1,4 @@
-// Tests of hosts' clocks. The agents run in time namespaces with a known offset, behind connections that are slower in
-// one direction, or with a faster clock. The estimates are compared with the true values.
+// Tests of hosts' clocks. Agents in time namespaces have a known offset, with which the estimates are compared.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -100,7 +99,7 @@ import TidegaugeSpec
         let words = try #require(Self.shifted)
         let fixture = try #require(Self.fixture)
         let near = HostEntry(name: "near", run: words, binary: fixture)
-        // A busy machine may add to a ping. The bounds are as wide as the fastest ping.
+        // A busy machine may add to a ping.
         try check(near, own: { $0 - Self.ahead }, widestNs: 50_000_000, "round \(round), near")
         let far = HostEntry(
             name: "far", run: [fixture, "relay", "--there-ms", "0", "--back-ms", "5", "--", "/usr/bin/env"] + words,

@@ -1,4 +1,4 @@
-// Tests of frames: compared with bytes written by hand, cut at random places, and malformed ones.
+// Tests of frames.
 import Foundation
 import StillingWellSeededRandom
 import Testing

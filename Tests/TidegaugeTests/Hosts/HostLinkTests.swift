@@ -1,4 +1,4 @@
-// Tests of a trial whose agent is another program, which sends something else or nothing. Errors name the host.
+// Tests of the link to an agent, with a shell in its place.
 import Foundation
 import Testing
 import TidegaugeSpec

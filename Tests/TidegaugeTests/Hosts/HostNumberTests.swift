@@ -1,4 +1,4 @@
-// Tests of extreme numbers in the frames of an agent. The fault is the host's, with its name, and nothing traps.
+// Tests of extreme numbers in the frames of an agent.
 import Foundation
 import Testing
 import TidegaugeDriver
@@ -132,13 +132,13 @@ import TidegaugeSpec
         let many = Array(repeating: observed, count: most.observers + 1).flatMap { $0 }
         let words = try refusal(many)
         #expect(words?.contains("records of more observers than its \(most.observers)") ?? false, "\(words ?? "taken")")
-        // All zeros, which compress to a thousandth.
+        // All zeros, which compress well.
         let indices = [Int32](repeating: 0, count: most.indices + 1)
         let tooMany = try refusal(observation { seen, _ in seen.indices = PackedArray(indices) })
         #expect(tooMany?.contains("\(most.indices) are the most of this trial") ?? false, "\(tooMany ?? "taken")")
     }
 
-    /// An answer to a ping that was not sent, or with times of a different clock.
+    /// An answer to a ping that was not sent.
     @Test(arguments: [[Int64(7), 1, 2], [.min, 0, 0], [.max, .max, .max]]) func anAnswerToNoPingIsTheHostsFault(
         moments: [Int64]
     ) throws {

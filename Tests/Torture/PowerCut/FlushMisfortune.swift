@@ -6,8 +6,8 @@ import StillingWell
 import StillingWellSync
 import StillingWellTortureSupport
 
-/// Lets a flush fail while several commits wait for it. All of them receive the error, and later commits are refused.
-/// Once the store is opened again, it continues from the flushed state.
+/// Lets a flush fail while several commits wait for it. Prints how many of them received the error, how a later commit
+/// and the closing end, and the state from which the store continues when it is opened again.
 struct FailedFlushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "failed-flush", abstract: "Lets the disk refuse a flush that several commits wait for.")

@@ -1,5 +1,5 @@
-// Models of a recording, and the changes of its commits. Seed, writer and step alone decide a change, so the store
-// and the expected content receive the same ones.
+// Models of a recording, and the changes of its commits. Seed, writer, step and the writer's earlier changes decide a
+// change, so the store and the expected content receive the same ones.
 import StillingWell
 import StillingWellFixtures
 import StillingWellSeededRandom

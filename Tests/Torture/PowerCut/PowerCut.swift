@@ -93,7 +93,7 @@ struct ImagesCommand: ParsableCommand {
         try FileManager.default.removeItem(atPath: recording.folder)
     }
 
-    /// Returns the steps before which the power fails, in ascending order. Half of them are next to flushes.
+    /// Returns the steps before which the power fails, in ascending order.
     private func places(_ count: Int, _ journal: Journal, _ random: inout SeededRandom) -> [Int] {
         // At the end of this recording, other threads' writes during the last flush are not flushed yet.
         if script == .killedAtMark { return Array(repeating: journal.steps.count, count: count) }

@@ -1,7 +1,7 @@
 // A task that iterates over an asynchronous sequence of changes and checks each element. It sometimes pauses or writes
-// between elements. It runs on the concurrency pool, not on a delivery context, and ends when it is cancelled.
+// between elements. It runs on the concurrency pool, not on a delivery context.
 //
-// `lock` guards `told`. The task writes it, and checks at rest read it.
+// `lock` guards `told`.
 import StillingWell
 import StillingWellFixtures
 import StillingWellSeededRandom

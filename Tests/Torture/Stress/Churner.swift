@@ -1,4 +1,4 @@
-// The thread that ends and makes tokens and connections. It draws an action and a site. The site draws the target.
+// A thread that draws an action and a site. The site draws the target.
 import StillingWellSeededRandom
 import StillingWellSync
 

@@ -130,7 +130,7 @@ indirect enum Condition: Sendable {
         }
     }
 
-    /// Compares with null: it equals null, differs from every value, and has no order.
+    /// Compares values that may be null. Null equals null, differs from every value, and has no order.
     private static func passes<Value: Comparable>(_ a: Value?, _ comparison: Operator, _ b: Value?) -> Bool {
         switch (a, b) {
         case (nil, nil): comparison == .equal

@@ -74,7 +74,7 @@ final class Neighbours: Sendable {
         return bytes
     }
 
-    /// Opens a damaged store, reads everything and writes. Errors other than `StoreError` are rethrown.
+    /// Opens a damaged store, reads it and writes to it. Errors other than `StoreError` are rethrown.
     private func visit(_ bytes: Data, _ random: inout SeededRandom) throws {
         let path = folder + "/neighbour"
         try? FileManager.default.removeItem(atPath: path)

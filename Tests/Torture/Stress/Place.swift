@@ -171,7 +171,7 @@ final class HoppingPlace: Place, @unchecked Sendable {
     func stop() {}
 }
 
-/// Delivers on a delivery context; every fourth request is answered twice, which a store has to bear.
+/// Delivers on a delivery context. About every fourth request is answered twice, which a store has to bear.
 final class RestlessScheduler: Scheduler, @unchecked Sendable {
     private let place: HoppingPlace
     private let posts = Counter()

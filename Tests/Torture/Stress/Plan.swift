@@ -17,7 +17,7 @@ struct Plan: Sendable {
 
     let seed: UInt64
     let durability: Durability
-    /// Number of keys from which commits draw.
+    /// Number of keys of small rows from which commits draw.
     let smallKeys: Int
     /// Number of small keys that most links lead to.
     let popularKeys = 3

@@ -57,22 +57,21 @@ final class Pulse: @unchecked Sendable {
 enum Limits {
     /// Time in seconds without a sign of life that counts as a stall.
     static let stallS = 240.0
-    /// Interval in seconds at which upkeep polls for commits that rang no bell.
+    /// Interval in seconds at which upkeep polls for commits that did not wake it.
     static let pollS = 1.0
     /// Seconds that a busy machine may add to the poll period without a violation.
     static let slackS = 60.0
-    /// CPU time of upkeep in one poll period with slack, from which it counts as working. Polling once a second
-    /// takes less than a tenth of it.
+    /// CPU time of upkeep in one poll period with slack, from which it counts as working.
     static let busyNs: Int64 = 1_000_000_000
     /// Anonymous descriptors that system libraries open at first use and keep: an epoll, an eventfd and timers for
-    /// queues and run loops. Six to ten remain after a run of any length. A leak per connection would leave hundreds.
+    /// queues and run loops. A leak per connection would leave many more.
     static let filesOfTheSystem = 12
     /// Heap bytes per commit above which a run fails.
     static let heapBytesPerCommit = 1_000
     /// Upper bound in bytes for the normal change of the heap between two quarters of a run. It changes with the
     /// observers' rows, waiting mail and frozen rows.
     static let heapSwingBytes = 20_000_000
-    /// Number of commits over which such a leak adds up to the normal change.
+    /// Number of commits over which `heapBytesPerCommit` adds up to `heapSwingBytes`.
     static let fewestCommitsOfALine = heapSwingBytes / heapBytesPerCommit
     /// Returns the bytes that the file may take.
     /// - Parameters:

@@ -116,8 +116,8 @@ extension Query {
         isText = number % 8 < 3 || number % 16 == 15
     }
 
-    /// Half of the queries have a range on their first sort key. The store keeps one tree for the sort order and serves
-    /// such queries as ranges of it, so many queries share a tree.
+    /// About half of the queries have a range on their first sort key. The store keeps one tree for the sort order and
+    /// serves such queries as ranges of it, so many queries share a tree.
     private init(_ table: TableSize, _ random: inout SeededRandom) {
         self.table = table
         let columns = Column.allCases.shuffled(using: &random)

@@ -37,7 +37,7 @@ struct RowValue: Equatable, Sendable, CustomStringConvertible {
         (self.id, key, score, weight, isDone, title, mark) = (id, 0, 0, 0, false, "", 0)
     }
 
-    /// Copies the value of one property from `other`.
+    /// Copies the value of one property other than the key from `other`.
     mutating func take(_ property: String, from other: RowValue) {
         switch property {
         case "score": score = other.score
