@@ -1,4 +1,4 @@
-// Tests of recorded workloads: the recording equals the operations on a store, and the playback equals the recording.
+// Tests of recorded workloads.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -230,7 +230,7 @@ private final class Card: StoredObject {
                 #expect(table.scores!.contains(change.item.score), "a row leaves its table")
             }
         }
-        // About as many rows as the recorded query found.
+        // About the share of the table's rows that the recorded query found.
         let watched = plan.queries[0]
         let found = (0..<dataset.items).count { watched.scores!.contains(dataset.item(at: $0).score) }
         // All passing queries are the same.

@@ -1,4 +1,4 @@
-// Tests of limits in multiples of a yardstick. They are unknown, with the reason, unless the yardstick was steady.
+// Tests of yardsticks, which a run reads at its begin and end or between the points of a sweep.
 import Testing
 import TidegaugeHarnessFixtures
 import TidegaugeMeasure

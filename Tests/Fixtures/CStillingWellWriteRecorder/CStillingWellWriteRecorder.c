@@ -1,6 +1,6 @@
-// Functions of the C library that open, change or flush files. They record what they have done to files of the folder.
-// The journal is in memory shared with forked children. Its mutex is held during a write, so that the journal has the
-// order of the writes. It is not held during a flush, so that other threads can write meanwhile.
+// Replacements of functions of the C library that open, change or flush files. They record what they have done to files
+// of the folder. The journal is in memory shared with forked children. Its mutex is held during a write, so that the
+// journal has the order of the writes. It is not held during a flush, so that other threads can write meanwhile.
 #define _GNU_SOURCE
 #include "CStillingWellWriteRecorder.h"
 
@@ -167,7 +167,7 @@ static void opened(int file, const char *path, int flags, bool is_new) {
     uint32_t number = journal->files - 1;
     while (number > 0 && journal->inodes[number] != status.st_ino) number--;
     if (is_new || number == 0) {
-        // The inode of a deleted file is used again.
+        // The inode of a deleted file may be used again.
         if (number != 0) journal->inodes[number] = 0;
         number = journal->files < MOST_FILES ? journal->files++ : MOST_FILES - 1;
         journal->inodes[number] = status.st_ino;

@@ -1,4 +1,4 @@
-"""A dictionary as an engine of the process door, which delivers rows and change sets. Tests give it the name of a fault."""
+"""A dictionary as an engine in a process of its own. It delivers rows and change sets. Its argument names a fault."""
 
 import bisect
 import json
@@ -133,7 +133,7 @@ def commit(request):
 
 
 def misbehave(request):
-    """Commits the fault, at the third commit. Returns a reply that replaces that of the commit, or None."""
+    """Performs a fault of the third commit. Returns a reply that replaces that of the commit, or None."""
     if fault in ("die", "fork-dies"):
         sys.stderr.write("a last word\n")
         sys.exit(3)

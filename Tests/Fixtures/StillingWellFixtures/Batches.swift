@@ -1,5 +1,5 @@
-// The data that the processes of a test write: counters, and batches of two rows. A batch and its count change in one
-// transaction, so a torn, lost or repeated commit can be detected.
+// The data that the processes of a test write: counters, and batches of two rows. A batch is inserted and counted in
+// one transaction, so a torn, lost or repeated commit can be detected.
 import Dispatch
 import StillingWell
 
@@ -33,7 +33,7 @@ public enum Batches {
         return 1
     }
 
-    /// Spins for `us` microseconds. Inside a write it holds the write lock.
+    /// Spins for `us` microseconds, inside a write to prolong it.
     public static func spend(us: Int) {
         let end = DispatchTime.now().uptimeNanoseconds + UInt64(us) * 1_000
         while DispatchTime.now().uptimeNanoseconds < end {}

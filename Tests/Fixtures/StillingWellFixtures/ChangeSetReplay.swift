@@ -116,7 +116,7 @@ public enum ChangeSetReplay {
         return nil
     }
 
-    /// The same for rows without sections.
+    /// Applies a change set of rows without sections.
     public static func apply<Row>(
         _ changes: ChangeSet, to kept: inout [Row], id: ((Row) -> ObjectID)? = nil, row: (Int) -> Row?
     ) -> String? {
@@ -193,7 +193,7 @@ public enum ChangeSetReplay {
         return isRight ? nil : "modifications should be \(modified): \(what())"
     }
 
-    /// The same for rows without sections.
+    /// Checks a change set of rows without sections.
     public static func violation<ID, Stamp>(
         _ changes: ChangeSet, from old: [ReplayedRow<ID, Stamp>], to new: [ReplayedRow<ID, Stamp>],
         _ modifications: Modifications = .all, mayMove: ((ID) -> Bool)? = nil

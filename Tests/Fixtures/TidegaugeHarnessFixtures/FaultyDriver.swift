@@ -1,5 +1,4 @@
-// The model store with one fault. Every fault could occur in a real engine, and for each a test requires that the
-// harness detects it.
+// The model store with one fault, for tests that the harness detects it.
 import Foundation
 import StillingWellSync
 import Synchronization
@@ -43,7 +42,7 @@ public enum Fault: String, Sendable, CaseIterable {
     case swappedBytes = "swapped-bytes"
     /// In a callback, a row's counterpart has a stamp that is one less.
     case tornCounterpart = "torn-counterpart"
-    /// Every fifth answer is the previous one.
+    /// Every fifth answer has the value of the previous one.
     case staleAnswer = "stale-answer"
     /// The third answer is an error.
     case failedAnswer = "failed-answer"
@@ -54,7 +53,7 @@ public enum Fault: String, Sendable, CaseIterable {
     case leakedBytes = "leaked-bytes"
     /// Leaks a descriptor per delivery context.
     case leakedFile = "leaked-file"
-    /// Its file takes new pages for every commit and reuses none.
+    /// Its file grows with every commit.
     case growingFile = "growing-file"
     // Faults that end a trial, which the trial or its parent process must detect.
     case crash

@@ -1,7 +1,7 @@
-// The smallest correct store. It keeps all rows in a dictionary, evaluates every query from scratch for every delivery,
-// and compares whole arrays for change sets. It is slow and obvious, as a reference for tests of the harness.
+// A simple and correct store. It keeps all rows in a dictionary, evaluates every query from scratch for every delivery,
+// and compares whole arrays for change sets.
 //
-// `lock` guards the rows and the version. Only `locked` is called while it is held.
+// `lock` guards the rows and the version. `locked` is called while it is held.
 import Foundation
 import StillingWellSync
 import TidegaugeDriver

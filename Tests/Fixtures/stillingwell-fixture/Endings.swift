@@ -1,5 +1,5 @@
-// Threads, queues, tasks, actors and connections that end before, during and after a write, with and without observers.
-// Afterwards the process must have the same resources as before.
+// Delivery contexts that end before, during and after a write, with and without observers. Afterwards the process must
+// not hold more resources than before.
 import Foundation
 import StillingWell
 import StillingWellFixtures

@@ -1,4 +1,4 @@
-// Programs that get a warning but are not stopped. The library's log goes to standard output.
+// Programs that get a warning but are not stopped.
 import Foundation
 import StillingWell
 import StillingWellSync

@@ -1,6 +1,5 @@
-// A process with an open store, for tests of several processes. Most commands print `ready` and wait for a line on
-// standard input, and end at the end of standard input. A command prints a line for each acknowledged action, without
-// buffering.
+// A process with an open store, for tests of several processes. Many commands print `ready` and wait for a line on
+// standard input. A command prints a line for each acknowledged action, without buffering.
 import Foundation
 import StillingWell
 import StillingWellFixtures

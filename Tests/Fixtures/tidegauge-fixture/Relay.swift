@@ -1,5 +1,5 @@
-// A relay between a trial and an agent that simulates a bad connection. It delays bytes in both directions, and fails
-// some time after the trial has sent the agent the order to start. Single-threaded.
+// A relay between a trial and an agent that simulates a bad connection. It delays bytes in both directions, and may
+// fail some time after the trial has sent the agent the order to start. Single-threaded.
 import ArgumentParser
 import Foundation
 

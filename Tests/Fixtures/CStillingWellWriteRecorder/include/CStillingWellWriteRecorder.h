@@ -1,6 +1,6 @@
 // Records what the processes of a store do to the files of its folder, in order: writes with their bytes, changes of
-// the folder, and flushes. It is linked only into one program. Its definitions precede those of the C library, so LMDB
-// calls them. Writes through memory maps are not recorded. Only `lock.mdb` and `shared` are written that way.
+// the folder, and flushes. Its definitions precede those of the C library, so LMDB calls them. Writes through memory
+// maps are not recorded. Only `lock.mdb` and `shared` are written that way.
 #ifndef CWRITERECORDER_H
 #define CWRITERECORDER_H
 

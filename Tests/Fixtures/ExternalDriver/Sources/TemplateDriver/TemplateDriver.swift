@@ -1,7 +1,7 @@
-// A driver to copy: the smallest store that pushes changes, driven through the four protocols. Replace the parts marked
-// "your engine" and rename the rest. It keeps rows in a dictionary and delivers whole values.
+// A driver to copy: a small store that pushes changes, driven through four protocols. Replace the parts marked "your
+// engine" and rename the rest. It keeps rows in a dictionary and delivers whole values.
 //
-// `lock` guards the rows and the version. Only `locked` is called while it is held, because it reports exactly that.
+// `lock` guards the rows and the version. `locked` is called while it is held, because it reports exactly that.
 import Foundation
 import TidegaugeDriver
 
