@@ -233,7 +233,7 @@ import TidegaugeSpec
             table.apply(changes[0])
             guard changes[0].item.score >= Score.make(upper: 1 << 31 - 1, serial: 0) else { continue }
             moves += 1
-            // Only the last move of the other writer may be above it.
+            // At most one row may be above it, which the other writer moved.
             let above = table.items().count { $0.score > changes[0].item.score }
             #expect(above <= 1)
         }

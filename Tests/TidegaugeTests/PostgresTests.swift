@@ -163,7 +163,7 @@ struct PostgresTests {
             result.violations.contains { text in words.contains { text.hasPrefix($0) } }, "\(result.violations)")
     }
 
-    /// On an existing server, other data remains equal byte for byte, and nothing is added.
+    /// On an existing server, a dump is the same before and after, and no slot remains.
     @Test(arguments: cases(Array(PostgresDriver.Way.all.indices), atEveryCommit: [indexOfWal]))
     func aServerOfOthersIsLeftAsItWas(_ way: Int) throws {
         let driver = PostgresDriver(PostgresDriver.Way.all[way])

@@ -121,7 +121,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(up.ran.dropFirst(2).map(\.writers.rateHz) == [4_000, 8_000, 16_000])
         #expect(upwards.figure(.sustainableRate, .high)?.value == 16_000)
         let (_, down, _) = try run([80_000, 160_000], capacityHz: 10_000, search: 9)
-        // The search ends when the ends are close to each other.
+        // The search ends when the ends are at most 5 % apart.
         #expect(down.ran.dropFirst(2).prefix(4).map(\.writers.rateHz) == [40_000, 20_000, 10_000, 14_142])
         let last = try #require(down.ran.last?.writers.rateHz)
         #expect(last > 10_000 && last < 10_900)

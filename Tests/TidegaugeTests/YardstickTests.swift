@@ -1,4 +1,4 @@
-// Tests of yardsticks, which a run reads at its begin and end or between the points of a sweep.
+// Tests of yardsticks.
 import Testing
 import TidegaugeHarnessFixtures
 import TidegaugeMeasure

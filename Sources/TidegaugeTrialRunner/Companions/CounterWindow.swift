@@ -7,7 +7,7 @@ final class CounterWindow: Companion {
     private let store: any WorkCounting
     private let start: CounterReading
 
-    /// Reads the counters. Returns nil if the engine counts nothing.
+    /// Reads the counters. Returns nil if the store is no `WorkCounting`.
     init?(_ store: any DrivenStore) throws {
         guard let store = store as? any WorkCounting else { return nil }
         (self.store, start) = (store, try CounterReading(store))

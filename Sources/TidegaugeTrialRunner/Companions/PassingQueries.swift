@@ -1,8 +1,7 @@
-// The queries of a recorded workload that are observed for a part of it, like those of screens. Each is subscribed
-// and cancelled at its recorded times. Its latencies are those of the commits due between its first delivery and its
-// end. `ChurnedObserver` checks its deliveries.
+// The queries of a recorded workload that are observed for a part of it, like those of screens. Each is subscribed at
+// its recorded time, and cancelled at its recorded end or after the load. `ChurnedObserver` checks its deliveries.
 //
-// A leaf lock guards the state.
+// A lock guards the state, and another one the findings.
 import StillingWellSync
 import TidegaugeDriver
 import TidegaugeMeasure

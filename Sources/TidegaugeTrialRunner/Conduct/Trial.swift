@@ -15,7 +15,7 @@ public struct Trial {
     /// - Parameters:
     ///   - storeDirectory: an existing empty folder; for a `memory` store on a memory file system if there is one.
     ///   - hosts: the available hosts for specs that ask for several; if empty, processes of this machine are used.
-    ///   - report: called repeatedly with the progress, on the calling thread.
+    ///   - report: called with the progress, on the calling thread.
     /// - Returns: a result in every case; `fate` says how the trial ended.
     public static func run(
         _ spec: TrialSpec, on driver: any StoreDriver, storeDirectory: String, hosts: [HostEntry] = [],

@@ -16,7 +16,7 @@ package enum ConformVerdict: Sendable {
 package struct Conformer {
     /// Most runs that shorten one history.
     package static let mostShorteningRuns = 100
-    /// Most runs of a history whose threads race, until one shows the breach.
+    /// Most runs of a shorter history whose threads race, until one shows the breach.
     private static let repetitions = 3
     /// Divisor of the time limit after a first time-out, and while a history with a time-out is shortened. A breach by
     /// a time-out that is found so is checked with the whole limit.

@@ -6,7 +6,7 @@ import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// The history's own thread uses it.
+/// Used on the thread that calls `outcome`.
 struct HistoryRun {
     struct Subscribed {
         let query: Query

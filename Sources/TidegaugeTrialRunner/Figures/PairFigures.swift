@@ -209,7 +209,7 @@ struct PairFigures {
         return spans
     }
 
-    /// Affecting commits covered per callback: measured commits, and `callbacks`.
+    /// Covered pairs per callback; nil without callbacks.
     var coalescingRatio: Double? { callbacks > 0 ? Double(coveredPairs) / Double(callbacks) : nil }
 }
 

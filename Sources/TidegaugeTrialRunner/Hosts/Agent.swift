@@ -1,5 +1,5 @@
-// The agent of a host. A trial starts it through the command that leads to the host. It answers pings, starts the
-// process that writes or observes, stops or kills it on request, and finally sends what that process recorded.
+// The agent of a host. It answers pings, starts the process that writes or observes, stops or kills it on request, and
+// finally sends what that process recorded.
 //
 // It has one thread, which waits for its input and for the process together, so nothing needs a lock. Commit records
 // lie in memory shared with the process, so they survive however it ends.
@@ -17,7 +17,7 @@ public final class Agent {
         let process: Subprocess
         let order: HostOrder
         let records: [RecordBuffer<CommitRecord>]
-        /// Folder of the records; removed as soon as both processes have mapped them.
+        /// Folder of the records; removed when both processes have mapped them, or when the worker is dismissed.
         let folder: PrivateFolder
         var frames = HostFrameReader()
         /// Whether its records have been sent already.

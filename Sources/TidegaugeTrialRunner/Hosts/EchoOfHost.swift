@@ -42,8 +42,8 @@ extension Echo {
             })
     }
 
-    /// Returns what the host's observers have to cover: for each query, the last version from which on its commits have
-    /// a net effect.
+    /// Returns what the host's observers have to cover. For each query, it is the version of the last commit such that
+    /// this commit and the later ones have a net effect.
     /// - Parameter tokens: tokens of the versions, if versions are known only after the trial; otherwise nil.
     static func goal(_ history: History, _ tokens: [Int64: Int64]?) -> HostGoal {
         // The net effect is computed only from the last 64 commits on, because it is expensive.

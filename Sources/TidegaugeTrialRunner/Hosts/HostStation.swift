@@ -42,7 +42,7 @@ final class HostStation {
         shownRecords = Array(repeating: [], count: writers.count)
     }
 
-    /// Waits for its first message and checks that it can open the store.
+    /// Waits for the host's first message and checks that the host can open the store.
     /// - Parameter binarySHA: SHA-256 of this process's file.
     func greet(binarySHA: String?, _ setup: TrialSetup) throws {
         let hello = try link.awaitHello(binarySHA: link.host.isHere ? nil : binarySHA)
@@ -55,7 +55,7 @@ final class HostStation {
         }
     }
 
-    /// Stops waiting for the host, because its agent is lost or the agent's process has failed.
+    /// Records why the trial no longer waits for the host: its agent is lost, or the agent's process has failed.
     func lose(_ fault: TrialFault) {
         loss = loss ?? fault.description
         if case .host = fault { isGone = true }

@@ -11,7 +11,7 @@ final class TimedFault: Companion {
 
     /// - Parameters:
     ///   - steps: actions and their offsets in ns from the start of the window. Each look performs at most one.
-    /// - undo: action to perform after the wait for deliveries.
+    ///   - undo: action to perform after the wait for deliveries.
     private init(_ steps: [(atNs: Int64, body: () -> Void)] = [], undo: @escaping () -> Void) {
         (self.steps, self.undo) = (steps[...], undo)
     }

@@ -223,8 +223,8 @@ final class InterleavingTest: Sendable {
 
 /// An observer of an interleaving test, with the steps that its callbacks run. Deliveries come one at a time.
 ///
-/// Unchecked because its blocks and variables are used on the delivery context; only `subscription` is also read
-/// elsewhere.
+/// Unchecked because its blocks and variables are used on the delivery context. Of the variables that are no atomics,
+/// only `subscription` is also read elsewhere.
 final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
     let site: String
     let query: Query

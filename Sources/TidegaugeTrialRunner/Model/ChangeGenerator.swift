@@ -1,5 +1,5 @@
-// Generates the commits of one writer from its seed. Writers share no rows, so the effect of a change never depends on
-// another writer. So the oracle can run the generators again after the measurement, and changes need no records.
+// Generates the commits of one writer from its seed. Writers share no rows, so the oracle can run the generators again
+// after the measurement, and changes need no records.
 import TidegaugeDriver
 import TidegaugeSpec
 

@@ -26,7 +26,7 @@ final class Observer: DeliverySink {
     private let callbackCount = Atomic<Int>(0)
     private let failure = Guarded<(any Error)?>("observer failure", nil)
 
-    // Set on the delivery context, and read elsewhere only after a hop to it.
+    // Set in `init` or on the delivery context, and read elsewhere only after a hop to it.
     nonisolated(unsafe) var subscription: (any DriverSubscription)?
     private let subscribed = Atomic<Int64>(0)
     /// The time of the subscription.

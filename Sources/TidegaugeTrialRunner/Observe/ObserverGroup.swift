@@ -54,7 +54,8 @@ final class ObserverGroup: Sendable {
     /// Number of descriptors that the store and the probes may open later.
     private static let filesForOthers = 32
 
-    /// Throws if the observing threads would exceed the limit of descriptors: without any, a run loop ends the process.
+    /// Throws if the run loops of the observing threads would exceed the limit of open files: a run loop that gets none
+    /// ends the process.
     static func checkOpenFiles(
         threads: Int, _ spec: TrialSpec, open: Int? = ProcessHoldings.openFiles,
         limit: Int = ProcessHoldings.openFileLimit

@@ -47,7 +47,7 @@ final class RowSampler: Sendable {
     /// load, while the fault is read.
     private let found = Mutex<String?>(nil)
 
-    /// Nil if rows are not shown, and for all but the first 64 observers.
+    /// Returns nil if rows are not kept or not shown, and for all but the first 64 observers.
     init?(_ index: Int, _ order: Query.Order, _ spec: TrialSpec, _ capabilities: Capabilities) throws {
         guard index < Self.observers, capabilities.hasContents, capabilities.shows != .nothing else { return nil }
         hasChangeSets = capabilities.hasChangeSets

@@ -1,6 +1,6 @@
-// Reads the final state in three ways (the store's evaluation of each query, the live collections, the whole table) and
-// compares it with the model row by row. The number of rows is limited; the first query and the first observer are
-// always compared.
+// Reads the final state in three ways (the store's evaluation of queries, the live collections, the whole table) and
+// compares it with the model row by row. The numbers of rows and queries are limited; the first query and the first
+// observer are always compared.
 import TidegaugeDriver
 
 struct Convergence {

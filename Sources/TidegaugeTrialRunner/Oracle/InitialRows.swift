@@ -1,4 +1,4 @@
-// Finds the initial rows of each query. A query over a range of scores does not scan the whole dataset.
+// Finds the initial rows of each query. A query over a range of scores does not scan all items.
 import StillingWellBasis
 import TidegaugeDriver
 

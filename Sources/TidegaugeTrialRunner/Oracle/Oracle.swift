@@ -148,7 +148,7 @@ struct Oracle {
         return "convergence: \(log.observer.name) \(reached) and version \(last) changed its rows"
     }
 
-    /// Returns groups of observers that observe the same query and recorded the same versions, counts and lists.
+    /// Returns groups of observers that observe the same query and recorded the same deliveries.
     private func groups() -> [[ObserverLog]] {
         var groups: [[ObserverLog]] = []
         var byHash: [Int: [Int]] = [:]

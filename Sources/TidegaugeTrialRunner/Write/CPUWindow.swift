@@ -43,7 +43,7 @@ final class CPUWindow: Companion {
     func end(into findings: inout Findings) {
         guard let start else { return }
         let delta = probe.delta(since: start)
-        // A server belongs to the measured engine, so its CPU time counts in all figures of the process.
+        // A server belongs to the measured engine, so its CPU time is added to that of the process.
         let served = servedSince()
         for (kind, timeNs) in served { findings.counts["server_cpu_ns.\(kind)"] = Int(timeNs) }
         let serverNs = served.values.reduce(0, +)

@@ -8,7 +8,7 @@ import TidegaugeTrial
 
 final class WriterGroup: WritingSide {
     private static let lookEveryNs: Int64 = 10_000_000
-    /// Time in ns between the readiness of the last writer and the first due commit.
+    /// Least time in ns between the readiness of the last writer and the first due commit.
     private static let leadNs: Int64 = 5_000_000
 
     private let spec: TrialSpec

@@ -30,7 +30,7 @@ public enum Fault: String, Sendable, CaseIterable {
     case staleCollection = "stale-collection"
     case wrongContents = "wrong-contents"
     case lostCommit = "lost-commit"
-    /// A read shows the first of the audited rows with its previous stamp.
+    /// A read shows the first of the audited rows with a stamp that is one less.
     case tornRead = "torn-read"
     /// Delivers whole values. From the sixth callback on, every second one claims the version after that of its rows.
     case versionAhead = "version-ahead"

@@ -26,7 +26,7 @@ struct Questions {
                 if say("write many", { try write(200, store) }) {
                     say("told") { try observers.wait() }
                     askAll("third", store)
-                    // Rows that `writeSmall` does not change are read once, after its commits.
+                    // Rows that `writeSmall` does not change are also read if it fails.
                     if say("write 250", { try writeSmall(250, store) }) { askAll("fourth", store) }
                     askRest(store)
                 } else {

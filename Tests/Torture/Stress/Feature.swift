@@ -75,7 +75,7 @@ enum Feature: Int, CaseIterable, Sendable {
     /// Work after which the feature must have occurred. Not a time, because a busy machine does less per minute.
     var expectedFrom: Work {
         switch self {
-        // About every second kill happens while all other writers are paused.
+        // About half of the kills happen while all other writers are paused.
         case .kills: .kills(1)
         case .strictKills: .kills(8)
         // Most observers of linking objects are ended before a row that links to theirs changes.

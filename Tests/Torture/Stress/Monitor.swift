@@ -1,5 +1,5 @@
-// The thread that checks the file's size (I8) and signs of life every 50 ms, and prints progress every 5 s. A stalled
-// run cannot be ended normally, so the monitor prints the result and ends the process.
+// The thread that checks the file's size (I8) and signs of life, samples the heap, and prints progress. A stalled run
+// cannot be ended normally, so the monitor prints the result and ends the process.
 import Foundation
 import StillingWell
 import StillingWellSync

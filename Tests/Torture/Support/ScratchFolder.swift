@@ -1,4 +1,5 @@
-// A folder for the store of a run. No other user can enter it or guess its name, since /tmp and /dev/shm are shared.
+// A folder for the store of a run. Only this user can enter it, and its name is random, because /tmp and /dev/shm are
+// shared.
 import Foundation
 import Glibc
 

@@ -42,11 +42,12 @@ void wr_end(void);
 void wr_note(const char *text);
 /// Must be called before a process exits while its threads still write. Completes the journal and stops further writes.
 void wr_leave(void);
-/// Ends this process, as if it was killed, after it recorded this many further steps. Must be called before it has
-/// other threads.
+/// Ends this process, as if it was killed, after about this many further steps. Must be called before it has other
+/// threads.
 void wr_end_process_after(uint64_t steps);
 static const uint64_t WR_ANYWHERE = UINT64_MAX;
-/// Ends this process after it recorded this many steps of a kind at this offset of any file.
+/// Ends this process after it recorded this many steps of a kind at this offset of any file, or anywhere
+/// (`WR_ANYWHERE`).
 void wr_end_process_at(uint32_t kind, uint64_t offset, uint64_t count);
 /// Lets each flush of this process end only after this many further steps.
 void wr_write_beside_flushes(uint64_t steps);
