@@ -120,7 +120,7 @@ struct Recording {
         case killedAtMark
         /// Killed after the second rename of a new store's files.
         case killedAtNames
-        /// Killed after this many journal steps. A process with fewer steps leaves the store open.
+        /// Killed after about this many journal steps. A process with fewer steps leaves the store open.
         case killed(after: Int)
 
         var flushesUnasked: Bool {

@@ -78,7 +78,7 @@ enum Feature: Int, CaseIterable, Sendable {
         // About half of the kills happen while all other writers are paused.
         case .kills: .kills(1)
         case .strictKills: .kills(8)
-        // Most observers of linking objects are ended before a row that links to theirs changes.
+        // Observers of linking objects are called seldom.
         case .linkingObjects: .callbacks(30_000)
         case .forks where !Forker.isPossible: .callbacks(.max)
         default: .callbacks(10_000)

@@ -75,7 +75,7 @@ final class Site: @unchecked Sendable {
         return opened
     }
 
-    /// Ends all tokens and releases the connection. Sometimes closes the site's own store.
+    /// Ends all observers and loops, and releases the connection. Sometimes closes the site's own store.
     func close() {
         for view in views where view.end(.invalidate) { load.tally.tokensEndedOnPlace.add() }
         views = []
