@@ -55,7 +55,7 @@ struct AsyncWriteTests {
         let test = try TestStore(durability: durability)
         let results = try gathered(test.store, 40) { index, connection in
             try connection.add(Note(id: index, score: index))
-            // Writes of the group see an earlier write, unless it failed.
+            // A write sees an earlier one, unless that one failed.
             if index % 3 == 1 { throw Refused() }
             if index % 3 == 2 {
                 #expect(try connection.object(Note.self, forPrimaryKey: index - 2) != nil)
@@ -132,7 +132,7 @@ struct AsyncWriteTests {
         let tasks = (0..<4).map { index in task(test.store) { try $0.add(Note(id: index)) } }
         for index in [0, 2] {
             tasks[index].cancel()
-            // Another write holds the lock until the end.
+            // The other write still holds the lock.
             #expect(await tasks[index].value == .cancelled)
         }
         mayEnd.update { $0 = true }
@@ -211,7 +211,7 @@ struct AsyncWriteTests {
             }
         }
         let waiting = task(test.store) { try $0.add(Note(id: 2)) }
-        // The writer thread waits for the lock on behalf of the write before it.
+        // Write 2 makes the writer thread wait for the lock.
         let page = test.store.core.storage.page
         while cp_load32(page.waiting) == 0 { await Task.yield() }
         await #expect(throws: StoreError.writeTimedOut(after: .milliseconds(5))) {
@@ -249,8 +249,7 @@ struct AsyncWriteTests {
         await #expect(throws: StoreError.closed) { try await test.store.read { $0.version } }
     }
 
-    /// Number of this process's mappings with about the size of a default thread stack. Each thread with such a stack
-    /// has one while it runs, and after its end until its memory is freed.
+    /// Number of this process's mappings with about the size of a default thread stack.
     private func stackCount() throws -> Int {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

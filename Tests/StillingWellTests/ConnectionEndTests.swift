@@ -1,4 +1,3 @@
-// Tests of how connections and their observers end: with their store, or with their run loop.
 import Foundation
 import StillingWellSync
 import Testing

@@ -61,7 +61,7 @@ struct EdgeValueTests {
             try observe(">", notes.where(\.weight > .nan)),
             try observe("due", notes.where(\.due == Date(timeIntervalSinceReferenceDate: .nan))),
         ]
-        // Equal plans share one evaluation. Without that, nothing below would be delivered.
+        // Equal plans share one evaluation, so a plan with NaN must equal itself.
         let nan = FilterExpression.compare(column: 3, .equal, .double(.nan))
         try #require(nan == nan && nan.hashValue == nan.hashValue)
         try scheduler.turn { told.count == 4 }

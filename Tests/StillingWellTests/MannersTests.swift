@@ -1,5 +1,3 @@
-// Tests of warnings for programs that are probably wrong: a run loop that does not run, a property without a wrapper,
-// an index out of range.
 import Foundation
 import Testing
 

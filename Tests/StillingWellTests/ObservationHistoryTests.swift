@@ -1,10 +1,6 @@
-// Random histories of several connections, compared with a plain model. They have commits by any connection, suppressed
-// notifications, own writes shown between deliveries, connections that lag or have autorefresh off, and observers that
-// start and end, with or without key paths. Upkeep processes one commit or many in a step.
-//
-// The test uses one thread, and waits only for initial callbacks and for upkeep to reach known versions. So a seed
-// determines the steps.
-// `STILLINGWELL_HISTORY_SEEDS` and `STILLINGWELL_HISTORY_COMMITS` set the length. `TIDEGAUGE_SEED` is the first seed.
+// Random histories of several connections, compared with a plain model. Upkeep processes one commit or many in a step.
+// `STILLINGWELL_HISTORY_SEEDS` is the number of histories, `STILLINGWELL_HISTORY_COMMITS` the version at which each
+// ends, and `TIDEGAUGE_SEED` the first seed.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -117,8 +113,7 @@ private final class Judge {
         return view.places(state).mapValues { Known(place: $0, stamp: rows[$0.id]!.stamps[kind.rawValue]) }
     }
 
-    /// Applies a suppressed commit. A change applies if the row was known as it was before the commit. A removal always
-    /// applies, unless the row was not visible before and is not deleted.
+    /// Applies a suppressed commit.
     private func beSilent(_ before: StoreState, _ after: StoreState) {
         let (was, now) = (rows(before), rows(after))
         let (all, left) = (view.rows(before), view.rows(after))
@@ -317,8 +312,7 @@ private final class History {
         try seat.checkShown(states, "after a refresh")
     }
 
-    /// Adds an observer. Its initial callback comes at the connection's version, or at a later one it has reached by
-    /// then. Often there are commits before that, which upkeep often processes before it has evaluated the query.
+    /// Adds an observer. There may be commits before its initial callback.
     private func addObserver(_ seat: Seat) throws {
         guard seat.judges.count < 8 else { return }
         let waits = random.oneIn(2)

@@ -1,5 +1,4 @@
-// Tests of sums, means and extremes of observed results. Upkeep maintains them from the first request on, and they
-// match the rows at every delivery.
+// Tests of sums, means and extremes of observed results.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -7,7 +6,7 @@ import Testing
 @testable import StillingWell
 @testable import StillingWellTree
 
-/// Notes with an observer, and a method that writes and delivers at once.
+/// Notes, and a connection that is refreshed after each write.
 private final class ObservedNotes {
     let test: TestStore
     let connection: Connection
@@ -48,17 +47,17 @@ private final class ObservedNotes {
         try write { try $0.object(Note.self, forPrimaryKey: id).map(body) }
     }
 
-    /// Writes until upkeep's tree satisfies `condition`. Upkeep rebuilds it while commits go on.
+    /// Writes until the tree of the results satisfies `condition`, up to 100,000 times.
     func writeUntil(_ results: Results<Note>, _ condition: (Measures) -> Bool) throws {
         for _ in 0..<100_000 {
             if condition(results.rows.tree.measures) { return }
             try set(0) { $0.tag = UUID() }
         }
-        Issue.record("a hundred thousand commits, and the tree is as it was")
+        Issue.record("the condition does not hold after 100,000 commits")
     }
 }
 
-/// All aggregates of some results.
+/// Aggregates of some results.
 private struct Numbers: Equatable {
     let score: [Int?]
     let group: [Int?]

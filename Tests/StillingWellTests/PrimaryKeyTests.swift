@@ -1,4 +1,3 @@
-// Tests of primary keys: their types and lengths, and the errors for others.
 import Foundation
 import StillingWellSync
 import Testing
@@ -77,8 +76,7 @@ struct PrimaryKeyTests {
         #expect(text.contains("'number'") && text.contains("'name'") && text.contains("TwoKeys"), "\(text)")
     }
 
-    /// Keys of up to 3 and of 509 to 511 bytes, with zeros at the start, at the end or at both. No two of them may be
-    /// confused.
+    /// Keys of up to 3 and of 509 to 511 bytes, most with zeros at one end or both.
     private static let keys: [Data] = {
         var keys: Set<Data> = []
         for count in [0, 1, 2, 3, 509, 510, 511] {
@@ -92,7 +90,7 @@ struct PrimaryKeyTests {
                 }
             }
         }
-        // The only one that cannot be stored, because there is one more key of up to 511 bytes than LMDB can have.
+        // A key of 511 zeros cannot be stored: there is one more key of up to 511 bytes than LMDB can have.
         keys.remove(Data(repeating: 0, count: 511))
         return keys.sorted { $0.lexicographicallyPrecedes($1) }
     }()

@@ -1,5 +1,4 @@
-// Tests of several processes on one store. No commit is lost, every observer is called, and a killed process loses only
-// its uncommitted changes. The other processes are stillingwell-fixture.
+// Tests of several processes on one store. The other processes are stillingwell-fixture.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures

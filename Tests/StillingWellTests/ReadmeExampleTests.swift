@@ -1,4 +1,4 @@
-// Tests that the program shown in README is built, is short, and prints what README says.
+// Tests of the program that README shows.
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-// Tests of the texts that end a program. The program is built without the assertions of the test build.
+// Tests of the texts that end a program.
 import Foundation
 import Testing
 

@@ -1,5 +1,4 @@
-// Tests of asynchronous sequences of changes. Tests of coalescing use a manual scheduler, so that the pending changes
-// are known. Iterating does not need the connection's thread.
+// Tests of asynchronous sequences of changes.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -192,7 +191,7 @@ final class LiveChangesTests: NoteSuite {
             var iterator = changes.makeAsyncIterator()
             #expect(try await iterator.next() == nil)
         }
-        // The observer is released on the sequence's own queue.
+        // The connection may be released later, on another thread.
         let isGone = Watched(false)
         nonisolated(unsafe) let check = { connection == nil }
         Thread.detachNewThread {

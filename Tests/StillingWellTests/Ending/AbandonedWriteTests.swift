@@ -1,5 +1,3 @@
-// Tests of writes that are not ended. The lock is released with the connection, the block or the thread. A write may
-// end on another thread than the one it began on.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures
@@ -243,14 +241,13 @@ struct AbandonedWriteTests {
 
     @Test("observers of a store that became unreadable get one error, and refresh does not wait")
     func lost() throws {
-        // Polling is off.
         let test = try TestStore(upkeepPollNs: nil)
         try test.store.write { try $0.add(Note(id: 1)) }
         let feed = try Feed(test.store)
         let notes = try feed.connection.objects(Note.self)
         try feed.observe("notes", notes)
         try feed.observe("note", try #require(notes.first))
-        // Abandons a transaction of the engine, without the library's calls: its thread ends.
+        // Abandons a transaction of the engine: its thread ends without unlocking.
         let storage = test.store.core.storage
         onThread {
             _ = try storage.writeLock.lock()

@@ -1,5 +1,3 @@
-// Tests of threads, queues, actors and connections that end. Their versions are released even if tokens are kept, and
-// their connections with the tokens.
 import Foundation
 import StillingWellFixtures
 import StillingWellSync
@@ -8,7 +6,6 @@ import Testing
 
 @testable import StillingWell
 
-/// Objects that outlive a delivery context.
 private final class Remains: @unchecked Sendable {
     weak var connection: Connection?
     var token: NotificationToken?
@@ -28,7 +25,6 @@ struct EndedPlaceTests {
 
     init() throws { test = try TestStore() }
 
-    /// Polls for changes that queues, actors and upkeep make with a delay.
     private func wait(_ what: Comment, _ isDone: () -> Bool) throws {
         let deadline = DispatchTime.now().uptimeNanoseconds + 300_000_000_000
         while !isDone() {

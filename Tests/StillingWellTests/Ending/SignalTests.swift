@@ -1,4 +1,3 @@
-// Tests of signals in a program with an open store. The library handles its own faults and leaves other signals alone.
 import Foundation
 import StillingWellFixtures
 import StillingWellTestThreads

@@ -1,5 +1,4 @@
-// Example of a store as a channel between processes. One process writes a request and observes it, and another process
-// writes the answer into it. Requests are kept while the other process does not run.
+// Example of a store as a channel between processes.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -9,7 +8,7 @@ import Testing
 
 @Suite("Objects as messages between processes", .serialized, .onThreads)
 struct MessagesTests {
-    /// Sends requests and waits for their answers, on a thread of its own.
+    /// Sends requests and collects their answers, on a thread of its own.
     private final class Requester: @unchecked Sendable {
         let answers = Watched<[String: String]>([:])
         private let thread = RunLoopThread("requester")

@@ -1,5 +1,5 @@
-// Tests of plain objects in long chains, as loops make them. Adding and releasing them must not take stack in
-// proportion to their number.
+// Tests of long chains and cycles of objects. Adding and releasing a chain must not take stack in proportion to its
+// length.
 import Foundation
 import Testing
 
@@ -71,7 +71,7 @@ struct DeepObjectTests {
                 last = head.boss ?? head.friends.first
             }
             #expect(first == nil && last == nil)
-            // After a cancelled write, all objects are plain again.
+            // A chain that a cancelled write has added is released too.
             let test = try TestStore([Human.self, Dog.self], durability: .memory)
             struct Cancelled: Error {}
             #expect(throws: Cancelled.self) {

@@ -1,5 +1,3 @@
-// Tests of objects that are passed to a store other than their own. Each call names both stores in an error or does the
-// right thing. No call takes the row with the same number for the object.
 import Foundation
 import Testing
 
@@ -30,7 +28,7 @@ private struct TwoStores {
         }
     }
 
-    /// Returns the error of a write in the second store with a human of the first. Nothing may be changed.
+    /// Returns the error of a write in the second store with a human of the first. Checks names and links afterwards.
     func writing(_ body: (Human, Connection) throws -> Void) throws -> String {
         let text = try a.store.read { theirs in
             let ada = try theirs.objects(Human.self)[0]
@@ -230,7 +228,7 @@ struct ForeignObjectTests {
                 let reason = refusal { _ = try connection.objects(Human.self).where(text, dog) }
                 #expect(reason.contains("Human") && reason.contains("Dog"), "\(text): \(reason)")
             }
-            // A link to humans never leads to a dog, even if the numbers are equal.
+            // Linking objects over a link to humans are refused for a dog.
             let reason = refusal { _ = try dog.linkingObjects(\Dog.owner) }
             #expect(reason.contains("Human") && reason.contains("Dog"), "\(reason)")
             let list = refusal { _ = try dog.linkingObjects(\Human.friends) }

@@ -1,5 +1,3 @@
-// Tests of secondary indexes. They find the same rows as a scan, are built for existing rows, and are maintained by
-// programs that do not declare them.
 import Foundation
 import StillingWellSeededRandom
 import Testing

@@ -1,6 +1,4 @@
-// Random histories of links, lists and deletions, compared with a plain model. Change sets lead each observer from
-// state to state. It shows the query's rows at that version and receives exactly the rows that were written or lead to
-// a written row over up to three links, for any coalescing. Own writes are shown at once, over links too.
+// Random histories of links, lists and deletions, compared with a plain model.
 import Foundation
 import StillingWell
 import StillingWellFixtures

@@ -1,4 +1,4 @@
-// Tests of orders over links. They follow changes of the linked rows. (LinkHistoryTests has random histories.)
+// Tests of orders over links. (LinkHistoryTests has random histories.)
 import StillingWell
 import Testing
 

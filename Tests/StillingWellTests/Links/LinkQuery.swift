@@ -131,7 +131,7 @@ struct LinkQuery: Sendable {
         state.human(state.human(dog.link)?.link)?.age
     }
 
-    /// Elements of a list of friends, each with the row it refers to.
+    /// Elements of a list of friends whose row passes, each with that row.
     private static func friends(
         of key: Int, _ state: StoreState, _ passes: (StoreRow) -> Bool
     ) -> [(ModelElement<UInt64>, StoreRow)] {

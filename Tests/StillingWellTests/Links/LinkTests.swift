@@ -1,4 +1,3 @@
-// Tests of links between objects: setting, deleting, linking objects, and filters over links.
 import Foundation
 import Testing
 

@@ -50,7 +50,6 @@ struct LinkingObjectsTests {
             #expect(ada.pets.map(\.id) == [0, 2, 4] && ada.pets.count == 3 && ada.pets[1].id == 2)
             #expect(ada.admirers.map(\.id) == [2])
             try #expect(ada.pets.results().where(\.id > 0).sorted(by: \.id, ascending: false).map(\.id) == [4, 2])
-            // Linking objects have no column.
             #expect(ada.friends.isEmpty)
         }
     }

@@ -1,5 +1,4 @@
-// Tests of the order of long lists, which the store keeps separately from the elements' rows. Any sequence of changes
-// has the same effect as on an array, and verification finds that rows and order agree.
+// Tests of the order of long lists, which the store keeps separately from the elements' rows.
 import CStillingWellLMDB
 import Foundation
 import StillingWellFixtures
@@ -39,7 +38,7 @@ private struct Shelves {
         return shelf
     }
 
-    /// Changes a list, in most cases several times around one index.
+    /// Changes a list and its array.
     mutating func change(_ id: Int, _ connection: Connection) throws {
         let list = try Self.shelf(id, connection).numbers
         var model = numbers[id]
@@ -186,7 +185,7 @@ struct ListOrderTests {
             switch random.below(5) {
             case 0: try beside.write { try $0.add(Other()) }
             case 1:
-                // Elements of all lists are in one table.
+                // Elements of all shelves' lists are in one table.
                 try beside.write { try Shelves.shelf(7, $0).numbers.append(turn) }
             case 2:
                 try connection.refresh()

@@ -1,4 +1,3 @@
-// Tests of lists of values and of objects: as collections, with observers, and in filters.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -32,7 +31,7 @@ struct ListTests {
         }
     }
 
-    /// Checks the operations of a list, stored or not.
+    /// Checks operations of a list, stored or not.
     private func exercise(_ list: List<String>) {
         list.append("b")
         list.append(contentsOf: ["d", "b"])

@@ -1,5 +1,4 @@
-// Tests of deletions that are done at once: all objects of a class, and links to a deleted object. The result equals
-// that of changing objects one by one.
+// Tests of deletions that are done at once: all objects of a class, and links to a deleted object.
 import Foundation
 import StillingWellSeededRandom
 import Testing
@@ -69,7 +68,7 @@ struct DeletingAllTests {
         }
     }
 
-    /// All values and links, and what indexes find.
+    /// All objects and what indexes find, as text.
     private static func content(_ store: Store) throws -> [String] {
         try store.read { connection in
             var lines: [String] = []
@@ -159,7 +158,7 @@ struct DeletingAllTests {
             func change(_ store: Store, _ delete: (Connection) throws -> Void) throws {
                 do {
                     try store.write { connection in
-                        // A leaf that the write adds before it deletes all leaves is deleted too.
+                        // If the write adds the leaf first, deleting all leaves deletes it too.
                         let leaf = Leaf()
                         leaf.key = -step
                         leaf.image = Data(repeating: 9, count: 3_000)

@@ -1,5 +1,4 @@
-// Tests of a loop that reuses an object for a later row. No weak or unowned reference to the object may see the later
-// row.
+// Tests of loops, which may reuse an object for a later row.
 import StillingWell
 import Testing
 

@@ -1,6 +1,4 @@
-// Random writes of mapped values, compared with plain Swift values. Objects are added, created from dictionaries,
-// updated and deleted. Values are read directly and by filters, orders and aggregates, in and after the write, and
-// after reopening.
+// Random writes of mapped values, compared with plain Swift values.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -46,7 +44,7 @@ private struct Plain: Equatable {
         painting.moods.append(contentsOf: moods)
     }
 
-    /// Values, or their stored form, for a dictionary that makes an object.
+    /// Values for a dictionary that creates an object, with some of them in their stored form.
     func values(_ random: inout SeededRandom) -> [String: Any] {
         let isStored = random.oneIn(2)
         return [

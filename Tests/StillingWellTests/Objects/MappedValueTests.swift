@@ -1,10 +1,10 @@
-// Tests of properties whose types are stored as other types: enumerations, a program's own types, and further numbers.
+// Tests of properties whose types are stored as other types.
 import Foundation
 import Testing
 
 @testable import StillingWell
 
-/// The class before it was mapped, as an older or a newer program declares it.
+/// The class as another program declares it, without mapped types.
 private enum Raw {
     final class Painting: StoredObject {
         @Stored(.primaryKey) var place = ""
@@ -269,8 +269,8 @@ struct MappedValueTests {
         }
         try test.store.read { connection in
             let paintings = try connection.objects(Painting.self)
-            #expect(paintings[1].mood == .glad, "nothing was stored by a block that failed so")
-            #expect(paintings[0].mood == .calm && paintings.where(\.even == Even(3)).count == 1, "the rest is readable")
+            #expect(paintings[1].mood == .glad, "a failed block has not set the mood")
+            #expect(paintings[0].mood == .calm && paintings.where(\.even == Even(3)).count == 1, "others are readable")
         }
     }
 
@@ -306,7 +306,7 @@ struct MappedValueTests {
             #expect(paintings[0].mood == .calm && paintings[1].mood == .wild && paintings[1].small == 100)
             #expect(paintings[0].ratio == 0.1 && Array(paintings[0].moods) == [.glad, .wild])
             #expect(
-                paintings.allSatisfy { $0.answer == .other }, "a type may have a value for all that it does not know")
+                paintings.allSatisfy { $0.answer == .other }, "an unknown stored value is read as `other`")
             #expect(paintings.where(\.mood == .wild).map(\.place) == [Place(1, 0)])
         }
         #expect(throws: StoreError.unknownValue(property: "Painting.mood", type: "Mood", value: "8")) {
@@ -331,7 +331,7 @@ struct MappedValueTests {
             let painting = Painting(1, .wild)
             try connection.add(painting)
             try connection.delete(painting)
-            #expect(painting.mood == .calm && painting.frame == nil, "zero, as of other types")
+            #expect(painting.mood == .calm && painting.frame == nil, "the value for 0, and nil")
             // The empty text is not a value of this type, so the property has its initial value.
             #expect(painting.colour == .red)
         }

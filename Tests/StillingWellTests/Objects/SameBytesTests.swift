@@ -1,4 +1,4 @@
-// Tests of the columns in which two rows differ. Comparing stored bytes first gives the same as comparing values.
+// Tests of the columns in which two rows differ.
 import Foundation
 import StillingWellSeededRandom
 import Testing

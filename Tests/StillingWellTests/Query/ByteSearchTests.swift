@@ -1,5 +1,3 @@
-// Tests of a search for bytes in other bytes: at each end, across the 16 positions that are compared at once, and where
-// only the first and the last byte match.
 import StillingWellSeededRandom
 import Testing
 

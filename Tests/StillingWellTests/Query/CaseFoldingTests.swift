@@ -1,5 +1,4 @@
-// Tests of comparisons without regard to case. They equal folding by the standard library's case mappings, followed by
-// a comparison of bytes.
+// Tests of comparisons without regard to case.
 import StillingWellSeededRandom
 import Testing
 
@@ -55,7 +54,7 @@ struct CaseFoldingTests {
         }
     }
 
-    /// Letters of several scripts, most with all their variants, scalars of one to four bytes, combining marks.
+    /// Letters of several scripts, most with all their variants, and other scalars of one to four bytes.
     private static let scalars: [Unicode.Scalar] = [
         "a", "A", "b", "k", "K", "\u{212a}", "s", "S", "ſ", "ß", "ẞ", "é", "É", "e", "\u{301}", "i", "I", "ı", "İ", "ж",
         "Ж", "в", "В", "\u{1c80}", "σ", "ς", "Σ", "ι", "Ι", "\u{345}", "\u{1fbe}", "ΐ", "\u{1fd3}", "ﬅ", "ﬆ", "Ⱥ", "ⱥ",

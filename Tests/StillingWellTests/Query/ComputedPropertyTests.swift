@@ -1,4 +1,4 @@
-// Tests of key paths of computed properties, which are refused. Those of stored properties are accepted.
+// Tests of key paths of computed properties.
 import StillingWellFixtures
 import Testing
 

@@ -1,5 +1,3 @@
-// Tests of filters that a loop builds: long ones, and deeply nested ones. Operations on them must not take stack in
-// proportion to their size.
 import Foundation
 import Testing
 

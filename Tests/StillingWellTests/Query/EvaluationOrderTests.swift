@@ -1,4 +1,3 @@
-// Tests of the order of first evaluations: index lookups do not wait for scans.
 import StillingWellSync
 import Synchronization
 import Testing
@@ -22,7 +21,7 @@ struct EvaluationOrderTests {
         SharedTree(QueryPlan(table: table, filter: filter.expression, sort: []).tree, table)
     }
 
-    /// Records the number of rows of each evaluated tree, one entry per message.
+    /// Records the number of rows of each evaluated tree, one entry per message, and -1 for another message.
     private static func note(_ message: Upkeep.Message, in replies: Watched<[[Int]]>) {
         guard case .evaluated(let trees, _) = message else { return replies.update { $0.append([-1]) } }
         replies.update { $0.append(trees.map { $0.1.count }.sorted()) }

@@ -1,4 +1,4 @@
-// Tests of first evaluations of many queries at once. Each query finds what the test finds by filtering and sorting.
+// Tests of first evaluations of many queries at once.
 import StillingWellSeededRandom
 import Testing
 
@@ -83,7 +83,7 @@ struct FirstEvaluationTests {
             QueryPlan(table: table, filter: ask.filter.expression, sort: ask.sort.map { [$0.term] } ?? [])
         }
         let snapshot = try storage.openSnapshot()
-        // At each pause some more queries are dropped, in a few rounds all of them.
+        // At each pause, more queries may be dropped.
         var dropped: Set<Int> = []
         let odds = 1 + random.below(12)
         let trees = try FirstEvaluation.scan(

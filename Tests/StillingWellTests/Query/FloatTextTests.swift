@@ -1,4 +1,4 @@
-// Tests of constants in query texts against properties of lower precision. They find the same rows as typed filters.
+// Tests of constants in query texts against properties of lower precision.
 import Testing
 
 @testable import StillingWell

@@ -1,5 +1,4 @@
-// Tests of the first and last rows of an order, and of the ends of an index. They equal those of all rows sorted, for
-// every evaluation strategy and direction, with equal values, nulls, NaNs, and keys too long for an index.
+// Tests of the first and last rows of an order, and of the ends of an index.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -73,7 +72,7 @@ private struct Grades {
     }
 
     var random: SeededRandom
-    /// Without NaN, rows with null decide whether an index has an order. With NaN in a row, it has none.
+    /// Values of `weight`, with or without NaN.
     let weights: [Double?]
     var model: [Row] = []
 
@@ -226,7 +225,7 @@ struct OrderedReadingTests {
         }
     }
 
-    /// Makes enough rows that following the index would cost more than a scan, some of them on many pages.
+    /// Makes so many rows that following an index may cost more than a scan.
     @Test("the ends are found if the path along the index is long")
     func long() throws {
         let test = try TestStore([Graded.self], durability: .memory)

@@ -1,5 +1,4 @@
-// Tests of counts and sums that scan pages directly. They equal those of a loop over all rows: with rows in overflow
-// pages, at the limits of integers, and with sums that overflow.
+// Tests of counts and sums that scan pages directly.
 import StillingWell
 import StillingWellSeededRandom
 import Testing

@@ -1,5 +1,4 @@
-// Tests of answers without a tree: counts, sums, extremes, first rows, and rows in order of their ids. They equal those
-// of a loop over all rows, for each evaluation strategy: primary key, index or scan.
+// Tests of answers without a tree: counts, sums, extremes, first rows, and rows in order of their ids.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom
@@ -14,7 +13,7 @@ private protocol Part: StoredObject {
     var done: Bool { get set }
 
     static var keyPath: KeyPath<Self, Key> { get }
-    /// A few keys, so that they repeat, with the limits of the type among them.
+    /// A few keys, so that they repeat.
     static var keys: [Key] { get }
 }
 
@@ -244,7 +243,6 @@ struct ReadingTests {
             expect(39)
             set(found, 40)
             expect(40)
-            // Stores the row, and moves others.
             try live.delete(try #require(try live.object(Note.self, forPrimaryKey: 0)))
             set(iterated, 41)
             expect(41)

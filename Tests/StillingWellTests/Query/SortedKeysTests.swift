@@ -10,7 +10,7 @@ import Testing
     func order(_ round: Int) {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
-        // Keys of one or several lengths. Most bytes are equal in all keys, as in numbers and similar names.
+        // Keys of one or several lengths, which differ at four places at most before they are cut.
         let length = 1 + random.below(40)
         let isOneLength = random.oneIn(2)
         let changing = (0..<1 + random.below(4)).map { _ in random.below(length) }

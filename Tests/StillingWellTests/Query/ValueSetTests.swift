@@ -1,5 +1,4 @@
-// Tests of conditions with many values of one column: `in`, equalities joined by `||`, and equalities of
-// bytes. They equal a loop over all rows, for every type and its special values.
+// Tests of conditions with many values of one column: `in`, equalities joined by `||`, and equalities of bytes.
 import Foundation
 import StillingWellSeededRandom
 import Testing

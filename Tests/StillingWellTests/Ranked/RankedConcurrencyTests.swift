@@ -1,5 +1,5 @@
 // One thread changes a tree and publishes each state, as upkeep does. Other threads take the last state, compare it
-// with their previous one, and read it. The last user frees a node. Meant for ThreadSanitizer as well.
+// with their previous one, and read it. Meant for ThreadSanitizer as well.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom

@@ -8,8 +8,7 @@ import Testing
 @testable import StillingWellTree
 
 @Suite struct RankedHistoryTests {
-    /// Small nodes in all but the last, so that forty rows are at least three levels deep and many steps split or merge
-    /// nodes.
+    /// Small nodes in all but the last, so that many steps split or merge nodes.
     private static let shapes = [
         RankedTree.Shape(leafCapacity: 4, innerCapacity: 4), RankedTree.Shape(leafCapacity: 5, innerCapacity: 4),
         RankedTree.Shape(leafCapacity: 9, innerCapacity: 6), RankedTree.Shape(),
@@ -89,7 +88,7 @@ import Testing
         }
     }
 
-    /// Checks that `tree` has exactly `rows`, by iteration, by rank and by key.
+    /// Checks the content of `tree` by iteration, and at every seventh row by rank and by key.
     private static func contents(of tree: RankedTree, _ rows: [ModelRow]) -> String? {
         if tree.count != rows.count { return "count \(tree.count), expected \(rows.count)" }
         for (rank, pair) in zip(tree.entries, rows).enumerated() where pair.0 != pair.1.entry {

@@ -1,5 +1,4 @@
-// Random histories of a tree with measures, compared with sums over arrays. In each state, the summary of random ranges
-// of rows is that of their values.
+// Random histories of a tree with measures, compared with sums over arrays.
 import StillingWellSeededRandom
 import Testing
 
@@ -51,7 +50,7 @@ extension RankedTree {
             values: insertions.flatMap { Values(id: $0.key.id, stamp: $0.stamp).words })
     }
 
-    /// Returns a summary that differs from that of the rows' values, or nil.
+    /// Returns the name of a summary that differs from that of the rows' values, or nil.
     fileprivate func wrongSummary(_ rows: [ModelRow], _ random: inout SeededRandom) -> String? {
         for _ in 0..<6 {
             let ends = [random.below(count + 1), random.below(count + 1)].sorted()

@@ -1,5 +1,4 @@
-// Tests of the results of a step without comparing both trees: its change set from the rows it was given, the ranks of
-// windows that follow, and the sorting of numbers.
+// Tests of the change set of a step, computed from the rows of that step, and of the sorting of numbers.
 import StillingWellSeededRandom
 import Testing
 
@@ -51,7 +50,7 @@ import Testing
     func numbers(_ round: Int) {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
-        // The numbers differ in one or two bytes. If in one, many of them share a value.
+        // The numbers differ in one or two bytes.
         let fixed = UInt64.random(in: 0 ... .max, using: &random)
         let span = (0...random.below(2)).reduce(UInt64(0)) { span, _ in span | 0xff << UInt64(8 * random.below(8)) }
         var numbers = (0..<random.below(1_500)).map { index in

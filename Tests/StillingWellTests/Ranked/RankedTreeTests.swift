@@ -57,7 +57,7 @@ private func entry(_ key: UInt64, id: UInt64, stamp: UInt64 = 1) -> RankedEntry 
         #expect(RankedTree.checkReferences(from: [before, tree]) == nil)
     }
 
-    /// An edit of one row copies one path of nodes. Further rows in the same leaf cost no further copy.
+    /// Further rows in the same leaf cost no further copy.
     @Test func anEditCopiesEachNodeOnce() {
         let before = RankedTree(sorted: (0..<1_000).map { entry($0 * 10, id: $0) })
         var edit = RankedEdit(before)

@@ -1,5 +1,4 @@
-// A brute-force model of a ranked tree: an array of rows, sorted by whole byte strings. It shares only the conversion
-// of a row into an entry with the tree.
+// A brute-force model of a ranked tree: an array of rows, sorted by whole byte strings.
 import StillingWellSeededRandom
 
 @testable import StillingWell

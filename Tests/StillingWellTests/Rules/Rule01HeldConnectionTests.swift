@@ -20,7 +20,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
         try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 1)).title = "x" }
     }
 
-    /// Observes. Notes the initial callback with the rows it finds.
+    /// Observes and notes each callback, the initial one with its rows.
     private func observe(_ name: String, _ notes: Results<Note>, keyPaths: [PartialKeyPath<Note>]? = nil) throws {
         let body: (ResultsChange<Note>) -> Void = { [feed] change in
             guard case .initial(let rows) = change else { return feed.note("\(name) \(change.text)") }

@@ -90,7 +90,7 @@ struct Rule01InitialTests {
         for token in [first, second] { token.invalidate() }
     }
 
-    /// Callbacks of observers of every kind of collection: `initial` or `update`, by name.
+    /// Callbacks of observers of several kinds of collections: `initial` or `update`, by name.
     private final class Kinds {
         private(set) var told: [String: [String]] = [:]
         private var tokens: [NotificationToken] = []

@@ -1,6 +1,4 @@
-// Rule 2. The index space of each list in a change set. Each row that goes to another index because its sort key
-// changed is also reported as a move. In Realm it is an unrelated deletion and insertion. Deleted rows are also given
-// by their ids. In Realm only the index is known.
+// Rule 2. The index space of each list in a change set.
 import Testing
 
 @testable import StillingWell

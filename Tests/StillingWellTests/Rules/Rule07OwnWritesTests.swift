@@ -118,7 +118,7 @@ struct Rule07OwnWriteTests {
         }
         var isLost = false
         func expectShown(_ tags: [String], _ friends: Int, _ comment: Comment) {
-            // After a second own write, a value that another connection has removed is counted, but not read.
+            // If `isLost`, the value that another connection has removed is counted, but not read.
             #expect(human.tags.count == tags.count, comment)
             #expect(Array(human.tags) == tags.filter { $0 != "b" || !isLost }, comment)
             #expect(human.friends.count == friends, comment)
@@ -196,7 +196,7 @@ struct Rule07OwnWriteTests {
         try write(1)
         #expect(theirs.score == 0, "what was delivered last")
         try feed.connection.write {
-            #expect(theirs.score == 1, "the transaction has what everyone has committed")
+            #expect(theirs.score == 1, "the transaction has the other commit")
             mine.score = 7
             #expect(mine.score == 7)
         }
@@ -215,7 +215,7 @@ struct Rule07OwnWriteTests {
         try feed.observe("notes", notes)
         let gone = notes[1]
         try test.store.write { try $0.delete(try #require(try $0.object(Note.self, forPrimaryKey: 1))) }
-        #expect(!gone.isInvalidated && gone.title == "note 1", "nothing has told this connection")
+        #expect(!gone.isInvalidated && gone.title == "note 1", "the deletion is not delivered yet")
         #expect(throws: StoreError.invalidatedObject(table: "Note")) {
             try feed.connection.write {
                 #expect(gone.isInvalidated && gone.title == "note 1")

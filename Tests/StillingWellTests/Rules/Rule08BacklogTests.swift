@@ -26,7 +26,7 @@ struct Rule08BacklogTests {
         }
     }
 
-    /// Commits with suppressed notifications, on a thread of their own.
+    /// Makes commits with suppressed notifications, and counts them.
     private final class Writer: Sendable {
         let begun = Watched(0)
         let returned = Watched(0)
@@ -35,7 +35,7 @@ struct Rule08BacklogTests {
         func run(_ test: TestStore, _ silent: NotificationToken, commits: Int) {
             for number in 0..<commits {
                 do {
-                    // Every third time another connection commits in between.
+                    // Before every third one there is a commit without suppression.
                     if number % 3 == 0 { try test.store.write { try $0.add(Human(100 + number)) } }
                     try test.store.write(withoutNotifying: [silent]) {
                         begun.update { $0 += 1 }

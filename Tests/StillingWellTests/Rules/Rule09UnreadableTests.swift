@@ -17,7 +17,7 @@ struct Rule09UnreadableTests {
         note = try #require(try connection.object(Note.self, forPrimaryKey: 1))
     }
 
-    /// Commits, waits for upkeep's mail, and then overwrites every page with rows.
+    /// Commits, waits for upkeep's mail, and then overwrites each page that has "needle" among its entries.
     private func damage(_ write: (Note, Connection) throws -> Void) throws {
         try test.store.write { try write(try #require(try $0.object(Note.self, forPrimaryKey: 1)), $0) }
         try scheduler.waitForMail()

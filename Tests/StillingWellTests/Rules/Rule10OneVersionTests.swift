@@ -1,6 +1,4 @@
-// Rule 10. Realm delivers each background query when it is ready. A collection that has not been evaluated yet, or is
-// not observed, is evaluated on the observing thread, and collections over several tables are delivered one after the
-// other. Here everything that a connection shows advances in one step, before any callback.
+// Rule 10. Everything that a connection shows advances in one step, before any callback.
 import Foundation
 import StillingWell
 import StillingWellSeededRandom

@@ -1,4 +1,4 @@
-// Rule 14. All delivery contexts, and the errors where nothing could be delivered.
+// Rule 14. Delivery contexts, and errors where nothing could be delivered.
 import Foundation
 import StillingWell
 import Testing

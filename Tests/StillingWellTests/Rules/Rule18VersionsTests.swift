@@ -1,7 +1,4 @@
-// Rule 18. Active versions and the oldest pin are public, and idle connections are advanced. At the limit of versions,
-// commit and cancel still work. The cost of a deliberate pin is bounded. (Realm's file grows without bound, and nothing
-// shows which object or process keeps the old version. At its limit of versions, the write that would end the problem
-// fails too.)
+// Rule 18. Active versions, the oldest pin, and the limits of versions and of the map.
 import Foundation
 import StillingWellFixtures
 import StillingWellTestThreads
@@ -332,7 +329,6 @@ struct Rule18VersionsTests {
         #expect(test.store.oldestPin == nil && test.store.activeVersions <= 2)
         let after = test.store.fileBytes
         try commit(2_000)
-        // Otherwise it would have grown by about 50 MB.
         #expect(test.store.fileBytes - after <= 1 << 16)
     }
 
@@ -393,7 +389,7 @@ struct Rule18VersionsTests {
             }
         }
         #expect(try store.read { try $0.objects(Note.self).count } == count)
-        // Deletions free pages. The first of them find hardly any free page, and wait for a flush of the commit before.
+        // The first deletions find hardly any free page, so each is a commit of its own.
         let later = stride(from: 500, to: count, by: 20).map { $0..<min($0 + 20, count) }
         for ids in (0..<500).map({ $0..<$0 + 1 }) + later {
             try store.write { connection in

@@ -1,5 +1,4 @@
-// Rule 19. Durability is chosen and named. A full disk is an error, after which the store remains usable and has every
-// acknowledged commit. Also tests other damage to a store's files, and closing from any thread.
+// Rule 19. Full disks, files that are no store or are damaged, stores in memory, compacting, and closing.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -11,7 +10,7 @@ import Testing
 
 @Suite("Rule 19: care of the file", .serialized, .onThreads)
 struct Rule19CareTests {
-    /// A folder that is removed with the test.
+    /// A folder that is removed with this object.
     private final class Folder {
         let path: String
         init(in parent: String = NSTemporaryDirectory()) throws {

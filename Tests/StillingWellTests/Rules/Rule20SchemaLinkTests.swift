@@ -1,4 +1,4 @@
-// Rule 20 with links, lists and indexes. Their tables must follow the rows through every version.
+// Rule 20 with links, lists and indexes.
 import Foundation
 import StillingWellFixtures
 import StillingWellTestThreads

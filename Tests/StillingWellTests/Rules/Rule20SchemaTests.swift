@@ -1,5 +1,4 @@
-// Rule 20. A schema version and a migration block. Additive changes need no block, a failed migration is rolled back,
-// and a newer file is refused with a clear error. The classes are versions of one model, so they share its name.
+// Rule 20. Schema versions and migration blocks. The classes are versions of one model, so they share its name.
 import CStillingWellLMDB
 import Foundation
 import StillingWellFixtures

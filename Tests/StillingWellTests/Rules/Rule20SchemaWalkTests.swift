@@ -1,5 +1,4 @@
-// Rule 20 with random walks: classes and properties are added, removed, renamed, retyped and restored. After every
-// change the store opens again, is whole, can be salvaged, and has the last written value of each property.
+// Rule 20 with random walks of schemas. After every change the store is opened again, verified and salvaged.
 import Foundation
 import StillingWellSeededRandom
 import Testing

@@ -1,6 +1,4 @@
-// Rule 21. Changes of sections are inserted and deleted sections, and rows as paths. The section key is a stored
-// property, or a function of one that runs for changed rows only. Realm calls such a function for all rows at every
-// change, on the observer's thread.
+// Rule 21. Changes of sections are inserted and deleted sections, and rows as paths.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom

@@ -1,5 +1,5 @@
-// Tests of closed stores with pages that refer to wrong places, or would make a writer write there. Each is an error of
-// that store, does not end the process, and changes nothing. `make damage` searches for further cases.
+// Tests of closed stores with pages that refer to wrong places, or would make a writer write there. `make damage`
+// searches for further cases.
 import CStillingWellLMDB
 import Foundation
 import StillingWellFixtures
