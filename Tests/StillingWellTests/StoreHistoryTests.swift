@@ -1,6 +1,4 @@
-// Random histories of commits, compared with a plain model. However commits are coalesced, each change set leads from
-// the observer's last state to the query's state at the delivered version. It reports exactly the written rows. Checks
-// invariants I1, I2, I3 and I10 of the stress test at every callback.
+// Random histories of commits, compared with a plain model.
 import StillingWell
 import StillingWellFixtures
 import Testing

@@ -15,7 +15,7 @@ private struct SectionedQuery: Sendable {
     var observe: @Sendable (Connection, @escaping (Shown, SectionedChangeSet?) -> Void) throws -> NotificationToken
     var query: NoteQuery
     var key: @Sendable (NoteValue) -> String
-    /// Whether the first note's key precedes the second's.
+    /// Whether the first note's key precedes the second's, or nil if the keys are equal.
     var precedes: @Sendable (NoteValue, NoteValue) -> Bool?
 
     struct Shown: Sendable {

@@ -36,7 +36,7 @@ struct ChecksumTests {
 
     @Test("the processor's instruction and the table give the same checksums")
     func fallback() {
-        // Short lengths, and lengths around those at which three lanes of 4,096 bytes are summed at once, once and twice.
+        // Short lengths, and lengths around those at which three lanes of 4,096 bytes are summed once or twice.
         let lengths = Array(0..<300) + Array(12_285..<12_325) + [24_575, 24_576, 24_577, 40_000]
         let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 / 251) }
         let words = withUnsafeBytes(of: (UInt64(7), UInt64(9))) { cp_crc32c_by_table(~0, $0.baseAddress, 16) }

@@ -1,5 +1,4 @@
-// Tests of a write that leaves the engine during a change, in a file with unchecked pages. At that time the engine had
-// a cursor on its stack, and its transaction referred to the cursor.
+// Tests of calls of the engine: a write that leaves the engine during a change, and the order of keys.
 import CStillingWellEngine
 import Foundation
 import StillingWellSeededRandom

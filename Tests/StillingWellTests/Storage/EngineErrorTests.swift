@@ -1,5 +1,4 @@
-// Tests of errors that the engine reports during a read. The caller receives an error, never "not found". Only a getter
-// of a live object, which cannot throw, ends the process. Pages with certain bytes lose their type, which the engine
+// Tests of errors that the engine reports during a read. Pages with certain bytes lose their type, which the engine
 // checks.
 import Foundation
 import StillingWellFixtures

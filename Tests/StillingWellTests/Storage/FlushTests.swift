@@ -1,5 +1,5 @@
-// Tests of the state after a crash of the machine: copies of a store's folder are opened as in another boot. Also tests
-// the file space that this recovery costs. `PowerCutTests` opens images with random parts of the unflushed writes.
+// Tests of flushes, mostly with copies of a store's folder that are opened as in another boot. `PowerCutTests` opens
+// images with random parts of the unflushed writes.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures
@@ -191,7 +191,6 @@ struct FlushTests {
         try store.synchronize()
         let (path, name) = (store.configuration.path, "/durable.mdb")
         let before = try Data(contentsOf: URL(fileURLWithPath: path + name))
-        // Nothing that the previous record needs is overwritten.
         try add(5..<6, store)
         let newest = try copies.copy(path)
         try store.synchronize()

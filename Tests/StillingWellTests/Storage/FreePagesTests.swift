@@ -1,5 +1,4 @@
 // Tests of the list of free pages of a closed file. Writes use the listed pages, so a wrong number would destroy data.
-// Reads continue, a write is refused before it changes anything, and verification reports the list.
 import Foundation
 import Testing
 

@@ -1,5 +1,3 @@
-// Tests of versions that are held for long. Their rows do not change, the file does not grow for them, and their memory
-// is released with the last reader.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom
@@ -34,7 +32,7 @@ struct HeldVersionsTests {
     func smallFile() throws {
         let test = try makeStore(100)
         let frozen = try test.store.read { try $0.objects(Note.self).freeze() }
-        // Upkeep checks every 64 commits and moves it at the second check; in a large file after 256 commits.
+        // In a large file a version moves to memory after 256 commits at the earliest.
         for round in 0..<192 { try touch(test, round % 100, round) }
         repeating(atMost: 60_000, until: { test.store.heldBytes > 0 }) { usleep(1_000) }
         #expect(test.store.heldBytes > 0)
@@ -55,7 +53,7 @@ struct HeldVersionsTests {
             try touch(test, round % 1_000, round)
         }
         try commitUntilCopied(test, step)
-        // Lets the file grow until the version is in memory, and for one more turn.
+        // Lets the file grow until the version is in memory.
         for _ in 0..<1_000 { try step() }
         let before = test.store.fileBytes
         let commits = 4_000

@@ -1,5 +1,4 @@
-// Tests of values of more than a kilobyte, which are stored apart from their rows. They are read like others, are
-// written only when they change, and are deleted with the row.
+// Tests of values of more than a kilobyte, which are stored apart from their rows.
 import CStillingWellLMDB
 import Foundation
 import StillingWellFixtures

@@ -1,5 +1,4 @@
-// Tests of rows read directly from the mapped file. They equal what was stored: in trees of one and several levels,
-// with gaps between ids, with overflow pages, by keys in any order, and at old versions.
+// Tests of rows read directly from the mapped file.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom

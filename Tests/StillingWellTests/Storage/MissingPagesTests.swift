@@ -1,5 +1,4 @@
-// Tests of wrong pages in trees of keys, indexes and orders of lists. A lookup there finds what was stored or throws an
-// error, and never reports "not found".
+// Tests of wrong pages in trees of keys, indexes and orders of lists.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Foundation

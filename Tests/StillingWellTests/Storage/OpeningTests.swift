@@ -1,5 +1,3 @@
-// Tests of opening a store with an obstacle: the remains of a power cut during creation, stopped or killed processes, a
-// forked process, or failing thread creation.
 import CStillingWellPlatform
 import Foundation
 import StillingWellFixtures

@@ -1,12 +1,11 @@
-// Tests of disk images after a power cut: 160 at every commit, and 620 in the nightly run. `make powercut IMAGES=10000`
-// opens the given number.
+// Tests of disk images after a power cut. `make powercut IMAGES=10000` opens the given number.
 import Foundation
 import StillingWellTestThreads
 import Testing
 
 @Suite("Power cuts", .serialized, .onThreads)
 struct PowerCutTests {
-    /// The image has all flushed writes, and any part of later ones: whole writes, pages or sectors, in any order.
+    /// Each image has all flushed writes, and a random part of the later ones.
     @Test("every image opens whole, at or after the last commit that had to survive", arguments: ["full", "relaxed"])
     func images(_ durability: String) throws {
         let images = repetitions(250, atEveryCommit: 60)
@@ -21,7 +20,6 @@ struct PowerCutTests {
             "\(run.output.value.lines)")
     }
 
-    /// Each image is of a short recording. The power fails at any step after the process's death.
     @Test(
         "the store opens whole after a power cut, wherever a process was killed before",
         arguments: [("killed-at-mark", "relaxed"), ("killed-at-names", "full")])

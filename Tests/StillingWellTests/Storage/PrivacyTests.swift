@@ -1,5 +1,3 @@
-// Tests of the access to files. Nothing is written through a symbolic link, folders of other users are refused, and
-// files of the store are private to its user by default.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom

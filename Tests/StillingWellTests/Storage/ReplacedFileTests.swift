@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Replaced files", .serialized, .onThreads)
 struct ReplacedFileTests {
-    /// A path that is removed with the test, together with the same path with `.old` and with `.copy`.
+    /// A path that is removed with this object, together with the same path with `.old` and with `.copy`.
     private final class Place {
         let path: String
         private let parent: String

@@ -1,5 +1,4 @@
-// Tests of the reader of stored schemas. It reads what is written as `JSONDecoder` does, and accepts nothing that
-// `JSONDecoder` refuses or reads otherwise.
+// Tests of the reader of stored schemas, compared with `JSONDecoder`.
 import Foundation
 import StillingWellBasis
 import StillingWellSeededRandom

@@ -1,5 +1,4 @@
-// Tests of verification. It finds nothing in a whole file. A file with random damage that it calls whole reads as it
-// was stored. Salvaging a damaged file keeps the whole objects.
+// Tests of verification and of salvaging.
 import Foundation
 import StillingWellSeededRandom
 import StillingWellTestThreads
@@ -11,7 +10,7 @@ import Testing
 struct VerifyTests {
     private static let models: [StoredObject.Type] = [Human.self, Dog.self, LogLine.self]
 
-    /// Content of a store: a text for each object.
+    /// Content of a store as text: its objects, and what an index and the primary keys find.
     private static func content(_ store: Store) throws -> [String: String] {
         try store.read { connection in
             var all: [String: String] = [:]

@@ -5,11 +5,11 @@ import StillingWellFixtures
 import StillingWellSync
 import Testing
 
-/// A running stillingwell-fixture. Killed with its last reference.
+/// A running program of the package, mostly stillingwell-fixture. Killed with its last reference.
 final class FixtureProcess: @unchecked Sendable {
     struct Output: Sendable {
         var lines: [String] = []
-        /// Whether all ends of the output are closed: the process has ended, and `lines` is complete.
+        /// Whether all writing ends of the output are closed, so that `lines` is complete.
         var isOver = false
     }
 
@@ -59,7 +59,7 @@ final class FixtureProcess: @unchecked Sendable {
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-    /// Returns the path of a program beside the test bundle.
+    /// Returns the path of a program beside the test bundle or this executable.
     static func binary(_ name: String) throws -> URL {
         let folders =
             Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }

@@ -106,7 +106,7 @@ struct NoteQuery: Sendable {
     ]
 }
 
-/// The notes of a store, and random commits that change both.
+/// The notes of a store, and random changes of the store and of these notes.
 struct NoteModel: Sendable {
     private(set) var notes: [Int: NoteValue] = [:]
     private var births = 0

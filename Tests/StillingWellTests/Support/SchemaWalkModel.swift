@@ -1,5 +1,5 @@
 // Classes, properties and values of a random walk of schemas: the models that a program would declare, and the expected
-// rows after each change. Independent of the store's own schema.
+// rows after each change.
 import Foundation
 
 @testable import StillingWell

@@ -61,7 +61,7 @@ struct StoreState: Sendable, Equatable {
     func human(key: Int) -> StoreRow { humans.values.first { $0.key == key }! }
 }
 
-/// Rows and columns that one commit wrote.
+/// Rows, columns and list elements that one commit wrote.
 struct StoreWrites: Sendable {
     enum Column { case name, age, link, friends, tags, all }
 

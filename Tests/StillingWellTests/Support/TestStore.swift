@@ -80,7 +80,7 @@ final class Watched<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Waits until `condition` holds. Fails the test after `limitS` seconds, which only a hang takes.
+    /// Waits until `condition` holds. Fails the test after `limitS` seconds.
     @discardableResult
     func wait(_ what: Comment, atMostS limitS: UInt64 = 300, _ condition: (Value) -> Bool) throws -> Value {
         let deadline = DispatchTime.now().uptimeNanoseconds + limitS * 1_000_000_000  // monotonic on Linux
