@@ -1,5 +1,4 @@
-// A store of boats, a table that applies the delegate's callbacks like a user interface, and a scheduler that delivers
-// on request.
+// A store of boats, and a table that applies the delegate's callbacks like a user interface.
 import FetchedResults
 import Foundation
 import StillingWell

@@ -1,4 +1,4 @@
-// Tests of the run-loop scheduler: order, time, repetition, and release of its actions.
+// Tests of the run-loop scheduler.
 import CoreFoundation
 import OpenCombine
 import StillingWell
@@ -38,7 +38,7 @@ struct SchedulerTests {
 
     private func after(_ ms: Int) -> PublisherTime { scheduler.now.advanced(by: .milliseconds(ms)) }
 
-    /// Waits until the loop has run everything that was scheduled before.
+    /// Waits until the loop has run as many further blocks as `turns` says, one after the other.
     private func settle(_ turns: Int = 3) {
         for _ in 0..<turns {
             let turned = Done()

@@ -1,5 +1,4 @@
-// Tests of state that belongs to a context: it is used there alone, and by one access at a time. Values that are set
-// once are set before they are used.
+// Tests of state that belongs to a context, and of values that are set once.
 import CStillingWellPlatform
 import Dispatch
 import StillingWellSync

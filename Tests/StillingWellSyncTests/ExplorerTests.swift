@@ -1,5 +1,4 @@
-// Tests of controlled schedules. Planted bugs of depth 2 and 3 are found within ten times the runs that the method
-// needs on average. A deadlock is also shrunk, and replayed from its text.
+// Tests of controlled schedules.
 import Testing
 
 @testable import StillingWellSync
@@ -29,7 +28,7 @@ extension TracingTests {
             return shared.value == 2 ? nil : "an update was lost"
         }
 
-        /// Fails only if B runs after A's first step, and A again before B's second step. Depth 3.
+        /// Fails if B runs after A's first step, and A runs to its end before B's second step. Depth 3.
         private static let twoSwitches = ExploredProgram {
             let shared = Shared()
             ScheduleControl.beginChoosing()

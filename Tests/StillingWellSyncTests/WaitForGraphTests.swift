@@ -1,4 +1,4 @@
-// Tests of the wait-for graph with snapshots made by hand: which of them have a cycle, and its description.
+// Tests of the wait-for graph with snapshots made by hand.
 import StillingWellBasis
 import Testing
 

@@ -1,4 +1,4 @@
-// Tests of refused input: the exit code, and that nothing is run.
+// Tests of refused input.
 import Foundation
 import Testing
 

@@ -14,7 +14,7 @@ enum Binary: String {
     case fixture = "tidegauge-fixture"
     case peers = "tidegauge-peers"
 
-    /// Path of the binary beside the test bundle.
+    /// Path of the binary, or its name alone if it was not found.
     private var url: URL {
         let products =
             Bundle.allBundles.map(\.bundleURL).map { $0.deletingLastPathComponent() }
@@ -27,7 +27,8 @@ enum Binary: String {
     var path: String { url.path }
 
     /// Returns a process of the binary in `folder`, not started yet. `run` gets `--no-wait`, because other tests run at
-    /// the same time. `compare` gets `--no-count` by default, because counting under valgrind takes most of its time.
+    /// the same time. `compare` gets `--no-count`, unless it has an option for counting or `--resume`, because counting
+    /// under valgrind takes most of its time.
     func process(_ arguments: [String], in folder: Folder) -> Process {
         let process = Process()
         process.executableURL = url

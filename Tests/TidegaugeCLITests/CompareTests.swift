@@ -1,5 +1,4 @@
-// Tests of comparisons of binaries, made like a user would. The flaw is too large to be hidden by noise. The smallest
-// detectable flaw is a matter of TidegaugeStatistics and `tidegauge calibrate`.
+// Tests of comparisons of binaries, made like a user would.
 import Foundation
 import StillingWellTestThreads
 import Testing

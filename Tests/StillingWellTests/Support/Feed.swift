@@ -86,7 +86,7 @@ final class Feed {
 }
 
 extension CollectionChange where Collection: RandomAccessCollection, Changes == ChangeSet {
-    /// The change as text. An update is `-0 +1 ~2>3`: deletions, insertions, modifications in the old and new collection.
+    /// The change as text. An update is `-0 +1 ~2>3`: deletions, insertions, modifications in the old and new rows.
     var text: String {
         switch self {
         case .initial(let results): "initial \(results.count)"
