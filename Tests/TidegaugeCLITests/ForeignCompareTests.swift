@@ -1,5 +1,4 @@
-// Tests of `compare --build`: commits of an engine in Python, in a repository without Swift. Its counters decide, so
-// that the speed of the machine does not matter.
+// Tests of `compare --build`: commits of an engine in Python, in a repository without Swift.
 import Foundation
 import StillingWellTestThreads
 import Testing

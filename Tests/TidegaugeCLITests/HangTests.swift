@@ -1,4 +1,4 @@
-// Tests of hangs. A deadlocked interleaving test is named, kept and run again. An undeclared ending is reported.
+// Tests of hangs.
 import Foundation
 import StillingWellTestThreads
 import Testing
@@ -32,7 +32,7 @@ import Testing
         #expect(found.contains("background>run loop main;main>fetched results serial section"))
         #expect(found.contains("'background' holds fetched results serial section (for "))
         #expect(found.contains(",true,tidegauge replay Reports/"))
-        #expect(lines.filter { $0.contains(",deadlock,") }.count == 1, "the live stores come through")
+        #expect(lines.filter { $0.contains(",deadlock,") }.count == 1, "one trial deadlocks")
         #expect(lines.contains { $0.contains(",inversion,") })
         #expect(folder.read("Reports/latest/report.html").contains("<summary>Hangs: 1 expected and caught"))
         #expect(folder.read("Reports/latest/hangs/1.trace.json").contains("waits for run loop main"))

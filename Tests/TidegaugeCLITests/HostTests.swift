@@ -1,5 +1,4 @@
-// Tests of runs with several hosts, from the command line to the rows: processes of this machine, hosts of a file, and
-// failing hosts. A host fails a given time after its start.
+// Tests of runs with several hosts: processes of this machine, hosts of a file, and failing hosts.
 import Foundation
 import StillingWellTestThreads
 import Testing

@@ -1,4 +1,4 @@
-// Tests of the output on a terminal: the live line is removed before anything else is written.
+// Tests of the output on a terminal.
 import Foundation
 import Testing
 

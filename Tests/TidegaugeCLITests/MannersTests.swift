@@ -1,4 +1,4 @@
-// Tests for new users: version, exit codes, completion, and the message for a wrong driver.
+// Tests of the command line for new users.
 import Foundation
 import Testing
 import TidegaugeRun

@@ -1,4 +1,4 @@
-// Tests of unusable folders for reports. Commands that take one refuse it in words, before anything is measured.
+// Tests of unusable folders for reports.
 import Foundation
 import Testing
 

@@ -1,5 +1,5 @@
-// Tests of writers and observers in processes of their own, and of faults in them. They are whole runs, because a test
-// bundle cannot start itself again.
+// Tests of writers and observers in processes of their own, and of faults. They are whole runs, because a test bundle
+// cannot start itself again.
 import Foundation
 import StillingWellTestThreads
 import Testing

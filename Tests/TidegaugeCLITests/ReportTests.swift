@@ -1,4 +1,4 @@
-// Tests of the files of a run, of resuming an interrupted run, and of making its pages again.
+// Tests of the files that a run leaves, and of resuming a run.
 import Foundation
 import StillingWellTestThreads
 import Testing

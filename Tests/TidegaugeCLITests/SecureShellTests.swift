@@ -72,7 +72,7 @@ import TidegaugeMeasure
         let rows = folder.metrics().filter { $0["metric"] == "write_service_time" && $0["statistic"] == "count" }
         #expect(rows.first?["value"] == "200")
         let journal = folder.read("Reports/latest/journal.ndjson")
-        // The host has the same kernel and clock, but another process tree.
+        // The host has the same kernel and clock.
         #expect(journal.contains("\"isSame\":true") && !journal.contains("\"isSame\":false"))
     }
 

@@ -1,4 +1,4 @@
-// Tests of output that cannot be written. The exit code reports the original problem, and no signal ends the program.
+// Tests of output that cannot be written.
 import Foundation
 import Testing
 
