@@ -64,7 +64,7 @@ import Testing
         #expect(!(ran.errors + ran.output).contains("refused"), "\(ran.errors)")
     }
 
-    /// The engine does not end with its input, and the trial that started it is killed.
+    /// The engine starts a process that does not end with it.
     @Test func anInterruptedRunLeavesNothing() throws {
         let folder = try Folder()
         let family = ProcessFamily("TIDEGAUGE_TEST", UUID().uuidString)

@@ -1,4 +1,4 @@
-// Tests of the order of pairs in a budget: gates without counts, then the worst, with time for confirmation.
+// Tests of the order of pairs in a budget.
 import Foundation
 import StillingWellSeededRandom
 import Testing

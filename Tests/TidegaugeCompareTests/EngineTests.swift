@@ -53,7 +53,7 @@ struct EngineTests {
             var world = World([Truth(effect: 0.012, sigma: 0.02)], seed: seed)
             if world.compare(world.plan(seed: seed)).tracks[0].state == .confirmed { called += 1 }
         }
-        // Its estimate sometimes exceeds 2 %, and its p-value is significant far more often.
+        // Its estimate sometimes exceeds 2 %.
         #expect(called <= 3, "\(called) of 40")
     }
 
@@ -86,7 +86,7 @@ struct EngineTests {
         let first = engine.tracks[0].screen.flatMap { $0.points.map(\.headFirst) }
         #expect(first.count { $0 } == first.count / 2)
         #expect(engine.tracks[0].screen.allSatisfy { $0.points[0].headFirst != $0.points[1].headFirst })
-        // Also within each point, and early: two of every four pairs.
+        // Also within the first point, and early: two of every four pairs.
         let begun = engine.tracks[0].screen.map { $0.points[0].headFirst }
         for start in stride(from: 0, through: begun.count - 4, by: 4) {
             #expect(begun[start..<start + 4].count { $0 } == 2, "pairs \(start) to \(start + 3)")

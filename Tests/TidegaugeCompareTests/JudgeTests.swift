@@ -1,4 +1,3 @@
-// Tests of figures that do not gate, and of rules that do not depend on figures.
 import Foundation
 import StillingWellSeededRandom
 import Testing

@@ -36,7 +36,7 @@ struct AgentFuzzTests {
         return try #require(try scenario.trials(profile: .ci, drivers: ["noop"]).first)
     }
 
-    /// Returns valid messages of each kind that a trial takes.
+    /// Returns valid messages of an agent.
     private static func good(_ nowNs: Int64) throws -> [[UInt8]] {
         func message(_ kind: HostFrame.Kind, _ payload: [UInt8]) -> [UInt8] { [kind.rawValue] + payload + [end] }
         func message(_ kind: HostFrame.Kind, _ value: some Encodable) throws -> [UInt8] {

@@ -13,7 +13,7 @@ import Testing
 
 @Suite("Fuzzing folders", .serialized, .onThreads)
 struct FolderFuzzTests {
-    /// Separates the files of an input. No text file has this byte.
+    /// Separates the files of an input.
     private static let end: UInt8 = 1
     private static let runFiles = [
         Journal.fileName, MetricsCSV.fileName, EnvironmentJSON.fileName, SeriesCSV.fileName, HangReports.fileName,

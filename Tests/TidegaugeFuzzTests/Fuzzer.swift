@@ -166,7 +166,7 @@ func kind(of error: Any) -> String {
     return String((parts[0] + (parts.count > 2 ? parts[parts.count - 1] : "")).filter { !$0.isNumber })
 }
 
-/// The kind of a refused file. Each problem has a message of one line.
+/// The kind of a refused file, by its first two problems. Checks that each message is one line.
 func refusal(_ error: ScenarioErrors) -> String {
     #expect(!error.problems.isEmpty && error.problems.allSatisfy { !"\($0)".isEmpty })
     #expect(error.problems.allSatisfy { !$0.message.contains("\n") })

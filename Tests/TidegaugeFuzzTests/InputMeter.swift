@@ -37,7 +37,7 @@ struct InputMeter {
         return outcome
     }
 
-    /// The limit that the last input exceeded, with the file that holds it.
+    /// Text about the limit that an input exceeded, with the file that holds the last input, or nil.
     var excess: String? {
         if slowestNs > Self.mostCPUNs { return "\(title): \(path) took \(slowestNs / 1_000_000) ms of CPU" }
         if checksMemory, largestBytes > Self.mostBytes {

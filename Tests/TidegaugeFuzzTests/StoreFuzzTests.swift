@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Fuzzing the store", .serialized, .onThreads)
 struct StoreFuzzTests {
-    /// Returns a row as it is stored: a number, a null, and three texts.
+    /// Returns a row as it is stored.
     private static func goodRow() -> [UInt8] {
         let buffer = RowBuffer()
         buffer.reset(columnCount: 6)
