@@ -1,4 +1,4 @@
-// Tests of programs that print more than a pipe holds, print nothing, fail, or do not end.
+// Tests of programs that this process starts.
 import Foundation
 import Testing
 import TidegaugeDriver

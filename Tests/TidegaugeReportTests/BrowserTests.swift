@@ -1,5 +1,4 @@
-// Tests of pages in a headless Chromium, used like a reader (`Tools/page_test.py`): a run with hostile names, two runs
-// on one page, the reference run of this repository, and two comparisons.
+// Tests of pages in a headless Chromium, used like a reader (`Tools/page_test.py`).
 import Foundation
 import Testing
 import TidegaugeMeasure

@@ -1,4 +1,4 @@
-// Tests of a comparison's files against golden files, with hostile names and notes.
+// Tests of the files of a comparison, of a history and of a calibration.
 import Foundation
 import FoundationXML
 import Testing

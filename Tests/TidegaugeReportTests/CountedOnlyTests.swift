@@ -1,4 +1,4 @@
-// Tests of the reports of a comparison by counts alone: the counted figures, and one note about what was not measured.
+// Tests of the reports of a comparison by counts alone.
 import Foundation
 import Testing
 import TidegaugeCompare

@@ -1,4 +1,4 @@
-// Tests of extreme numbers in files written by others. Each is refused, or shown.
+// Tests of extreme numbers in files written by others.
 import Foundation
 import Testing
 import TidegaugeCompare

@@ -1,5 +1,4 @@
-// Tests of pages of one and two runs, beyond their golden files: the first screen, folded parts, and the speed ratios
-// of engines.
+// Tests of pages of one and two runs, beyond their golden files.
 import Foundation
 import Testing
 import TidegaugeMeasure
@@ -153,7 +152,7 @@ struct PageTests {
 
     // MARK: Engines side by side
 
-    /// Makes a run of two engines at several points. The peer is slower by the given factors.
+    /// Makes a run of two engines at several points. The peer's latency is longer, and its cost less, by the given factors.
     private func engines(_ factors: [Double]) -> RunRecord {
         var record = RunRecord(runID: "r", environment: .fixed)
         record.header.scenarios = [WholeRun.header.scenarios[0]]
