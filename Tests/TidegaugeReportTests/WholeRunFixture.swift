@@ -86,7 +86,7 @@ enum WholeRun {
         return recordings
     }
 
-    /// Writes the run into `root/runID` in every format.
+    /// Writes the run into `root/runID`.
     static func write(in root: String, ends: Bool = true) throws {
         let report = try RunReport(
             root: root, runID: runID, header: header, environment: .ofARun,

@@ -1,5 +1,4 @@
-// Tests of every format of one run against golden files, and with parsers of their own. Hostile names and notes must
-// remain text in each format.
+// Tests of the formats of one run, against golden files and with parsers.
 import Foundation
 import FoundationXML
 import Testing
@@ -176,7 +175,7 @@ struct WholeRunTests {
     }
 }
 
-/// The elements of a JUnit file.
+/// Counts and times of elements of a JUnit file.
 private final class XMLCases: NSObject, XMLParserDelegate {
     var cases = 0
     var elements: [String: Int] = [:]

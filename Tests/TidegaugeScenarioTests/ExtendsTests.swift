@@ -1,4 +1,4 @@
-// Tests of scenarios that extend others: precedence of keys, removed keys, and the places of complaints.
+// Tests of scenarios that extend others.
 import Testing
 
 @testable import TidegaugeScenario

@@ -1,11 +1,11 @@
-// Helpers of the scenario tests: a small valid file to vary, and the drivers that it may name.
+// Helpers of the scenario tests.
 import Foundation
 
 @testable import TidegaugeScenario
 
 let testDrivers = ["noop", "stillingwell"]
 
-/// The shipped drivers, which shipped scenarios may name.
+/// Drivers that shipped scenarios may name.
 let shippedDrivers =
     testDrivers + ["grdb-pool", "grdb-memory", "sqlite-hooks", "notification-queue"]
     + ["typed-notifications", "fetched-results", "fetched-results-legacy", "postgres-poll", "postgres-notify"]

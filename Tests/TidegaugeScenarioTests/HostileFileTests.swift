@@ -1,12 +1,11 @@
-// Tests of files that attack the parser. Each is read or refused in bounded CPU time, on a test's stack.
+// Tests of files that attack the parser.
 import Foundation
 import Testing
 
 @testable import TidegaugeScenario
 
 @Suite struct HostileFileTests {
-    /// Limit on the CPU time of the test's thread, which does not depend on other load. Without the parser's guards
-    /// some of these files take minutes, or crash.
+    /// Limit on the CPU time of the test's thread.
     private static let limit = Duration.seconds(5)
 
     private func complaintsInTime(_ text: String) -> [String] {

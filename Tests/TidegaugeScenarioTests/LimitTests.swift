@@ -1,4 +1,4 @@
-// Tests of limits: how they are read from a file, which figures they apply to, and when they hold.
+// Tests of limits.
 import Foundation
 import Testing
 

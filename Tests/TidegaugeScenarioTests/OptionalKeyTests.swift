@@ -1,4 +1,4 @@
-// Tests of scenarios without `represents` and `gate`: the gate that `compare` then uses.
+// Tests of keys that a scenario may leave out.
 import Testing
 
 @testable import TidegaugeSpec

@@ -1,5 +1,4 @@
-// Tests of random valid scenarios against their generator. The values read equal the generated ones, the points are the
-// product of the lists, and the result depends on the file only. TIDEGAUGE_SEED replays a seed.
+// Tests of random valid scenarios against their generator. TIDEGAUGE_SEED replays a seed.
 import StillingWellSeededRandom
 import Testing
 

@@ -1,4 +1,4 @@
-// Tests of the rows of `Setting`: they are complete, agree with the spec, and no two write one property.
+// Tests of the rows of `Setting`.
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-// Tests of the scenario files of this repository: all are valid, and fit into the promised time.
+// Tests of the scenario files of this repository.
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-// Tests of traces: they are read beside the scenario, included in its hash, and refused if they are empty or wrong.
+// Tests of traces.
 import Foundation
 import StillingWellBasis
 import Testing

@@ -1,4 +1,4 @@
-// Tests of the documents: links, sizes, and the list of the store's rules.
+// Tests of the documents.
 import Foundation
 import Testing
 

@@ -120,7 +120,7 @@ extension SourceFile {
         }
     }
 
-    /// The first line, counted from 0, whose code has one of these words.
+    /// The first line, counted from 0, whose code has one of these words, or 0 if there is none.
     func firstLine(naming words: Set<String>) -> Int {
         code.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { line in
             line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.contains { words.contains(String($0)) }

@@ -97,8 +97,7 @@ struct Module {
         self.files = files
     }
 
-    /// The largest set of files that refer to each other's types in cycles, directly or through other files. No part of
-    /// it can be read, tested or moved by itself.
+    /// The largest set of files that refer to each other's types in cycles, directly or through other files.
     var largestCircle: [String] {
         Self.circles(references).max { $0.count < $1.count }?.map { files[$0].path }.sorted() ?? []
     }

@@ -1,5 +1,4 @@
-// Tests of structure that keep a change small: no large cycles of files, few switches with a default over enums that
-// grow, one meaning for a name. The bounds may only be lowered.
+// Tests of structure that keep a change small. The bounds may only be lowered.
 import Foundation
 import Testing
 

@@ -67,7 +67,7 @@ func onRunLoopThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> 
     return try thread.performAndWait(body)
 }
 
-/// Runs the current thread's run loop in a mode until it would sleep.
+/// Runs the current thread's run loop in a mode until a pass of 1 ms handles no source.
 func turnRunLoop(_ mode: RunLoop.Mode = .default) {
     // With a time limit of zero the loop would poll only, and never come to the point before sleep.
     while CFRunLoopRunInMode(mode.asCFRunLoopMode, 0.001, true) == .handledSource {}
