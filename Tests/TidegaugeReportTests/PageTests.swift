@@ -152,7 +152,7 @@ struct PageTests {
 
     // MARK: Engines side by side
 
-    /// Makes a run of two engines at several points. The peer's latency is longer by the given factors, and its cost less.
+    /// Makes a run of two engines at several points. The peer's latency is longer by the given factors, its cost less.
     private func engines(_ factors: [Double]) -> RunRecord {
         var record = RunRecord(runID: "r", environment: .fixed)
         record.header.scenarios = [WholeRun.header.scenarios[0]]
