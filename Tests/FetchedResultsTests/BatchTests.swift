@@ -107,7 +107,7 @@ private final class ReentrantHistory {
     private let boats = try! BoatStore()
     private let desk: Desk
     private var next = 100
-    /// Whether no batch of the last fetch has been delivered yet.
+    /// Whether no batch of the last fetch has begun yet.
     private var awaitsFirst = false
     /// Whether the delegate has stopped the delivery.
     private var isEnded = false

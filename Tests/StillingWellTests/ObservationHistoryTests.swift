@@ -12,7 +12,7 @@ private struct Violation: Error, CustomStringConvertible {
     let description: String
 }
 
-/// The states that a connection may still be at.
+/// Recent states, from the oldest one that a connection is at, or before.
 private struct States {
     private var first: UInt64 = 0
     private var states: [StoreState] = [StoreState()]

@@ -1,4 +1,4 @@
-// Tests of a recording of an application: which lines it has, and which data it leaves out.
+// Tests of a recording of an application.
 import Foundation
 import StillingWellSync
 import Testing

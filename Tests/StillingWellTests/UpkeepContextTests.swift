@@ -1,4 +1,4 @@
-// State of the upkeep thread is used on that thread only. Debug builds check it.
+// Tests that debug builds check on which thread the state of upkeep is used.
 import StillingWellFixtures
 import Testing
 

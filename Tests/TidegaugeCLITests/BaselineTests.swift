@@ -1,4 +1,4 @@
-// Tests of runs that are compared with an earlier run. Its file is edited to simulate a difference.
+// Tests of runs that are compared with an earlier run.
 import Foundation
 import StillingWellTestThreads
 import Testing

@@ -1,5 +1,4 @@
-// Tests of stores that leak something per commit, against the limits of the scenario that detects it. Each trial is a
-// process of its own.
+// Tests of stores with and without leaks per commit, against the limits of the scenario that detects them.
 import Foundation
 import StillingWellTestThreads
 import Testing

@@ -1,4 +1,4 @@
-// Tests of drivers that a program was built without. The error names the product that has them.
+// Tests of drivers that a program was built without.
 import Foundation
 import Testing
 

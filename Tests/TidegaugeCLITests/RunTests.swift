@@ -1,4 +1,4 @@
-// Tests of whole runs of the binary: how trials decide the run's result, and which files are kept.
+// Tests of whole runs of the binary.
 import Foundation
 import StillingWellTestThreads
 import Testing

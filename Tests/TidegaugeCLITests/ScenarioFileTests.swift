@@ -1,4 +1,4 @@
-// Tests of an author's commands: make a scenario, check it, extend a shipped one, name it from any folder.
+// Tests of an author's commands.
 import Foundation
 import Testing
 

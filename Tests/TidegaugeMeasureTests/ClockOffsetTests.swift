@@ -1,5 +1,4 @@
-// Tests of the bounds of a clock's offset, with simulated clocks that drift and connections with random delays in
-// either direction. Also compares with the definition, evaluated over all exchanges at once.
+// Tests of the bounds of a clock's offset, with simulated clocks that drift and connections with random delays.
 import StillingWellSeededRandom
 import Testing
 

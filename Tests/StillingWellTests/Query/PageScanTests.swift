@@ -9,7 +9,7 @@ private final class Sheet: StoredObject {
     @Stored var done = false
     @Stored var title = ""
     @Stored var note: String? = nil
-    // Each is too short to be stored apart from the row, and together they are longer than a page.
+    // Texts of up to 900 bytes, too short to be stored apart from the row. Five of 900 bytes are longer than a page.
     @Stored var a = ""
     @Stored var b = ""
     @Stored var c = ""

@@ -71,7 +71,7 @@ struct ValueSetTests {
                 #expect(results.map(\.key) == expected, comment)
                 let negated = try connection.objects(Mixed.self).where(!filter)
                 #expect(negated.count == rows.count - expected.count, comment)
-                // Beside another condition the rows are tested one by one.
+                // The same beside another condition.
                 let both = try connection.objects(Mixed.self).where(filter && \.key >= 100)
                 #expect(both.map(\.key) == expected.filter { $0 >= 100 }, comment)
             }

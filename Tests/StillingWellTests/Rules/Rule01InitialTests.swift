@@ -1,6 +1,5 @@
-// Rule 1. A collection's observer first receives the initial callback, once, and then changes. The first notification
-// of a Realm list can be `.update` if it comes after a change. Its observer then applies indices to rows that it never
-// had.
+// Rule 1. A collection's observer first receives the initial callback, once, and then changes. (The first notification
+// of a Realm list can be `.update` if it comes after a change.)
 import Foundation
 import Testing
 

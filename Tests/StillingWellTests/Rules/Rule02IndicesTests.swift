@@ -1,4 +1,4 @@
-// Rule 2. The index space of each list in a change set.
+// Rule 2. The index space of each list in a change set. (In Realm, a move is an unrelated deletion and insertion.)
 import Testing
 
 @testable import StillingWell

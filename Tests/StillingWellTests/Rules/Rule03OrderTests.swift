@@ -1,6 +1,5 @@
-// Rule 3. A change set lists only rows that were written, and rows that these bring along. Realm reports rows that were
-// not written: when one written row passes others, those may be reported as deleted and inserted.
-// RankedHistoryTests and ObservationHistoryTests check the same in random histories.
+// Rule 3. A change set lists only rows that were written, and rows that these bring along. (When one written row passes
+// others, Realm may report those as deleted and inserted.)
 import StillingWell
 import Testing
 

@@ -1,6 +1,5 @@
-// Rule 6. In Realm, beginning a write on an observing thread first brings its data to the newest version and runs the
-// callbacks while it holds the write lock. So indices change before the write, and a callback that waits for another
-// writer deadlocks.
+// Rule 6. (In Realm, beginning a write on an observing thread first brings its data to the newest version and runs the
+// callbacks while it holds the write lock.)
 import CStillingWellPlatform
 import Foundation
 import StillingWellSync

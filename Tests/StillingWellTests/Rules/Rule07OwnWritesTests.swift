@@ -134,7 +134,6 @@ struct Rule07OwnWriteTests {
             human.friends.remove(at: 1)
         }
         expectShown(["a", "b"], 2, "before its delivery")
-        // The rows of an unobserved list are kept from the first change by another connection on.
         if isObserved {
             try feed.connection.write { human.tags.append("c") }
             isLost = true

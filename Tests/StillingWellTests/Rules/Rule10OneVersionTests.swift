@@ -1,4 +1,5 @@
-// Rule 10. Everything that a connection shows advances in one step, before any callback.
+// Rule 10. Everything that a connection shows advances in one step, before any callback. (Realm delivers each
+// background query when it is ready.)
 import Foundation
 import StillingWell
 import StillingWellSeededRandom

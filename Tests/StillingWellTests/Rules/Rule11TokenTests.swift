@@ -1,4 +1,4 @@
-// Rule 11. Observers that start and end during callbacks, on any thread.
+// Rule 11. Observers that start and end during callbacks, and tokens that are invalidated on other threads.
 import StillingWellSeededRandom
 import StillingWellSync
 import Testing

@@ -1,4 +1,4 @@
-// Rule 12 before a first delivery. A refresh waits only for the first evaluation of its connection's queries.
+// Rule 12 before a first delivery.
 import StillingWellFixtures
 import StillingWellSync
 import Testing

@@ -1,4 +1,5 @@
-// Rule 18. Active versions, the oldest pin, and the limits of versions and of the map.
+// Rule 18. Active versions, the oldest pin, and the limits of versions and of the map. (While a version is held,
+// Realm's file grows without bound, and nothing shows which object or process holds it.)
 import Foundation
 import StillingWellFixtures
 import StillingWellTestThreads
@@ -30,7 +31,7 @@ struct Rule18VersionsTests {
         for (connection, scheduler) in zip(connections, schedulers) {
             try scheduler.turn { connection.version > 1 }
         }
-        // The version of the opening is held no more. Upkeep releases its own at its next turn.
+        // The version of the opening is held no more.
         #expect((test.store.oldestPin?.version ?? .max) > 1)
         withExtendedLifetime(connections) {}
     }
@@ -265,8 +266,7 @@ struct Rule18VersionsTests {
         token.invalidate()
     }
 
-    /// Each commit keeps about seven pages: the changed row's path in its table, the log's path, the table of tables
-    /// and the free list.
+    /// Pages kept by a commit: the changed row's path in its table, the log's path, the table of tables, the free list.
     @Test(
         "a held version costs at most 26 KB of file per commit (30 KB with 10,000 rows) until it is held for long",
         arguments: [(notes: 1_000, limitKB: 26), (notes: 10_000, limitKB: 30)])

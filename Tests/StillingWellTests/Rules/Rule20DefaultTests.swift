@@ -123,7 +123,7 @@ struct Rule20DefaultTests {
             #expect(
                 try store.read { try $0.objects(Zeros.Rated.self).allSatisfy { $0.mood == .calm && $0.note == nil } })
         }
-        // The rows also lack the columns that `Zeros` added. Those read as zero, not as the defaults of `Newer`.
+        // The rows lack the columns that `Zeros` added. Those read as zero, not as the defaults of `Newer`.
         let store = try file.open(Newer.Rated.self, version: 1) { _ in }
         try store.read { connection in
             let rows = try connection.objects(Newer.Rated.self)

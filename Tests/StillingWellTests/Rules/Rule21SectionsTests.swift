@@ -1,4 +1,5 @@
-// Rule 21. Changes of sections are inserted and deleted sections, and rows as paths.
+// Rule 21. Changes of sections are inserted and deleted sections, and rows as paths. (Realm calls a section function
+// for all rows at every change.)
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom

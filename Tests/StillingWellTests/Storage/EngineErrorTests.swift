@@ -165,7 +165,7 @@ struct EngineErrorTests {
         try test.store.write { connection in
             let note = try #require(try connection.object(Note.self, forPrimaryKey: 1))
             note.score = 50
-            // Stores the row, and so copies its page.
+            // Access to another object stores the row, and so copies its page.
             try #require(try connection.object(Note.self, forPrimaryKey: 2)).score = 60
             _ = try connection.objects(Note.self).count
             try Pages(of: test, holding: "row-marker").damage()

@@ -151,7 +151,7 @@ struct LargeValueTests {
                 try connection.add(paper)
             }
         }
-        // The first query at a version. It follows the index while it holds the engine's lock.
+        // The first query at a version.
         try test.store.read { connection in
             let papers = try connection.objects(Paper.self).where((\Paper.text).contains("zzb"))
             #expect(papers.sorted(by: \.text, ascending: false).limited(to: 1).map(\.id) == [11])
