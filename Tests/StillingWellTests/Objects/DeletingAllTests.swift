@@ -158,7 +158,7 @@ struct DeletingAllTests {
             func change(_ store: Store, _ delete: (Connection) throws -> Void) throws {
                 do {
                     try store.write { connection in
-                        // If the write adds the leaf first, deleting all leaves deletes it too.
+                        // A leaf that is added first is deleted with all leaves.
                         let leaf = Leaf()
                         leaf.key = -step
                         leaf.image = Data(repeating: 9, count: 3_000)

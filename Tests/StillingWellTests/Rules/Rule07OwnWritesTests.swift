@@ -118,7 +118,7 @@ struct Rule07OwnWriteTests {
         }
         var isLost = false
         func expectShown(_ tags: [String], _ friends: Int, _ comment: Comment) {
-            // If `isLost`, the value that another connection has removed is counted, but not read.
+            // The value that another connection has removed is counted, but not read, once `isLost` is true.
             #expect(human.tags.count == tags.count, comment)
             #expect(Array(human.tags) == tags.filter { $0 != "b" || !isLost }, comment)
             #expect(human.friends.count == friends, comment)

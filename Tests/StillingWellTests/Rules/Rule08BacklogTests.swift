@@ -35,7 +35,7 @@ struct Rule08BacklogTests {
         func run(_ test: TestStore, _ silent: NotificationToken, commits: Int) {
             for number in 0..<commits {
                 do {
-                    // Before every third one there is a commit without suppression.
+                    // Every third commit follows one without suppression.
                     if number % 3 == 0 { try test.store.write { try $0.add(Human(100 + number)) } }
                     try test.store.write(withoutNotifying: [silent]) {
                         begun.update { $0 += 1 }

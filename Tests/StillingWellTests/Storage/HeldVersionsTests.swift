@@ -32,7 +32,7 @@ struct HeldVersionsTests {
     func smallFile() throws {
         let test = try makeStore(100)
         let frozen = try test.store.read { try $0.objects(Note.self).freeze() }
-        // In a large file a version moves to memory after 256 commits at the earliest.
+        // A version in a large file moves to memory after 256 commits at the earliest.
         for round in 0..<192 { try touch(test, round % 100, round) }
         repeating(atMost: 60_000, until: { test.store.heldBytes > 0 }) { usleep(1_000) }
         #expect(test.store.heldBytes > 0)
