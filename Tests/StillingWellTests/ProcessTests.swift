@@ -88,7 +88,7 @@ struct ProcessTests {
         for fixture in fixtures { try fixture.go() }
         for fixture in fixtures { try fixture.waitForLines(1) }
         let before = try counts()
-        // Runs until all writers together have made this many commits.
+        // Sum of all counters at which the threads of this process end.
         let enough = before.reduce(0, +) + 2_000
         let isOver = Watched(false)
         let threads = names.suffix(2).map { name in

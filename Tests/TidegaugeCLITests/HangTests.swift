@@ -90,7 +90,7 @@ import Testing
         #expect(none.errors.contains("expected a deadlock, but it completed"))
     }
 
-    /// A forgotten refresh, a call after the end, or a torn version is found well within this many schedules.
+    /// Patches of `Tests/Faults` show that a forgotten refresh is found within these numbers of schedules.
     @Test(arguments: [("commit-deliver-close", "400"), ("commit-deliver-cancel", "2000"), ("refresh-close", "400")])
     func noInterleavingBreaksTheStoresProtocol(play: String, schedules: String) throws {
         let folder = try Folder()

@@ -14,7 +14,7 @@ import TidegaugeMeasure
         return words.contains("rivilege separation") ? nil : (server, keygen)
     }()
 
-    /// Starts a server on loopback, and returns the words that connect to it.
+    /// Starts a server on loopback, and returns it with the words that connect to it.
     private func server(_ folder: Folder) throws -> (process: Subprocess, words: [String]) {
         let server = try SecureShellServer(folder, at: "127.0.0.1", port: try freePort())
         let process = try Subprocess(

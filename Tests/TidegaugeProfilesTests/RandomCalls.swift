@@ -51,7 +51,7 @@ struct RandomCalls {
         return costs.filter { $0.value != .zero }
     }
 
-    /// Costs by path. A function that calls itself directly appears once.
+    /// Costs by path, without zeros. A function that calls itself directly appears once.
     var exclusiveByPath: [[String]: Int] {
         Dictionary(frames.map { ($0.path.withoutRepetitions, $0.cost) }, uniquingKeysWith: +).filter { $0.value > 0 }
     }

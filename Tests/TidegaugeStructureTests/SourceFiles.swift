@@ -23,7 +23,7 @@ struct SourceFile {
             guard let match = line.prefixMatch(of: Self.declaration), !match.output.1.contains("private") else {
                 return nil
             }
-            // Another module's type under its own name is that type.
+            // A typealias that only repeats the name of another module's type declares no further type.
             let original = line.firstMatch(of: #/\btypealias \w+ = \w+\.(\w+)$/#)?.output.1
             return original == match.output.2 ? nil : match.output.2
         }

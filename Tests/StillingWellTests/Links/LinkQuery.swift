@@ -11,7 +11,7 @@ struct LinkRow: Equatable {
     var text: String
 }
 
-/// A query in both forms.
+/// A query in a form for the store and in a form for the model.
 struct LinkQuery: Sendable {
     enum Change {
         case initial([String])

@@ -75,7 +75,7 @@ struct Rule10OneVersionTests {
         }
     }
 
-    /// One consistent step: inserts or deletes one note, and changes others.
+    /// One consistent step: inserts or deletes one note, one dog and one tag, and changes other notes.
     private static func step(_ connection: Connection, _ random: inout SeededRandom) throws {
         let counter = try #require(try connection.object(Human.self, forPrimaryKey: 0))
         let count = counter.age
